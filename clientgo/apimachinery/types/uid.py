@@ -1,0 +1,8 @@
+"""The identity of an object in time and space (k8s.io/apimachinery/pkg/types/uid.go)."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+UID: TypeAlias = str
+"""An object's metadata.uid. An alias, so that plain texts need no conversion. Go: types.UID."""

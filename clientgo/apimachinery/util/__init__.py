@@ -1,0 +1,1 @@
+"""Utilities of API machinery (k8s.io/apimachinery/pkg/util)."""
