@@ -1,0 +1,1 @@
+"""Rules for values of API objects (k8s.io/apimachinery/pkg/api/validate)."""
