@@ -1,0 +1,1 @@
+"""The API group apps, one package a version."""

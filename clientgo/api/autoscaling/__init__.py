@@ -1,0 +1,1 @@
+"""The API group autoscaling, one package a version."""

@@ -1,0 +1,1 @@
+"""The API group core, one package a version."""

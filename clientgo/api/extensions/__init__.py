@@ -1,0 +1,1 @@
+"""The API group extensions, one package a version."""

@@ -1,0 +1,1 @@
+"""The API group policy, one package a version."""

@@ -1,0 +1,1 @@
+"""k8s.io/apimachinery/pkg: objects, schemes, labels, errors, watches and small utilities that everything else uses."""

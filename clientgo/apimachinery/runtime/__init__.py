@@ -1,0 +1,73 @@
+"""k8s.io/apimachinery/pkg/runtime: the object model, and the scheme that knows which class stands for which kind."""
+
+from clientgo.apimachinery.runtime.conversion import default_meta_v1_field_selector_conversion
+from clientgo.apimachinery.runtime.error import (
+    MissingKindError,
+    MissingVersionError,
+    NotRegisteredError,
+    StrictDecodingError,
+    as_strict_decoding_error,
+    is_missing_kind,
+    is_missing_version,
+    is_not_registered_error,
+    is_strict_decoding_error,
+    new_missing_kind_err,
+    new_missing_version_err,
+    new_not_registered_err_for_kind,
+    new_not_registered_err_for_target,
+    new_not_registered_err_for_type,
+    new_not_registered_gvk_err_for_target,
+    new_strict_decoding_error,
+)
+from clientgo.apimachinery.runtime.genclient import ClientMethod, Genclient
+from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
+from clientgo.apimachinery.runtime.scheme import Scheme, SchemeBuilder, new_scheme, new_scheme_builder
+from clientgo.apimachinery.runtime.view import (
+    EMPTY,
+    FieldInfo,
+    JSONObject,
+    ListView,
+    MapView,
+    ReadOnlyError,
+    Struct,
+    copy_json,
+    field,
+)
+
+__all__ = [
+    "EMPTY",
+    "ClientMethod",
+    "FieldInfo",
+    "Genclient",
+    "JSONObject",
+    "ListObject",
+    "ListView",
+    "MapView",
+    "MissingKindError",
+    "MissingVersionError",
+    "NotRegisteredError",
+    "Object",
+    "ReadOnlyError",
+    "ResourceObject",
+    "Scheme",
+    "SchemeBuilder",
+    "StrictDecodingError",
+    "Struct",
+    "as_strict_decoding_error",
+    "copy_json",
+    "default_meta_v1_field_selector_conversion",
+    "field",
+    "is_missing_kind",
+    "is_missing_version",
+    "is_not_registered_error",
+    "is_strict_decoding_error",
+    "new_missing_kind_err",
+    "new_missing_version_err",
+    "new_not_registered_err_for_kind",
+    "new_not_registered_err_for_target",
+    "new_not_registered_err_for_type",
+    "new_not_registered_gvk_err_for_target",
+    "new_scheme",
+    "new_scheme_builder",
+    "new_strict_decoding_error",
+]

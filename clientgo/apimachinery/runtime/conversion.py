@@ -1,0 +1,56 @@
+"""Small conversions between query parameters and option fields. Mirrors runtime/conversion.go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def default_meta_v1_field_selector_conversion(label: str, value: str) -> tuple[str, str]:
+    """Accept the two field labels every kind has. Raises ValueError for others. Go: DefaultMetaV1FieldSelectorConversion."""
+    if label in ("metadata.name", "metadata.namespace"):
+        return label, value
+    raise ValueError(
+        f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    )
+
+
+def convert_slice_string_to_string(values: Sequence[str]) -> str:
+    """The first value, "" when there is none. Go: Convert_Slice_string_To_string."""
+    return values[0] if values else ""
+
+
+def convert_slice_string_to_int(values: Sequence[str]) -> int:
+    """The first value as a number, 0 when there is none; raises ValueError. Go: Convert_Slice_string_To_int."""
+    return int(values[0]) if values else 0
+
+
+def convert_slice_string_to_bool(values: Sequence[str]) -> bool:
+    """Absent is False; "0" and "false" in any case are False, all else, "" too, is True. Go: Convert_Slice_string_To_bool."""
+    if not values:
+        return False
+    return values[0].lower() not in ("0", "false")
+
+
+def convert_slice_string_to_pointer_bool(values: Sequence[str]) -> bool | None:
+    """Go: Convert_Slice_string_To_Pointer_bool."""
+    return convert_slice_string_to_bool(values) if values else None
+
+
+def convert_string_to_int64(value: str) -> int:
+    """Raises ValueError. Go: Convert_string_To_int64."""
+    return int(value)
+
+
+def convert_slice_string_to_int64(values: Sequence[str]) -> int:
+    """Go: Convert_Slice_string_To_int64."""
+    return int(values[0]) if values else 0
+
+
+def convert_string_to_pointer_int64(value: str) -> int | None:
+    """Go: Convert_string_To_Pointer_int64."""
+    return int(value)
+
+
+def convert_slice_string_to_pointer_int64(values: Sequence[str]) -> int | None:
+    """Go: Convert_Slice_string_To_Pointer_int64."""
+    return int(values[0]) if values else None

@@ -1,0 +1,106 @@
+"""The errors of schemes and decoders. Mirrors runtime/error.go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
+
+
+class NotRegisteredError(LookupError):
+    """A kind or class the scheme does not know."""
+
+
+class MissingKindError(ValueError):
+    """A document without a kind."""
+
+
+class MissingVersionError(ValueError):
+    """A document without an apiVersion."""
+
+
+class StrictDecodingError(ValueError):
+    """Unknown or duplicate fields, in the order they were met; the decoded object is still usable."""
+
+    def __init__(self, errors: Sequence[Exception]) -> None:
+        super().__init__("strict decoding error: " + ", ".join(str(error) for error in errors))
+        self._errors = list(errors)
+
+    def errors(self) -> list[Exception]:
+        """The single complaints. Go: Errors."""
+        return list(self._errors)
+
+
+def _type_name(cls: Any) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}" if isinstance(cls, type) else str(cls)
+
+
+def new_not_registered_err_for_kind(scheme_name: str, gvk: GroupVersionKind) -> NotRegisteredError:
+    """Go: NewNotRegisteredErrForKind."""
+    if not gvk.kind:
+        return NotRegisteredError(f'kind "" is not registered in scheme {scheme_name!r}')
+    if gvk.version == "__internal":
+        return NotRegisteredError(
+            f'no kind "{gvk.kind}" is registered for the internal version of group "{gvk.group}" in scheme "{scheme_name}"'
+        )
+    return NotRegisteredError(
+        f'no kind "{gvk.kind}" is registered for version "{gvk.group_version()}" in scheme "{scheme_name}"'
+    )
+
+
+def new_not_registered_err_for_type(scheme_name: str, cls: type) -> NotRegisteredError:
+    """Go: NewNotRegisteredErrForType."""
+    return NotRegisteredError(f'no kind is registered for the type {_type_name(cls)} in scheme "{scheme_name}"')
+
+
+def new_not_registered_err_for_target(scheme_name: str, cls: type, target: Any) -> NotRegisteredError:
+    """Go: NewNotRegisteredErrForTarget."""
+    return NotRegisteredError(f'{_type_name(cls)} is not suitable for converting to "{target}" in scheme "{scheme_name}"')
+
+
+def new_not_registered_gvk_err_for_target(scheme_name: str, gvk: GroupVersionKind, target: Any) -> NotRegisteredError:
+    """Go: NewNotRegisteredGVKErrForTarget."""
+    return NotRegisteredError(f'"{gvk}" is not suitable for converting to "{target}" in scheme "{scheme_name}"')
+
+
+def is_not_registered_error(err: BaseException | None) -> bool:
+    """Go: IsNotRegisteredError."""
+    return isinstance(err, NotRegisteredError)
+
+
+def new_missing_kind_err(data: str) -> MissingKindError:
+    """Go: NewMissingKindErr."""
+    return MissingKindError(f"Object 'Kind' is missing in '{data}'")
+
+
+def is_missing_kind(err: BaseException | None) -> bool:
+    """Go: IsMissingKind."""
+    return isinstance(err, MissingKindError)
+
+
+def new_missing_version_err(data: str) -> MissingVersionError:
+    """Go: NewMissingVersionErr."""
+    return MissingVersionError(f"Object 'apiVersion' is missing in '{data}'")
+
+
+def is_missing_version(err: BaseException | None) -> bool:
+    """Go: IsMissingVersion."""
+    return isinstance(err, MissingVersionError)
+
+
+def new_strict_decoding_error(errors: Sequence[Exception]) -> StrictDecodingError:
+    """Go: NewStrictDecodingError."""
+    return StrictDecodingError(errors)
+
+
+def is_strict_decoding_error(err: BaseException | None) -> bool:
+    """Go: IsStrictDecodingError."""
+    return isinstance(err, StrictDecodingError)
+
+
+def as_strict_decoding_error(err: BaseException | None) -> tuple[StrictDecodingError | None, bool]:
+    """Go: AsStrictDecodingError."""
+    if isinstance(err, StrictDecodingError):
+        return err, True
+    return None, False

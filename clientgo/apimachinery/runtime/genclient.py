@@ -1,0 +1,34 @@
+"""What a type says about its client: the `+genclient` comment tags of Go's API types, as a value of the class.
+
+Read by the code generators (`hack/update-codegen`) and by whoever needs the resource name of a kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ALL_VERBS = ("create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMethod:
+    """An extra client method on a subresource: `+genclient:method=GetScale,verb=get,subresource=scale,result=...`.
+
+    `input` and `result` are "package.Type" as in Go, "" for the resource's own type.
+    """
+
+    name: str
+    verb: str
+    subresource: str
+    input: str = ""
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Genclient:
+    """How the clients of a kind look. `resource` is the plural used in paths."""
+
+    resource: str
+    namespaced: bool = True
+    verbs: tuple[str, ...] = ALL_VERBS
+    methods: tuple[ClientMethod, ...] = ()

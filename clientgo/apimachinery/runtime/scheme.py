@@ -1,0 +1,282 @@
+"""The scheme: which class stands for which group, version and kind. Mirrors runtime/scheme.go.
+
+Objects here are documents in their versioned form, so what Go's scheme does for internal versions (conversion functions
+between Go structs, defaulting functions, label conversion) has little to do: a conversion is registered per pair of
+classes and copies by default. A class names its own kind (`GROUP_VERSION_KIND`); the scheme is what makes the names of
+kinds in documents into classes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from clientgo.apimachinery.runtime import conversion
+from clientgo.apimachinery.runtime.error import (
+    new_missing_kind_err,
+    new_missing_version_err,
+    new_not_registered_err_for_kind,
+    new_not_registered_err_for_target,
+    new_not_registered_err_for_type,
+)
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
+
+API_VERSION_INTERNAL = "__internal"
+
+FieldLabelConversionFunc = Callable[[str, str], tuple[str, str]]
+
+
+class Scheme:
+    """Maps kinds to classes and classes to kinds. Go: runtime.Scheme.
+
+    Filled once at start, then read by many threads; registration takes a lock, reading needs none.
+
+    Invariants:
+      * classes[gvk] is cls  <=>  gvk in kinds[cls]
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name or "unnamed scheme"
+        # Guards registration; readers see dicts that only grow.
+        self._lock = threading.Lock()
+        self._classes: dict[GroupVersionKind, type[Object]] = {}
+        self._kinds: dict[type[Object], list[GroupVersionKind]] = {}
+        self._unversioned: dict[type[Object], GroupVersionKind] = {}
+        self._unversioned_kinds: dict[str, type[Object]] = {}
+        self._label_conversions: dict[GroupVersionKind, FieldLabelConversionFunc] = {}
+        self._defaulters: dict[type[Object], Callable[[Any], None]] = {}
+        self._conversions: dict[tuple[type, type], Callable[[Any, Any], None]] = {}
+        self._version_priority: dict[str, list[str]] = {}
+        self._observed_versions: list[GroupVersion] = []
+
+    # --- registration ---
+
+    def add_known_types(self, group_version: GroupVersion, *classes: type[Object]) -> None:
+        """Register classes under their own names as kinds. Go: AddKnownTypes."""
+        for cls in classes:
+            self.add_known_type_with_name(group_version.with_kind(cls.__name__), cls)
+
+    def add_known_type_with_name(self, gvk: GroupVersionKind, cls: type[Object]) -> None:
+        """Register `cls` as `gvk`. Raises ValueError when another class has the kind. Go: AddKnownTypeWithName."""
+        if not gvk.version:
+            raise ValueError(f"version is required on all types: {gvk} {cls.__name__}")
+        with self._lock:
+            present = self._classes.get(gvk)
+            if present is not None and present is not cls:
+                raise ValueError(
+                    f"Double registration of different types for {gvk}: "
+                    f"old={present.__module__}.{present.__qualname__}, new={cls.__module__}.{cls.__qualname__} "
+                    f"in scheme {self._name!r}"
+                )
+            self._observe(gvk.group_version())
+            self._classes[gvk] = cls
+            kinds = self._kinds.setdefault(cls, [])
+            if gvk not in kinds:
+                kinds.append(gvk)
+
+    def add_unversioned_types(self, group_version: GroupVersion, *classes: type[Object]) -> None:
+        """Register kinds that are the same in every version. Go: AddUnversionedTypes."""
+        self.add_known_types(group_version, *classes)
+        with self._lock:
+            for cls in classes:
+                gvk = group_version.with_kind(cls.__name__)
+                self._unversioned[cls] = gvk
+                self._unversioned_kinds[gvk.kind] = cls
+
+    def _observe(self, group_version: GroupVersion) -> None:
+        internal = group_version.version in ("", API_VERSION_INTERNAL)
+        if not internal and group_version not in self._observed_versions:
+            self._observed_versions.append(group_version)
+
+    # --- looking up ---
+
+    def new(self, gvk: GroupVersionKind) -> Object:
+        """An empty object of the kind. Raises the not-registered error. Go: New."""
+        return self.class_for(gvk)()
+
+    def class_for(self, gvk: GroupVersionKind) -> type[Object]:
+        """The class of the kind. Raises the not-registered error."""
+        cls = self._classes.get(gvk) or self._unversioned_kinds.get(gvk.kind)
+        if cls is None:
+            raise new_not_registered_err_for_kind(self._name, gvk)
+        return cls
+
+    def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]:
+        """The kinds `obj` may be written as, and whether it is unversioned. Go: ObjectKinds.
+
+        An unstructured object names its kind itself; it raises the missing-kind or missing-version error when it does not.
+        """
+        cls = type(obj)
+        if cls.GROUP_VERSION_KIND is None and cls not in self._kinds:
+            return [self._own_kind(obj)], False
+        kinds = self._kinds.get(cls)
+        if not kinds:
+            raise new_not_registered_err_for_type(self._name, cls)
+        return list(kinds), cls in self._unversioned
+
+    def _own_kind(self, obj: Object) -> GroupVersionKind:
+        gvk = obj.group_version_kind()
+        if not gvk.kind:
+            raise new_missing_kind_err(f"unstructured object has no kind: {obj!r}")
+        if not gvk.version:
+            raise new_missing_version_err(f"unstructured object has no version: {obj!r}")
+        return gvk
+
+    def recognizes(self, gvk: GroupVersionKind) -> bool:
+        """Whether the kind is registered. Go: Recognizes."""
+        return gvk in self._classes
+
+    def is_unversioned(self, obj: Object) -> tuple[bool, bool]:
+        """(unversioned, known). Go: IsUnversioned."""
+        known = type(obj) in self._kinds
+        return known and type(obj) in self._unversioned, known
+
+    def is_group_registered(self, group: str) -> bool:
+        """Go: IsGroupRegistered."""
+        return any(version.group == group for version in self._observed_versions)
+
+    def is_version_registered(self, group_version: GroupVersion) -> bool:
+        """Go: IsVersionRegistered."""
+        return group_version in self._observed_versions
+
+    def known_types(self, group_version: GroupVersion) -> dict[str, type[Object]]:
+        """Kind to class in one group version. Go: KnownTypes."""
+        return {gvk.kind: cls for gvk, cls in list(self._classes.items()) if gvk.group_version() == group_version}
+
+    def all_known_types(self) -> dict[GroupVersionKind, type[Object]]:
+        """Go: AllKnownTypes."""
+        return dict(self._classes)
+
+    def version_for_group_kind(self, group_kind: Any) -> list[GroupVersion]:
+        """The versions a kind is registered in, by priority. Go: VersionsForGroupKind."""
+        available = [gvk.group_version() for gvk in list(self._classes) if gvk.group_kind() == group_kind]
+        ordered = [version for version in self.prioritized_versions_for_group(group_kind.group) if version in available]
+        return ordered + [version for version in available if version not in ordered]
+
+    versions_for_group_kind = version_for_group_kind
+
+    def name(self) -> str:
+        """The scheme's name, for messages. Go: Name."""
+        return self._name
+
+    # --- version priority ---
+
+    def set_version_priority(self, *versions: GroupVersion) -> None:
+        """Order the versions of one group, most preferred first. Raises ValueError for mixed groups. Go: SetVersionPriority."""
+        if not versions:
+            return
+        group = versions[0].group
+        for version in versions:
+            if version.group != group:
+                raise ValueError(f"must register versions for only one group: got {group!r} and {version.group!r}")
+            if not version.version:
+                raise ValueError("internal versions cannot be prioritized")
+        with self._lock:
+            self._version_priority[group] = [version.version for version in versions]
+
+    def prioritized_versions_for_group(self, group: str) -> list[GroupVersion]:
+        """The versions of a group, ordered ones first, then as registered. Go: PrioritizedVersionsForGroup."""
+        ordered = [GroupVersion(group, version) for version in self._version_priority.get(group, ())]
+        return ordered + [
+            version for version in self._observed_versions if version.group == group and version not in ordered
+        ]
+
+    def prioritized_versions_all_groups(self) -> list[GroupVersion]:
+        """Go: PrioritizedVersionsAllGroups."""
+        groups = dict.fromkeys([*self._version_priority, *(version.group for version in self._observed_versions)])
+        return [version for group in groups for version in self.prioritized_versions_for_group(group)]
+
+    def preferred_version_all_groups(self) -> list[GroupVersion]:
+        """The first version of every group. Go: PreferredVersionAllGroups."""
+        groups = dict.fromkeys([*self._version_priority, *(version.group for version in self._observed_versions)])
+        return [self.prioritized_versions_for_group(group)[0] for group in groups]
+
+    # --- defaulting and conversion ---
+
+    def add_type_defaulting_func(self, cls: type[Object], func: Callable[[Any], None]) -> None:
+        """Go: AddTypeDefaultingFunc."""
+        with self._lock:
+            self._defaulters[cls] = func
+
+    def default(self, obj: Object) -> None:
+        """Fill in defaults, where a function for the class is registered. Go: Default."""
+        defaulter = self._defaulters.get(type(obj))
+        if defaulter is not None:
+            defaulter(obj)
+
+    def add_conversion_func(self, source: type, target: type, func: Callable[[Any, Any], None]) -> None:
+        """Register `func(source_object, target_object)`. Go: AddConversionFunc."""
+        with self._lock:
+            self._conversions[source, target] = func
+
+    def convert(self, source: Any, target: Any, context: Any = None) -> None:
+        """Fill `target` from `source`: by a registered function, or by copying the document of the same class.
+
+        Raises the not-registered error when there is no way. Go: Convert.
+        """
+        func = self._conversions.get((type(source), type(target)))
+        if func is not None:
+            func(source, target)
+            return
+        if type(source) is not type(target):
+            raise new_not_registered_err_for_target(self._name, type(source), type(target).__name__)
+        target._writable().clear()
+        target._writable().update(source.to_dict())
+
+    def convert_to_version(self, obj: Object, target: GroupVersion) -> Object:
+        """A copy of `obj` that says it is of version `target`. Go: ConvertToVersion."""
+        return self.unsafe_convert_to_version(obj.deep_copy(), target)
+
+    def unsafe_convert_to_version(self, obj: Object, target: GroupVersion) -> Object:
+        """Like convert_to_version, on the object itself. Go: UnsafeConvertToVersion."""
+        kinds, unversioned = self.object_kinds(obj)
+        chosen = next((gvk for gvk in kinds if gvk.group_version() == target), None)
+        if chosen is None and unversioned:
+            chosen = self._unversioned[type(obj)]
+        if chosen is None:
+            raise new_not_registered_err_for_target(self._name, type(obj), str(target))
+        obj.set_group_version_kind(chosen)
+        return obj
+
+    def add_field_label_conversion_func(self, gvk: GroupVersionKind, func: FieldLabelConversionFunc) -> None:
+        """Go: AddFieldLabelConversionFunc."""
+        with self._lock:
+            self._label_conversions[gvk] = func
+
+    def convert_field_label(self, gvk: GroupVersionKind, label: str, value: str) -> tuple[str, str]:
+        """A field selector's label as the kind's version has it. Raises ValueError for an unknown label. Go: ConvertFieldLabel."""
+        func = self._label_conversions.get(gvk, conversion.default_meta_v1_field_selector_conversion)
+        return func(label, value)
+
+    def __repr__(self) -> str:
+        return f"<Scheme {self._name}: {len(self._classes)} kinds in {len(self._observed_versions)} versions>"
+
+
+def new_scheme() -> Scheme:
+    """An empty scheme. Go: NewScheme."""
+    return Scheme()
+
+
+class SchemeBuilder(list[Callable[[Scheme], None]]):
+    """A list of functions that fill a scheme. Go: SchemeBuilder."""
+
+    def add_to_scheme(self, scheme: Scheme) -> None:
+        """Run all of them. Go: AddToScheme."""
+        for function in self:
+            function(scheme)
+
+    def register(self, *functions: Callable[[Scheme], None]) -> None:
+        """Append functions. Go: Register."""
+        self.extend(functions)
+
+
+def new_scheme_builder(*functions: Callable[[Scheme], None]) -> SchemeBuilder:
+    """Go: NewSchemeBuilder."""
+    return SchemeBuilder(functions)
+
+
+def known_kinds(schemes: Iterable[Scheme]) -> set[GroupVersionKind]:
+    """All kinds of several schemes."""
+    return {gvk for scheme in schemes for gvk in scheme.all_known_types()}

@@ -1,0 +1,69 @@
+"""The text forms of Kubernetes times: RFC 3339 in seconds (metav1.Time) and in microseconds (metav1.MicroTime).
+
+No Go file of its own: the formats live in apis/meta/v1/time.go and micro_time.go; they stand here, below the typed
+views, because a view turns them into `datetime` on every read. A time is an aware UTC `datetime`; Go's zero time is None.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_MICRO_DIGITS = 6
+
+
+def parse_time(text: str) -> datetime:
+    """Read an RFC 3339 time with any number of fractional digits; the result is in UTC.
+
+    Raises ValueError naming the text when it is not one. Digits beyond microseconds are dropped: `datetime` has none.
+    """
+    if len(text) < 20 or text[10] != "T" or text[4] != "-":
+        raise ValueError(f"not an RFC 3339 time: {text!r}")
+    head, rest = text[:19], text[19:]
+    micros = 0
+    if rest[0] in ".,":
+        digits = _leading_digits(rest[1:])
+        if not digits:
+            raise ValueError(f"not an RFC 3339 time: {text!r}")
+        micros = int(digits[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0"))
+        rest = rest[1 + len(digits) :]
+    try:
+        moment = datetime.strptime(head, "%Y-%m-%dT%H:%M:%S") if not head.isascii() else datetime.fromisoformat(head)
+        offset = _parse_offset(rest)
+    except ValueError:
+        raise ValueError(f"not an RFC 3339 time: {text!r}") from None
+    return (moment - offset).replace(microsecond=micros, tzinfo=UTC)
+
+
+def format_time(moment: datetime) -> str:
+    """Write metav1.Time's form: UTC, whole seconds, as in 2006-01-02T15:04:05Z."""
+    return f"{_in_utc(moment):%Y-%m-%dT%H:%M:%S}Z"
+
+
+def format_micro_time(moment: datetime) -> str:
+    """Write metav1.MicroTime's form: UTC with exactly six fractional digits."""
+    return f"{_in_utc(moment):%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
+def _in_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError(f"a time needs a time zone, got {moment!r}")
+    return moment.astimezone(UTC)
+
+
+def _leading_digits(text: str) -> str:
+    for position, char in enumerate(text):
+        if not ("0" <= char <= "9"):
+            return text[:position]
+    return text
+
+
+def _parse_offset(text: str) -> timedelta:
+    if text == "Z":
+        return timedelta(0)
+    if len(text) != 6 or text[0] not in "+-" or text[3] != ":":
+        raise ValueError(text)
+    hours, minutes = int(text[1:3]), int(text[4:6])
+    if hours > 24 or minutes > 60:
+        raise ValueError(text)
+    offset = timedelta(hours=hours, minutes=minutes)
+    return offset if text[0] == "+" else -offset

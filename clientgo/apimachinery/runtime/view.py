@@ -1,0 +1,650 @@
+"""Typed views over JSON documents: the one way API objects are represented here.
+
+Go decodes JSON into structs; the port keeps the JSON document and lays a class of declared fields over it. A read looks
+the field up in the document, a write changes the document, and what the class does not declare is simply still there
+when the object is written back (Go's typed clients lose it). Mirrors no single Go file; the field declarations say what
+Go's struct tags say.
+
+Reading follows Go's zero values: an absent value field reads as "", 0, False, or as an empty struct, list or map; an
+absent pointer reads as None. Reading never changes the document. The first write through an empty view attaches it.
+
+Views are cheap and made on every read; identity means nothing (`d.spec is d.spec` is False), equality compares
+documents. Assignment copies (`pod.spec = other.spec` shares nothing afterwards), as Go's struct assignment does.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform, overload
+
+from clientgo.apimachinery.runtime import timestamps
+
+T = TypeVar("T")
+
+JSONObject = dict[str, Any]
+
+
+class ReadOnlyError(TypeError):
+    """A write to an object that sits in a shared cache. Take `deep_copy()` and change the copy."""
+
+
+def copy_json(value: Any) -> Any:
+    """Copy a JSON value: dicts and lists anew, everything else shared, since it cannot change. O(size)."""
+    kind = type(value)
+    if kind is dict:
+        return {key: copy_json(item) if type(item) in _CONTAINERS else item for key, item in value.items()}
+    if kind is list:
+        return [copy_json(item) if type(item) in _CONTAINERS else item for item in value]
+    return value
+
+
+_CONTAINERS = (dict, list)
+
+
+class _View:
+    """What struct, list and map views share: the document below, and the way up to the object that owns it.
+
+    A view is either the root of its object, attached (its document is part of the parent's), or detached: a view of an
+    absent field, holding an empty document that goes into the parent at the first write.
+    """
+
+    __slots__ = ("_document", "_frozen", "_key", "_parent")
+
+    _document: Any
+    # The view this one was read from; None at a root. Keeps a way up for `_writable`, used by writes alone.
+    _parent: _View | None
+    # The field of the parent's document this view would fill; None when it is attached, or a root.
+    _key: str | None
+    # Set on roots alone; no read ever looks at it.
+    _frozen: bool
+
+    def _writable(self) -> Any:
+        """The document, ready to be changed: attached to its object, which must not be frozen."""
+        parent = self._parent
+        if parent is None:
+            if self._frozen:
+                raise ReadOnlyError(
+                    f"{self!r} is shared and read-only (objects from a cache are); call deep_copy() and change the copy"
+                )
+            return self._document
+        holder = parent._writable()
+        if self._key is not None:
+            self._attach(holder, self._key)
+        return self._document
+
+    def _attach(self, holder: JSONObject, key: str) -> None:
+        present = holder.get(key)
+        if present is None:
+            holder[key] = self._document
+        else:  # Another view of the same absent field was written first: join it.
+            self._document = present
+        self._key = None
+
+
+# --- Field types -----------------------------------------------------------------------------------------------------
+
+
+class _Type:
+    """How one Go type is read from and written to JSON. The base: JSON's own scalars, which need no conversion."""
+
+    is_scalar = True
+
+    def load(self, parent: _View, raw: Any) -> Any:
+        """The Python value of a present, non-null JSON value."""
+        return raw
+
+    def dump(self, value: Any) -> Any:
+        """The JSON value to store; never shares a container with `value`."""
+        return value
+
+
+class _String(_Type):
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            raise TypeError(f"expected str, got {type(value).__name__}")
+        return str(value)
+
+
+class _Integer(_Type):
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"expected int, got {type(value).__name__}")
+        return value
+
+
+class _Boolean(_Type):
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, bool):
+            raise TypeError(f"expected bool, got {type(value).__name__}")
+        return value
+
+
+class _IntOrString(_Type):
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise TypeError(f"expected int or str, got {type(value).__name__}")
+        return value
+
+
+class _Raw(_Type):
+    """runtime.RawExtension and the like: any JSON value, as it is. Reading gives a copy: it is no view."""
+
+    is_scalar = False
+
+    def load(self, parent: _View, raw: Any) -> Any:
+        return copy_json(raw)
+
+    def dump(self, value: Any) -> Any:
+        return copy_json(value._document if isinstance(value, _View) else value)
+
+
+class _Converted(_Type):
+    """A JSON string that Python has a better type for."""
+
+    is_scalar = False
+
+    def __init__(self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any]) -> None:
+        self._loads = loads
+        self._dumps = dumps
+
+    def load(self, parent: _View, raw: Any) -> Any:
+        return self._loads(raw)
+
+    def dump(self, value: Any) -> Any:
+        return self._dumps(value)
+
+
+class _StructType(_Type):
+    """A declared struct, named relative to the module of the class that uses it; looked up when first needed."""
+
+    is_scalar = False
+
+    def __init__(self, name: str, module: str) -> None:
+        self._name = name
+        self._module = module
+        self._class: type[Struct] | None = None
+
+    def resolve(self) -> type[Struct]:
+        if self._class is None:
+            found: Any = sys.modules[self._module]
+            for part in self._name.split("."):
+                found = getattr(found, part)
+            self._class = found
+        return cast("type[Struct]", self._class)
+
+    def load(self, parent: _View, raw: Any) -> Any:
+        return _child(self._class or self.resolve(), parent, raw)
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, self.resolve()):
+            raise TypeError(f"expected {self._name}, got {type(value).__name__}")
+        return copy_json(value._document)
+
+
+class _ListType(_Type):
+    is_scalar = False
+
+    def __init__(self, item: _Type) -> None:
+        self.item = item
+
+    def load(self, parent: _View, raw: Any) -> Any:
+        return _collection(ListView, self.item, parent, raw)
+
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise TypeError(f"expected a list, got {type(value).__name__}")
+        return [self.item.dump(item) for item in value]
+
+
+class _MapType(_Type):
+    is_scalar = False
+
+    def __init__(self, item: _Type) -> None:
+        self.item = item
+
+    def load(self, parent: _View, raw: Any) -> Any:
+        return _collection(MapView, self.item, parent, raw)
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"expected a mapping, got {type(value).__name__}")
+        return {str(key): self.item.dump(item) for key, item in value.items()}
+
+
+def _load_quantity(raw: Any) -> Any:
+    from clientgo.apimachinery.api.resource import parse_quantity
+
+    return parse_quantity(str(raw))
+
+
+def _dump_quantity(value: Any) -> str:
+    from clientgo.apimachinery.api.resource import parse_quantity
+
+    return str(parse_quantity(value) if isinstance(value, str) else value)
+
+
+def _load_duration(raw: str) -> float:
+    from clientgo.apimachinery.apis.meta.v1.duration import parse_duration
+
+    return parse_duration(raw)
+
+
+def _dump_duration(value: float) -> str:
+    from clientgo.apimachinery.apis.meta.v1.duration import format_duration
+
+    return format_duration(value)
+
+
+_NAMED_TYPES: dict[str, _Type] = {
+    "string": _String(),
+    "bool": _Boolean(),
+    "int": _Integer(),
+    "int32": _Integer(),
+    "int64": _Integer(),
+    "float64": _Type(),
+    "intorstring": _IntOrString(),
+    "raw": _Raw(),
+    "bytes": _Converted(base64.b64decode, lambda value: base64.b64encode(value).decode("ascii")),
+    "time": _Converted(timestamps.parse_time, timestamps.format_time),
+    "microtime": _Converted(timestamps.parse_time, timestamps.format_micro_time),
+    "quantity": _Converted(_load_quantity, _dump_quantity),
+    "duration": _Converted(_load_duration, _dump_duration),
+}
+
+
+def _parse_type(text: str, module: str) -> _Type:
+    """Read the type notation of `field`: Go's, with the leaf names of `_NAMED_TYPES` or a struct's name."""
+    if text.startswith("*"):
+        return _parse_type(text[1:], module)
+    if text.startswith("[]"):
+        return _ListType(_parse_type(text[2:], module))
+    if text.startswith("map[string]"):
+        return _MapType(_parse_type(text[len("map[string]") :], module))
+    return _NAMED_TYPES.get(text) or _StructType(text, module)
+
+
+# --- Field declarations ----------------------------------------------------------------------------------------------
+
+
+class _Empty:
+    """The default of a struct, list or map field: an empty view, made at each read."""
+
+    def __repr__(self) -> str:
+        return "EMPTY"
+
+
+EMPTY: Any = _Empty()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """What a Go struct field and its tags say; `Struct._fields` has one for each attribute."""
+
+    attr: str
+    json: str
+    type: str
+    default: Any
+    omitempty: bool
+    patch_strategy: str
+    patch_merge_key: str
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether absent reads as None rather than as a zero value."""
+        return self.default is None
+
+    @property
+    def is_list(self) -> bool:
+        return self.type.lstrip("*").startswith("[]")
+
+    @property
+    def is_map(self) -> bool:
+        return self.type.lstrip("*").startswith("map[")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """A field as the class body states it, before the class turns it into a property."""
+
+    json: str
+    type: str
+    default: Any
+    omitempty: bool
+    patch_strategy: str
+    patch_merge_key: str
+
+
+def field(
+    json: str,
+    type: str,
+    *,
+    default: Any,
+    omitempty: bool = False,
+    patch_strategy: str = "",
+    patch_merge_key: str = "",
+) -> Any:
+    """Declare a field of a Struct.
+
+    `type` is Go's notation ("*int32", "[]Container", "map[string]string"), `default` what an absent field reads as:
+    Go's zero value, None for a pointer, EMPTY for a struct, list or map.
+    """
+    return _Declared(json, type, default, omitempty, patch_strategy, patch_merge_key)
+
+
+def _make_property(info: FieldInfo, kind: _Type) -> property:
+    getter = _make_getter(info, kind)
+    return property(getter, _make_setter(info, kind), doc=f"{info.json}: {info.type}")
+
+
+def _make_getter(info: FieldInfo, kind: _Type) -> Callable[[Any], Any]:
+    """A reader specialised to the field: these few closures are the hot path of every controller."""
+    key, default = info.json, info.default
+    if kind.is_scalar:
+
+        def get_scalar(self: _View) -> Any:
+            value = self._document.get(key)
+            return default if value is None else value
+
+        return get_scalar
+
+    load = kind.load
+    if default is not EMPTY:
+
+        def get_converted(self: _View) -> Any:
+            value = self._document.get(key)
+            return default if value is None else load(self, value)
+
+        return get_converted
+
+    if isinstance(kind, _StructType):
+        resolve, new = kind.resolve, object.__new__
+        found: list[type[Struct]] = []
+
+        def get_struct(self: _View) -> Any:
+            if not found:
+                found.append(resolve())
+            child = new(found[0])
+            child._parent = self
+            document = self._document.get(key)
+            if document is None:
+                child._document, child._key = {}, key
+            else:
+                child._document, child._key = document, None
+            return child
+
+        return get_struct
+
+    if isinstance(kind, _Converted):  # Only a Quantity: Go's zero value of one is a real quantity.
+
+        def get_quantity(self: _View) -> Any:
+            value = self._document.get(key)
+            return load(self, "0" if value is None else value)
+
+        return get_quantity
+
+    def get_collection(self: _View) -> Any:
+        value = self._document.get(key)
+        if value is not None:
+            return load(self, value)
+        child = load(self, [] if info.is_list else {})
+        child._key = key
+        return child
+
+    return get_collection
+
+
+def _make_setter(info: FieldInfo, kind: _Type) -> Callable[[Any, Any], None]:
+    key = info.json
+    # A zero value is left out where Go's encoder would leave it out; a pointer to zero is a value.
+    drop_zero = info.omitempty and not info.is_pointer
+
+    def set_field(self: _View, value: Any) -> None:
+        try:
+            raw = None if value is None else kind.dump(value)
+        except (TypeError, ValueError) as err:
+            raise type(err)(f"{type(self).__name__}.{info.attr}: {err}") from err
+        document = self._writable()
+        if raw is None or (drop_zero and raw in ("", 0, False, [], {}) and not isinstance(kind, _StructType)):
+            document.pop(key, None)
+        else:
+            document[key] = raw
+
+    return set_field
+
+
+# --- Structs ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+class Struct(_View):
+    """Base of every API type: declared fields over one JSON dict.
+
+    Subclasses declare fields with `field(...)` and add nothing else to the instance; hence `__slots__ = ()` in each.
+    Not thread-safe for writing, as in Go; concurrent reads are safe.
+    """
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # mutable, compared by content
+
+    _fields: ClassVar[dict[str, FieldInfo]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        fields: dict[str, FieldInfo] = {}
+        for base in reversed(cls.__mro__[1:]):
+            fields.update(base.__dict__.get("_fields", {}))
+        for attr, declared in list(vars(cls).items()):
+            if not isinstance(declared, _Declared):
+                continue
+            info = FieldInfo(
+                attr,
+                declared.json,
+                declared.type,
+                declared.default,
+                declared.omitempty,
+                declared.patch_strategy,
+                declared.patch_merge_key,
+            )
+            fields[attr] = info
+            setattr(cls, attr, _make_property(info, _parse_type(declared.type, cls.__module__)))
+        cls._fields = fields
+
+    def __init__(self, **fields: Any) -> None:
+        """Build a new object from field values; None leaves a field absent. Raises TypeError for an unknown field."""
+        self._document = {}
+        self._parent = None
+        self._key = None
+        self._frozen = False
+        for attr, value in fields.items():
+            if attr not in self._fields:
+                raise TypeError(f"{type(self).__name__} has no field {attr!r}")
+            if value is not None:
+                setattr(self, attr, value)
+
+    @classmethod
+    def from_dict(cls, document: JSONObject) -> Self:
+        """Lay a view over `document` without copying it: the view owns the dict from here on."""
+        self = object.__new__(cls)
+        self._document = document
+        self._parent = None
+        self._key = None
+        self._frozen = False
+        return self
+
+    def to_dict(self) -> JSONObject:
+        """A copy of the document, free to change."""
+        return cast(JSONObject, copy_json(self._document))
+
+    def deep_copy(self) -> Self:
+        """A copy that shares nothing and may be written to, also when this one is read-only. O(size). Go: DeepCopy."""
+        return self.from_dict(copy_json(self._document))
+
+    def __copy__(self) -> Self:
+        return self.deep_copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.deep_copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).from_dict, (self.to_dict(),))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Struct):
+            return NotImplemented
+        return type(self) is type(other) and bool(self._document == other._document)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._repr_parts())})"
+
+    def _repr_parts(self) -> Iterator[str]:
+        declared = {info.json for info in self._fields.values()}
+        for attr, info in self._fields.items():
+            if self._document.get(info.json) is not None:
+                yield f"{attr}={getattr(self, attr)!r}"
+        unknown = [key for key in self._document if key not in declared]
+        if unknown:
+            yield f"...{', '.join(unknown)}"
+
+
+def _child(cls: type[Struct], parent: _View, document: JSONObject) -> Struct:
+    child = object.__new__(cls)
+    child._parent = parent
+    child._document = document
+    child._key = None
+    return child
+
+
+# --- Lists and maps --------------------------------------------------------------------------------------------------
+
+_C = TypeVar("_C", bound="_Collection")
+
+
+class _Collection(_View):
+    """A view of a JSON array or object whose elements have one type."""
+
+    __slots__ = ("_item",)
+    __hash__ = None  # type: ignore[assignment]
+
+    _item: _Type
+
+    def __len__(self) -> int:
+        return len(self._document)
+
+    def __repr__(self) -> str:
+        return repr(self._plain())
+
+    def _plain(self) -> Any:
+        raise NotImplementedError
+
+    def deep_copy(self) -> Any:
+        """A plain list or dict of independent values."""
+        return self._plain()
+
+
+def _collection(cls: type[_C], item: _Type, parent: _View, document: Any) -> _C:
+    view = object.__new__(cls)
+    view._document = document
+    view._parent = parent
+    view._key = None
+    view._item = item
+    return view
+
+
+class ListView(_Collection, MutableSequence[T], Generic[T]):
+    """A JSON array seen as a list: equal to a plain list of the same values, and read-only when its object is."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...  # type: ignore[override]
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self._load(raw) for raw in self._document[index]]
+        return self._load(self._document[index])
+
+    def _load(self, raw: Any) -> Any:
+        item = self._item
+        return raw if item.is_scalar or raw is None else item.load(self, raw)
+
+    def __iter__(self) -> Iterator[T]:
+        if self._item.is_scalar:
+            return iter(self._document)
+        return map(self._load, self._document)
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        if isinstance(index, slice):
+            raw: Any = [self._item.dump(item) for item in value]
+        else:
+            raw = self._item.dump(value)
+        self._writable()[index] = raw
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self._writable()[index]
+
+    def insert(self, index: int, value: T) -> None:
+        raw = self._item.dump(value)
+        self._writable().insert(index, raw)
+
+    def __contains__(self, value: object) -> bool:
+        return any(item == value for item in self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ListView):
+            return bool(self._document == other._document)
+        if not isinstance(other, (list, tuple)):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other))
+
+    def __add__(self, other: Sequence[T]) -> list[T]:
+        return [*self, *other]
+
+    def _plain(self) -> list[Any]:
+        return [item.deep_copy() if isinstance(item, (Struct, _Collection)) else item for item in self]
+
+
+class MapView(_Collection, MutableMapping[str, T], Generic[T]):
+    """A JSON object seen as a dict with values of one type: equal to a plain dict, and read-only when its object is."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> T:
+        raw = self._document[key]
+        item = self._item
+        return cast(T, raw if item.is_scalar or raw is None else item.load(self, raw))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        raw = self._document.get(key)
+        if raw is None:
+            return default
+        return raw if self._item.is_scalar else self._item.load(self, raw)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._document
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._document)
+
+    def __setitem__(self, key: str, value: T) -> None:
+        raw = self._item.dump(value)
+        self._writable()[key] = raw
+
+    def __delitem__(self, key: str) -> None:
+        document = self._writable()
+        del document[key]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, MapView):
+            return bool(self._document == other._document)
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return dict(self.items()) == dict(other.items())
+
+    def _plain(self) -> dict[str, Any]:
+        return {
+            key: item.deep_copy() if isinstance(item, (Struct, _Collection)) else item for key, item in self.items()
+        }

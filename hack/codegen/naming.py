@@ -1,0 +1,53 @@
+"""Go names to Python names, by the rules the whole port follows: one place for every generator."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+_PLURAL_INITIALISM = re.compile(r"([A-Z]{2,})s(?=[A-Z]|$)")
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_OPENAPI = re.compile("OpenAPI")
+
+
+def snake(name: str) -> str:
+    """`ClusterIPs` -> cluster_ips, `HostIPC` -> host_ipc, `V1beta1` sticks to the word before; keywords get a `_`."""
+    text = _OPENAPI.sub("Openapi", name)
+    text = _PLURAL_INITIALISM.sub(lambda match: match[1][0] + match[1][1:].lower() + "s", text)
+    text = re.sub(r"V(\d+(?:alpha\d+|beta\d+)?)", r"v\1", text)
+    text = "_".join(part for part in _WORD.split(text) if part).lower()
+    text = text.replace("__", "_")
+    return f"{text}_" if keyword.iskeyword(text) else text
+
+
+def constant(name: str, type_name: str = "") -> str:
+    """UPPER_SNAKE, with the type's name stripped when it is prefix or suffix of the constant."""
+    if type_name and name != type_name:
+        if name.startswith(type_name):
+            name = name[len(type_name) :]
+        elif name.endswith(type_name):
+            name = name[: -len(type_name)]
+    return snake(name).rstrip("_").upper()
+
+
+def plural(kind: str) -> str:
+    """The resource name of a kind, as Kubernetes forms it: lower case, English plural."""
+    lower = kind.lower()
+    if lower == "endpoints":
+        return lower
+    if lower.endswith(("s", "x", "ch", "sh")):
+        return lower + "es"
+    if lower.endswith("y") and lower[-2] not in "aeiou":
+        return lower[:-1] + "ies"
+    return lower + "s"
+
+
+def sort_exports(names: set[str]) -> list[str]:
+    """The order of an `__all__`: constants, classes, functions."""
+
+    def rank(name: str) -> tuple[int, str]:
+        if name.isupper():
+            return 0, name
+        return (1 if name[0].isupper() else 2), name
+
+    return sorted(names, key=rank)
