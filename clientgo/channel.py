@@ -1,0 +1,611 @@
+"""Go's channels and `select` for threads: `Channel`, `Signal` and `select`.
+
+Go's runtime has no file to mirror; the semantics are those of the language specification: an unbuffered send waits for
+its receiver, a closed channel hands out what it still holds and then reports `ok=False`, a nil channel (None in a
+`select`) is never ready. Three things differ: an operation may carry a timeout, `select` prefers the first ready case
+instead of a random one, and a `chan struct{}` that is only ever closed is a `Signal`, which can also call back.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+
+__all__ = [
+    "Channel",
+    "ChannelClosed",
+    "Done",
+    "Receive",
+    "Selected",
+    "Send",
+    "Signal",
+    "StopChannel",
+    "add_done_callback",
+    "select",
+]
+
+T = TypeVar("T")
+
+# How often the thread that watches a plain threading.Event looks whether anybody still wants to hear of it.
+# The event itself is noticed at once; this only bounds how long an abandoned watcher lives.
+_WATCHER_IDLE_SECONDS = 1.0
+
+_ids = count()
+
+
+class ChannelClosed(Exception):
+    """A send on, or a second close of, a closed channel (Go panics)."""
+
+
+@runtime_checkable
+class StopChannel(Protocol):
+    """What stands for Go's `stopCh <-chan struct{}`: a threading.Event, a `Signal` or `ctx.done()`.
+
+    Once set it stays set.
+    """
+
+    def is_set(self) -> bool:
+        """Whether the channel is closed. Never blocks."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block until the channel is closed or `timeout` seconds have passed; return `is_set()`."""
+        ...
+
+
+class Done(StopChannel, Protocol):
+    """A StopChannel that also calls back: what `Context.done()` returns."""
+
+    def add_done_callback(self, fn: Callable[[], None]) -> Callable[[], bool]:
+        """See `Signal.add_done_callback`."""
+        ...
+
+
+class Signal:
+    """Go's `chan struct{}` that is closed once and never sent on.
+
+    Thread-safe. Reading `is_set` takes no lock. The event behind `wait` is made by the first waiter, so a signal nobody
+    waits for costs one lock and an empty dict.
+
+    Invariants: once set it stays set and holds no callbacks; every callback runs exactly once or was removed.
+    """
+
+    __slots__ = ("__weakref__", "_callbacks", "_event", "_lock", "_set")
+
+    def __init__(self) -> None:
+        # Guards the other fields. Never held while callbacks run.
+        self._lock = threading.Lock()
+        self._set = False
+        self._event: threading.Event | None = None
+        self._callbacks: dict[object, Callable[[], None]] = {}
+
+    def set(self) -> bool:
+        """Close the channel (Go: `close(ch)`): wake the waiters, then run the callbacks in the order they were added.
+
+        The callbacks run in this thread, without a lock held; one that raises is logged and does not keep the others
+        from running. Returns False when the signal was set already (closing twice panics in Go, here it does nothing).
+        """
+        with self._lock:
+            if self._set:
+                return False
+            self._set = True
+            event = self._event
+            callbacks, self._callbacks = self._callbacks, {}
+        if event is not None:
+            event.set()
+        for fn in callbacks.values():
+            _run_callback(fn)
+        return True
+
+    def is_set(self) -> bool:
+        """Whether `set` was called. Never blocks."""
+        return self._set
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block until set or until `timeout` seconds of real time have passed; return whether it is set."""
+        if self._set:
+            return True
+        with self._lock:
+            if self._set:
+                return True
+            if self._event is None:
+                self._event = threading.Event()
+            event = self._event
+        return event.wait(timeout)
+
+    def add_done_callback(self, fn: Callable[[], None]) -> Callable[[], bool]:
+        """Run `fn` once when the signal is set, in the thread that sets it; at once, in this one, if it is set already.
+
+        Returns a function that removes the callback again: True when it was still waiting, False when it has run or is
+        about to.
+        """
+        key = object()
+        with self._lock:
+            waiting = not self._set
+            if waiting:
+                self._callbacks[key] = fn
+        if not waiting:
+            _run_callback(fn)
+
+        def remove() -> bool:
+            with self._lock:
+                return self._callbacks.pop(key, None) is not None
+
+        return remove
+
+    def __repr__(self) -> str:
+        return f"<Signal {'set' if self._set else 'open'}, {len(self._callbacks)} callbacks>"
+
+    def _check(self) -> None:
+        with self._lock:
+            assert not (self._set and self._callbacks)
+
+
+def _run_callback(fn: Callable[[], None]) -> None:
+    try:
+        fn()
+    except Exception:
+        # The only logger this module may know: everything else, klog included, stands above it.
+        logging.getLogger("clientgo").exception("A done callback failed")
+
+
+def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:
+    """`Signal.add_done_callback` for any StopChannel.
+
+    A plain threading.Event cannot call back; one thread named "stop-watcher" per such event waits for it on behalf of
+    all callers, runs the callbacks when it is set, and ends then or within a second after the last one was removed.
+    """
+    if hasattr(stop, "add_done_callback"):
+        return cast(Done, stop).add_done_callback(fn)
+    if stop.is_set():
+        _run_callback(fn)
+        return lambda: False
+    return _watch(stop, fn)
+
+
+class _Watcher:
+    """Waits for one threading.Event in a thread of its own and passes it on to a Signal."""
+
+    def __init__(self, stop: StopChannel) -> None:
+        self.stop = stop
+        self.users = 0
+        self.signal = Signal()
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="stop-watcher", daemon=True).start()
+
+    def _run(self) -> None:
+        while not self.stop.wait(_WATCHER_IDLE_SECONDS):
+            with _watchers_lock:
+                if self.users == 0:
+                    _watchers.pop(id(self.stop), None)
+                    return
+        with _watchers_lock:
+            _watchers.pop(id(self.stop), None)
+        self.signal.set()
+
+
+# Guards _watchers and the `users` of each watcher; held only for dict operations.
+_watchers_lock = threading.Lock()
+_watchers: dict[int, _Watcher] = {}  # by id(): the watcher keeps its event alive, and an event need not be hashable
+
+
+def _watch(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:
+    with _watchers_lock:
+        watcher = _watchers.get(id(stop))
+        fresh = watcher is None
+        if watcher is None:
+            watcher = _watchers[id(stop)] = _Watcher(stop)
+        watcher.users += 1
+    remove_callback = watcher.signal.add_done_callback(fn)
+    if fresh:
+        watcher.start()
+
+    def remove() -> bool:
+        if not remove_callback():
+            return False
+        with _watchers_lock:
+            watcher.users -= 1
+        return True
+
+    return remove
+
+
+class _Turn:
+    """One blocked operation: a send, a receive, or a whole select.
+
+    Whoever completes it must first win `claim`, which can be won once; then fills in the outcome and opens the gate.
+    The outcome is written under the lock of the channel that completed it.
+    """
+
+    __slots__ = ("_claim", "_gate", "case", "ok", "value")
+
+    def __init__(self) -> None:
+        self._claim = threading.Lock()
+        self._gate = threading.Event()
+        self.case = -1
+        self.value: Any = None
+        self.ok = False
+
+    def claim(self) -> bool:
+        return self._claim.acquire(blocking=False)
+
+    def finish(self, case: int, value: Any, ok: bool) -> None:
+        self.case, self.value, self.ok = case, value, ok
+        self._gate.set()
+
+    def wait(self, timeout: float | None) -> bool:
+        return self._gate.wait(timeout)
+
+
+class _Waiter(NamedTuple):
+    """A turn's place in the queue of one channel; `value` is what a sender offers."""
+
+    turn: _Turn
+    case: int
+    value: Any
+
+
+class Channel(Generic[T]):
+    """Go's `chan T`. `capacity` 0 makes an unbuffered channel: a send returns when a receiver has taken the value.
+
+    Thread-safe. Waiting senders and receivers are served in the order they came. Timeouts are seconds of real time.
+
+    Invariants (`_check`): the buffer never exceeds the capacity; nobody waits to receive while there is something to
+    take, nor to send while there is room; a closed channel has no waiters.
+    """
+
+    def __init__(self, capacity: int = 0) -> None:
+        """Raises ValueError when capacity is negative."""
+        if capacity < 0:
+            raise ValueError(f"capacity must not be negative, got {capacity}")
+        self._capacity = capacity
+        self._id = next(_ids)
+        # Guards everything below. A select takes the locks of its channels in the order of their ids.
+        self._lock = threading.Lock()
+        self._buffer: deque[T] = deque()
+        self._receivers: deque[_Waiter] = deque()
+        self._senders: deque[_Waiter] = deque()
+        self._closed = False
+
+    @property
+    def capacity(self) -> int:
+        """The size of the buffer (Go: `cap(ch)`)."""
+        return self._capacity
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called; values may still be buffered."""
+        return self._closed
+
+    def send(self, value: T, *, timeout: float | None = None) -> None:
+        """Block until a receiver took the value or the buffer had room (Go: `ch <- v`).
+
+        Raises ChannelClosed when the channel is closed, also while waiting, and TimeoutError.
+        """
+        with self._lock:
+            if self._send_now(value):
+                return
+            turn = _Turn()
+            waiter = _Waiter(turn, 0, value)
+            self._senders.append(waiter)
+        self._await(turn, waiter, self._senders, timeout)
+        if not turn.ok:
+            raise ChannelClosed("send on closed channel")
+
+    def try_send(self, value: T) -> bool:
+        """Send if that needs no waiting; return whether it happened. Raises ChannelClosed."""
+        with self._lock:
+            return self._send_now(value)
+
+    def receive(self, timeout: float | None = None) -> tuple[T | None, bool]:
+        """Block until there is a value (Go: `v, ok := <-ch`); `(None, False)` when closed and drained.
+
+        Raises TimeoutError.
+        """
+        with self._lock:
+            value, ok, ready = self._receive_now()
+            if ready:
+                return value, ok
+            turn = _Turn()
+            waiter = _Waiter(turn, 0, None)
+            self._receivers.append(waiter)
+        self._await(turn, waiter, self._receivers, timeout)
+        return turn.value, turn.ok
+
+    def try_receive(self) -> tuple[T | None, bool, bool]:
+        """Receive if that needs no waiting: `(value, ok, ready)`; `ready` is False when it would have to wait."""
+        with self._lock:
+            return self._receive_now()
+
+    def close(self) -> None:
+        """Close the channel: receivers get `ok=False` once it is drained, waiting senders raise.
+
+        Raises ChannelClosed when it is closed already.
+        """
+        with self._lock:
+            if self._closed:
+                raise ChannelClosed("close of closed channel")
+            self._closed = True
+            for queue in (self._receivers, self._senders):
+                while (waiter := _claim_first(queue)) is not None:
+                    waiter.turn.finish(waiter.case, None, False)
+
+    def __len__(self) -> int:
+        """The number of buffered values."""
+        return len(self._buffer)
+
+    def __bool__(self) -> bool:
+        # A channel is never "nothing", whatever its length: `if ch` must not depend on what is buffered.
+        return True
+
+    def __iter__(self) -> Iterator[T]:
+        """Receive until the channel is closed and drained (Go: `for v := range ch`)."""
+        while True:
+            value, ok = self.receive()
+            if not ok:
+                return
+            yield cast(T, value)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        waiting = f"{len(self._receivers)} receiving, {len(self._senders)} sending"
+        return f"<Channel {len(self._buffer)}/{self._capacity}, {waiting}, {state}>"
+
+    def _check(self) -> None:
+        with self._lock:
+            assert len(self._buffer) <= self._capacity
+            assert not (self._receivers and self._buffer)
+            assert not (self._senders and len(self._buffer) < self._capacity)
+            assert not (self._closed and (self._receivers or self._senders))
+
+    # The rest runs with self._lock held, unless it says otherwise.
+
+    def _send_now(self, value: T) -> bool:
+        if self._closed:
+            raise ChannelClosed("send on closed channel")
+        receiver = _claim_first(self._receivers) if self._receivers else None
+        if receiver is not None:
+            receiver.turn.finish(receiver.case, value, True)
+            return True
+        if len(self._buffer) < self._capacity:
+            self._buffer.append(value)
+            return True
+        return False
+
+    def _receive_now(self) -> tuple[T | None, bool, bool]:
+        sender = _claim_first(self._senders) if self._senders else None
+        if self._buffer:
+            value = self._buffer.popleft()
+            if sender is not None:
+                self._buffer.append(sender.value)
+                sender.turn.finish(sender.case, None, True)
+            return value, True, True
+        if sender is not None:
+            sender.turn.finish(sender.case, None, True)
+            return sender.value, True, True
+        return None, False, self._closed
+
+    def _await(self, turn: _Turn, waiter: _Waiter, queue: deque[_Waiter], timeout: float | None) -> None:
+        """Wait without the lock held for the turn of a single send or receive."""
+        try:
+            finished = turn.wait(timeout)
+        except BaseException:  # KeyboardInterrupt in the main thread: do not stay in the queue.
+            self._withdraw(turn, waiter, queue)
+            raise
+        if not finished and self._withdraw(turn, waiter, queue):
+            raise TimeoutError("timed out waiting on a channel")
+
+    def _withdraw(self, turn: _Turn, waiter: _Waiter, queue: deque[_Waiter]) -> bool:
+        """Take the lock and give the turn up; False when somebody completed it in the meantime."""
+        with self._lock:
+            if not turn.claim():
+                return False
+            _discard(queue, waiter)
+            return True
+
+
+def _claim_first(queue: deque[_Waiter]) -> _Waiter | None:
+    """Take the first waiter whose turn can be claimed out of the queue, dropping those somebody else completed."""
+    while queue:
+        waiter = queue.popleft()
+        if waiter.turn.claim():
+            return waiter
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """A case of `select`: receive from `channel` (Go: `case v, ok := <-ch`). A None channel is never ready."""
+
+    channel: Channel[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A case of `select`: send `value` (Go: `case ch <- v`). A None channel is never ready."""
+
+    channel: Channel[Any] | None
+    value: Any
+
+
+class Selected(NamedTuple):
+    """Which case of a `select` went ahead (its position), and what it received. Case -1: default or timeout."""
+
+    case: int
+    value: Any = None
+    ok: bool = False
+
+
+_NOTHING = Selected(-1)
+
+Case = Receive | Send | Channel[Any] | StopChannel | None
+
+
+def select(cases: Sequence[Case], timeout: float | None = None, default: bool = False) -> Selected:
+    """Wait until one of the cases can go ahead, do it, and say which (Go: `select`).
+
+    A case is a `Send`, a `Receive`, a Channel (short for Receive), a StopChannel such as `ctx.done()` or a
+    threading.Event (ready once set, `ok` False as for a closed channel), or None (never ready). Of several ready cases
+    the first one wins: put the stop signal first. With `default=True` it does not wait, and after `timeout` seconds of
+    real time it gives up; both return case -1. Raises ChannelClosed when the chosen case sends on a closed channel.
+
+        chosen = select([ctx.done(), Receive(events)])
+        if chosen.case == 0: return
+    """
+    operations = [_operation(case) for case in cases]
+    channels = sorted({op.channel for op in operations if op.channel is not None}, key=lambda channel: channel._id)
+    turn = _Turn()
+    with ExitStack() as locks:
+        for channel in channels:
+            locks.enter_context(channel._lock)
+        chosen = _poll(operations)
+        if chosen is not None:
+            return chosen
+        if default or (timeout is not None and timeout <= 0):
+            return _NOTHING
+        for index, op in enumerate(operations):
+            op.enqueue(turn, index)
+    return _wait_for_turn(operations, channels, turn, timeout)
+
+
+class _Operation:
+    """A case of a select in one form, whatever the caller wrote. This base is the nil channel: never ready."""
+
+    channel: Channel[Any] | None = None
+
+    def poll(self, case: int) -> Selected | None:
+        """Go ahead if that is possible at once. The channel's lock is held."""
+        return None
+
+    def enqueue(self, turn: _Turn, case: int) -> None:
+        """Queue for the channel. Its lock is held."""
+
+    def subscribe(self, turn: _Turn, case: int) -> None:
+        """Ask a stop signal to finish the turn. No lock is held, for callbacks may run at once."""
+
+    def withdraw(self) -> None:
+        """Leave the queue again. The channel's lock is held."""
+
+    def unsubscribe(self) -> None:
+        """Take back what `subscribe` did. No lock is held."""
+
+
+class _ReceiveOperation(_Operation):
+    def __init__(self, channel: Channel[Any]) -> None:
+        self.channel: Channel[Any] = channel
+        self._waiter: _Waiter | None = None
+
+    def poll(self, case: int) -> Selected | None:
+        value, ok, ready = self.channel._receive_now()
+        return Selected(case, value, ok) if ready else None
+
+    def enqueue(self, turn: _Turn, case: int) -> None:
+        self._waiter = _Waiter(turn, case, None)
+        self.channel._receivers.append(self._waiter)
+
+    def withdraw(self) -> None:
+        _discard(self.channel._receivers, self._waiter)
+
+
+class _SendOperation(_Operation):
+    def __init__(self, channel: Channel[Any], value: Any) -> None:
+        self.channel: Channel[Any] = channel
+        self._value = value
+        self._waiter: _Waiter | None = None
+
+    def poll(self, case: int) -> Selected | None:
+        return Selected(case, None, True) if self.channel._send_now(self._value) else None
+
+    def enqueue(self, turn: _Turn, case: int) -> None:
+        self._waiter = _Waiter(turn, case, self._value)
+        self.channel._senders.append(self._waiter)
+
+    def withdraw(self) -> None:
+        _discard(self.channel._senders, self._waiter)
+
+
+class _StopOperation(_Operation):
+    def __init__(self, stop: StopChannel) -> None:
+        self._stop = stop
+        self._remove: Callable[[], bool] | None = None
+
+    def poll(self, case: int) -> Selected | None:
+        return Selected(case) if self._stop.is_set() else None
+
+    def subscribe(self, turn: _Turn, case: int) -> None:
+        def stopped() -> None:
+            if turn.claim():
+                turn.finish(case, None, False)
+
+        self._remove = add_done_callback(self._stop, stopped)
+
+    def unsubscribe(self) -> None:
+        if self._remove is not None:
+            self._remove()
+
+
+def _operation(case: Case) -> _Operation:
+    if isinstance(case, Channel):
+        return _ReceiveOperation(case)
+    if isinstance(case, Receive):
+        return _Operation() if case.channel is None else _ReceiveOperation(case.channel)
+    if isinstance(case, Send):
+        return _Operation() if case.channel is None else _SendOperation(case.channel, case.value)
+    return _Operation() if case is None else _StopOperation(case)
+
+
+def _poll(operations: Sequence[_Operation]) -> Selected | None:
+    for index, op in enumerate(operations):
+        chosen = op.poll(index)
+        if chosen is not None:
+            return chosen
+    return None
+
+
+def _wait_for_turn(
+    operations: Sequence[_Operation], channels: Sequence[Channel[Any]], turn: _Turn, timeout: float | None
+) -> Selected:
+    finished = False
+    try:
+        for index, op in enumerate(operations):
+            op.subscribe(turn, index)
+        finished = turn.wait(timeout)
+    finally:
+        given_up = _withdraw_all(operations, channels, turn, finished)
+    if given_up:
+        return _NOTHING
+    if not turn.ok and isinstance(operations[turn.case], _SendOperation):
+        raise ChannelClosed("send on closed channel")
+    return Selected(turn.case, turn.value, turn.ok)
+
+
+def _withdraw_all(
+    operations: Sequence[_Operation], channels: Sequence[Channel[Any]], turn: _Turn, finished: bool
+) -> bool:
+    """Leave every queue; True when nobody completed the turn and nobody ever will."""
+    given_up = not finished and turn.claim()
+    with ExitStack() as locks:
+        for channel in channels:
+            locks.enter_context(channel._lock)
+        for op in operations:
+            op.withdraw()
+    for op in operations:
+        op.unsubscribe()
+    if not finished and not given_up:
+        turn.wait(None)  # claimed by somebody who is just now writing the outcome
+    return given_up
+
+
+def _discard(queue: deque[_Waiter], waiter: _Waiter | None) -> None:
+    """Remove exactly this waiter, if it is still there."""
+    for position, queued in enumerate(queue):
+        if queued is waiter:
+            del queue[position]
+            return

@@ -1,0 +1,413 @@
+"""Clocks to inject: the interfaces of k8s.io/utils/clock and the real clock. Mirrors utils/clock/clock.go.
+
+A point in time is a float, seconds since the Unix epoch; a duration is a float in seconds; a channel of times is a
+`Channel[float]`. Beyond Go there is `Clock.wait`, a Condition wait that a fake clock can end: loops built on a
+Condition use it instead of a timer.
+
+Deadlines added up in floats can miss the clock's own value by one unit in the last place. Treat what is left as nothing
+when it is at most `RESOLUTION`, as the fake clock does.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Protocol, runtime_checkable
+
+from clientgo.channel import Channel
+
+__all__ = [
+    "REAL_CLOCK",
+    "RESOLUTION",
+    "Clock",
+    "PassiveClock",
+    "RealClock",
+    "SystemTime",
+    "Ticker",
+    "TimeSource",
+    "Timer",
+    "WithDelayedExecution",
+    "WithTicker",
+    "WithTickerAndDelayedExecution",
+    "set_time_source",
+]
+
+RESOLUTION = 1e-6
+"""Seconds; differences up to this are rounding, not waiting time (a float of today's date resolves 0.24 µs)."""
+
+
+class PassiveClock(Protocol):
+    """Tells the time (Go: clock.PassiveClock)."""
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch; never goes backwards on a real clock."""
+        ...
+
+    def since(self, ts: float) -> float:
+        """Seconds from `ts` until now."""
+        ...
+
+
+class Timer(Protocol):
+    """Fires once, after the duration it was made with or last reset to (Go: clock.Timer)."""
+
+    def c(self) -> Channel[float]:
+        """The channel that receives the time when the timer fires; it has room for that value and is never closed."""
+        ...
+
+    def stop(self) -> bool:
+        """Keep the timer from firing; False when it has fired or was stopped already."""
+        ...
+
+    def reset(self, d: float) -> bool:
+        """Fire `d` seconds from now instead; True when the timer had been active."""
+        ...
+
+
+class Ticker(Protocol):
+    """Fires again and again (Go: clock.Ticker)."""
+
+    def c(self) -> Channel[float]:
+        """The channel of the ticks; it holds one, and ticks nobody takes are dropped."""
+        ...
+
+    def stop(self) -> None:
+        """End the ticks. The channel stays open."""
+        ...
+
+
+class Clock(PassiveClock, Protocol):
+    """Tells the time and waits for it (Go: clock.Clock)."""
+
+    def after(self, d: float) -> Channel[float]:
+        """The channel of a new timer that cannot be stopped."""
+        ...
+
+    def new_timer(self, d: float) -> Timer:
+        """A timer that fires in `d` seconds; at once if `d` is not positive."""
+        ...
+
+    def sleep(self, d: float) -> None:
+        """Block for `d` seconds. Nothing can wake it: prefer `context.sleep`."""
+        ...
+
+    def tick(self, d: float) -> Channel[float] | None:
+        """The channel of a new ticker that cannot be stopped; None when `d` is not positive."""
+        ...
+
+    def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+        """Wait on `cond`, which the caller holds, until notified or until this clock has advanced by `timeout` seconds.
+
+        Returns False only when the time ran out. As with any Condition, check again what you waited for.
+        """
+        ...
+
+
+@runtime_checkable
+class WithTicker(Clock, Protocol):
+    """A Clock that makes tickers (Go: clock.WithTicker)."""
+
+    def new_ticker(self, d: float) -> Ticker:
+        """A ticker with period `d` seconds. Raises ValueError when `d` is not positive."""
+        ...
+
+
+@runtime_checkable
+class WithDelayedExecution(Clock, Protocol):
+    """A Clock that runs functions later (Go: clock.WithDelayedExecution)."""
+
+    def after_func(self, d: float, f: Callable[[], None]) -> Timer:
+        """Run `f` in a thread of its own in `d` seconds, unless the returned timer is stopped before."""
+        ...
+
+
+@runtime_checkable
+class WithTickerAndDelayedExecution(WithTicker, Protocol):
+    """A Clock with tickers that also runs functions later (Go: clock.WithTickerAndDelayedExecution)."""
+
+    def after_func(self, d: float, f: Callable[[], None]) -> Timer:
+        """As `WithDelayedExecution.after_func`."""
+        ...
+
+
+class TimeSource(Protocol):
+    """What every RealClock stands on: the one place to put another time under the whole library.
+
+    `set_time_source` exchanges it; a deterministic scheduler passes virtual time this way.
+    """
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch, never going backwards. Called from any thread, with locks held."""
+        ...
+
+    def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
+        """See `Clock.wait`."""
+        ...
+
+    def call_at(self, when: float, fn: Callable[[], None]) -> Callable[[], bool]:
+        """Run `fn`, which must be quick and not raise, once `now()` reaches `when`; never in the calling thread.
+
+        Returns a function that cancels the call: True if it will not happen, False if it has or is happening.
+        """
+        ...
+
+
+class _Call:
+    """An entry of the timer heap; `fn` is None once it was run or cancelled."""
+
+    __slots__ = ("fn", "order", "when")
+
+    def __init__(self, when: float, order: int, fn: Callable[[], None]) -> None:
+        self.when = when
+        self.order = order
+        self.fn: Callable[[], None] | None = fn
+
+    def __lt__(self, other: _Call) -> bool:
+        return (self.when, self.order) < (other.when, other.order)
+
+
+class SystemTime:
+    """The computer's time: the wall clock at the start of the process, moved on by the monotonic clock.
+
+    All timers share one daemon thread, "clock-timers"; it starts with the first timer and ends with the last.
+    A subclass that overrides `now` and waits virtually gets timers in its own time.
+
+    Invariants (`_check`): `_live` counts the heap's entries that still have a function; while there is one, the thread
+    runs; cancelled entries are at most half of a large heap.
+    """
+
+    def __init__(self) -> None:
+        self._offset = time.time() - time.monotonic()
+        # Guards everything below; notified when the thread has to look at the heap again.
+        self._changed = threading.Condition(threading.Lock())
+        self._heap: list[_Call] = []
+        self._live = 0
+        self._order = count()
+        self._thread: threading.Thread | None = None
+
+    def now(self) -> float:
+        """See `TimeSource.now`."""
+        return self._offset + time.monotonic()
+
+    def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
+        """See `Clock.wait`."""
+        return cond.wait(timeout)
+
+    def call_at(self, when: float, fn: Callable[[], None]) -> Callable[[], bool]:
+        """See `TimeSource.call_at`."""
+        call = _Call(when, next(self._order), fn)
+        with self._changed:
+            heapq.heappush(self._heap, call)
+            self._live += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="clock-timers", daemon=True)
+                self._thread.start()
+            elif self._heap[0] is call:
+                self._changed.notify()
+        return lambda: self._cancel(call)
+
+    def _cancel(self, call: _Call) -> bool:
+        with self._changed:
+            if call.fn is None:
+                return False
+            call.fn = None
+            self._live -= 1
+            if self._live == 0:
+                self._heap.clear()
+                self._changed.notify()
+            elif len(self._heap) > 64 and self._live < len(self._heap) // 2:
+                self._heap = [kept for kept in self._heap if kept.fn is not None]
+                heapq.heapify(self._heap)
+            return True
+
+    def _run(self) -> None:
+        while (fn := self._next()) is not None:
+            fn()
+
+    def _next(self) -> Callable[[], None] | None:
+        """Block until a call is due and take it; None, and the thread is over, when there is none left."""
+        with self._changed:
+            while self._live:
+                call = self._heap[0]
+                if call.fn is None:
+                    heapq.heappop(self._heap)
+                    continue
+                remaining = call.when - self.now()
+                if remaining > 0:
+                    self._changed.wait(remaining)
+                    continue
+                heapq.heappop(self._heap)
+                fn, call.fn = call.fn, None
+                self._live -= 1
+                return fn
+            self._heap.clear()
+            self._thread = None
+            return None
+
+    def __repr__(self) -> str:
+        return f"<SystemTime {self._live} timers, thread {'running' if self._thread else 'not running'}>"
+
+    def _check(self) -> None:
+        with self._changed:
+            assert self._live == sum(call.fn is not None for call in self._heap)
+            assert self._live == 0 or self._thread is not None
+            assert len(self._heap) <= 64 or 2 * self._live >= len(self._heap) - 1
+
+
+_source: TimeSource = SystemTime()
+
+
+def set_time_source(source: TimeSource) -> TimeSource:
+    """Put `source` under every RealClock of the process and return the one it replaces.
+
+    Timers made before keep running on the source they were made with. For schedulers and tests.
+    """
+    global _source
+    previous, _source = _source, source
+    return previous
+
+
+class RealClock:
+    """The real time (Go: clock.RealClock). Has no state of its own: all instances are equal.
+
+    Every method goes to the current `TimeSource` and nowhere else.
+    """
+
+    __slots__ = ()
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch; never goes backwards."""
+        return _source.now()
+
+    def since(self, ts: float) -> float:
+        """Seconds from `ts` until now."""
+        return _source.now() - ts
+
+    def after(self, d: float) -> Channel[float]:
+        """See `Clock.after`."""
+        return self.new_timer(d).c()
+
+    def new_timer(self, d: float) -> Timer:
+        """See `Clock.new_timer`."""
+        return _RealTimer(d, None)
+
+    def after_func(self, d: float, f: Callable[[], None]) -> Timer:
+        """See `WithDelayedExecution.after_func`; the thread is a daemon named "clock-after-func"."""
+        return _RealTimer(d, f)
+
+    def tick(self, d: float) -> Channel[float] | None:
+        """See `Clock.tick`."""
+        return self.new_ticker(d).c() if d > 0 else None
+
+    def new_ticker(self, d: float) -> Ticker:
+        """See `WithTicker.new_ticker`."""
+        return _RealTicker(d)
+
+    def sleep(self, d: float) -> None:
+        """See `Clock.sleep`."""
+        deadline = self.now() + d
+        woken = threading.Condition()
+        with woken:
+            while (remaining := deadline - self.now()) > 0:
+                self.wait(woken, remaining)
+
+    def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+        """See `Clock.wait`."""
+        return _source.wait(cond, timeout)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is RealClock
+
+    def __hash__(self) -> int:
+        return hash(RealClock)
+
+    def __repr__(self) -> str:
+        return "RealClock()"
+
+
+REAL_CLOCK = RealClock()
+"""The RealClock used where a caller passes no clock."""
+
+
+class _RealTimer:
+    """A timer that fills a channel, or starts a thread for a function.
+
+    Once stopped or reset its channel never shows a value of the time before, as in Go since 1.23.
+    """
+
+    def __init__(self, d: float, f: Callable[[], None] | None) -> None:
+        self._source = _source
+        self._f = f
+        self._c: Channel[float] = Channel(1)
+        # Guards _round, and sending against draining.
+        self._lock = threading.Lock()
+        self._round = 0
+        self._cancel = self._start(d)
+
+    def c(self) -> Channel[float]:
+        return self._c
+
+    def stop(self) -> bool:
+        was_active = self._cancel()
+        with self._lock:
+            self._round += 1
+            _, _, unread = self._c.try_receive()
+        return was_active or unread
+
+    def reset(self, d: float) -> bool:
+        was_active = self.stop()
+        self._cancel = self._start(d)
+        return was_active
+
+    def _start(self, d: float) -> Callable[[], bool]:
+        started_round = self._round
+        if d <= 0:
+            self._fire(started_round)
+            return lambda: False
+        return self._source.call_at(self._source.now() + d, lambda: self._fire(started_round))
+
+    def _fire(self, started_round: int) -> None:
+        with self._lock:
+            if self._round != started_round:
+                return
+            if self._f is None:
+                self._c.try_send(self._source.now())
+                return
+        threading.Thread(target=self._f, name="clock-after-func", daemon=True).start()
+
+
+class _RealTicker:
+    def __init__(self, d: float) -> None:
+        if d <= 0:
+            raise ValueError("non-positive interval for NewTicker")
+        self._source = _source
+        self._period = d
+        self._c: Channel[float] = Channel(1)
+        # Guards _stopped and _cancel: a tick that is under way must not start the next one after stop.
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._next = self._source.now() + d
+        with self._lock:
+            self._cancel = self._source.call_at(self._next, self._fire)
+
+    def c(self) -> Channel[float]:
+        return self._c
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            cancel = self._cancel
+        cancel()
+
+    def _fire(self) -> None:
+        now = self._source.now()
+        with self._lock:
+            if self._stopped:
+                return
+            self._c.try_send(now)
+            missed = max(0, int((now - self._next) / self._period))
+            self._next += (missed + 1) * self._period
+            self._cancel = self._source.call_at(self._next, self._fire)

@@ -1,0 +1,40 @@
+"""Take a busy lock without forming a convoy. Has no Go file: the problem is CPython's.
+
+A thread may lose the interpreter (the GIL) while it holds a lock. Whoever then blocks on that lock becomes its waiter
+in the kernel, and from there on every release wakes the waiter, which fails to run because the releasing thread still
+has the interpreter, takes the lock again and soon blocks in turn: two threads trade places at every operation. A queue
+with four consumers does two context switches an item that way and a seventh of the work. Giving up the interpreter
+once, before queueing for the lock, lets the holder finish its time slice instead.
+
+    if not lock.acquire(False):
+        acquire_contended(lock)
+    try:
+        ...
+    finally:
+        lock.release()
+
+Spelled out like this on hot paths: it is also a little faster than `with lock`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+__all__ = ["Acquirable", "acquire_contended"]
+
+
+class Acquirable(Protocol):
+    """What `acquire_contended` needs of a lock; threading.Lock has it."""
+
+    def acquire(self, blocking: bool = True, /) -> bool: ...
+
+
+def acquire_contended(lock: Acquirable) -> None:
+    """Take `lock`, which was just found taken. Blocks until it is free.
+
+    The sleep of zero seconds is no wait: it hands the interpreter to another thread that wants it, and takes no part
+    in any clock.
+    """
+    time.sleep(0)
+    lock.acquire()
