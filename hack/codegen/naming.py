@@ -51,3 +51,10 @@ def sort_exports(names: set[str]) -> list[str]:
         return (1 if name[0].isupper() else 2), name
 
     return sorted(names, key=rank)
+
+
+def public_names(text: str) -> set[str]:
+    """The classes and constants the text of a generated module defines."""
+    constants = re.findall(r"^([A-Z]\w*) = ", text, flags=re.MULTILINE)
+    classes = re.findall(r"^class ([A-Z]\w*)\(", text, flags=re.MULTILINE)
+    return {*constants, *classes}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codegen import types_gen
+from codegen import naming, types_gen
 from codegen.source import META, ROOT, packages
 
 
@@ -45,7 +44,7 @@ def generate(output: Output) -> None:
         if package.go == META:
             continue
         output.put(package.directory / "register.py", types_gen.render_register(package))
-        output.put(package.directory / "__init__.py", types_gen.render_init(package, public_names(text)))
+        output.put(package.directory / "__init__.py", types_gen.render_init(package, naming.public_names(text)))
         parents[package.parent] = package.group or "core"
     for parent, group in parents.items():
         if parent == "clientgo.apimachinery.apis.meta":
@@ -53,10 +52,3 @@ def generate(output: Output) -> None:
         path = ROOT / parent.replace(".", "/") / "__init__.py"
         output.put(path, f'"""The API group {group}, one package a version."""\n')
     output.put(ROOT / "clientgo/api/__init__.py", '"""k8s.io/api: the built-in API types, one package a group."""\n')
-
-
-def public_names(text: str) -> list[str]:
-    """The classes and constants a generated module defines."""
-    return re.findall(r"^(?:class )?([A-Z]\w*)(?: = |\()", text, flags=re.MULTILINE) + re.findall(
-        r"^class ([A-Z]\w*)\(", text, flags=re.MULTILINE
-    )

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 
 def default_meta_v1_field_selector_conversion(label: str, value: str) -> tuple[str, str]:
-    """Accept the two field labels every kind has. Raises ValueError for others. Go: DefaultMetaV1FieldSelectorConversion."""
+    """Accept the two field labels every kind has; raises ValueError for others.
+
+    Go: DefaultMetaV1FieldSelectorConversion.
+    """
     if label in ("metadata.name", "metadata.namespace"):
         return label, value
-    raise ValueError(
-        f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    )
+    raise ValueError(f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"')
 
 
 def convert_slice_string_to_string(values: Sequence[str]) -> str:
@@ -25,7 +26,7 @@ def convert_slice_string_to_int(values: Sequence[str]) -> int:
 
 
 def convert_slice_string_to_bool(values: Sequence[str]) -> bool:
-    """Absent is False; "0" and "false" in any case are False, all else, "" too, is True. Go: Convert_Slice_string_To_bool."""
+    """Absent, "0" and "false" in any case are False; all else, "" too, is True. Go: Convert_Slice_string_To_bool."""
     if not values:
         return False
     return values[0].lower() not in ("0", "false")

@@ -42,7 +42,8 @@ def new_not_registered_err_for_kind(scheme_name: str, gvk: GroupVersionKind) -> 
         return NotRegisteredError(f'kind "" is not registered in scheme {scheme_name!r}')
     if gvk.version == "__internal":
         return NotRegisteredError(
-            f'no kind "{gvk.kind}" is registered for the internal version of group "{gvk.group}" in scheme "{scheme_name}"'
+            f'no kind "{gvk.kind}" is registered for the internal version of group "{gvk.group}" '
+            f'in scheme "{scheme_name}"'
         )
     return NotRegisteredError(
         f'no kind "{gvk.kind}" is registered for version "{gvk.group_version()}" in scheme "{scheme_name}"'
@@ -56,7 +57,9 @@ def new_not_registered_err_for_type(scheme_name: str, cls: type) -> NotRegistere
 
 def new_not_registered_err_for_target(scheme_name: str, cls: type, target: Any) -> NotRegisteredError:
     """Go: NewNotRegisteredErrForTarget."""
-    return NotRegisteredError(f'{_type_name(cls)} is not suitable for converting to "{target}" in scheme "{scheme_name}"')
+    return NotRegisteredError(
+        f'{_type_name(cls)} is not suitable for converting to "{target}" in scheme "{scheme_name}"'
+    )
 
 
 def new_not_registered_gvk_err_for_target(scheme_name: str, gvk: GroupVersionKind, target: Any) -> NotRegisteredError:

@@ -1,7 +1,8 @@
 """Top-level API objects: what every kind has, whether its fields are declared or not.
 
-Mirrors the interfaces runtime.Object (runtime/interfaces.go) and metav1.Object, metav1.ListInterface (apis/meta/v1/meta.go):
-in Go each struct gets them by embedding TypeMeta and ObjectMeta, here by inheriting from the classes below.
+Mirrors the interfaces runtime.Object (runtime/interfaces.go), metav1.Object and metav1.ListInterface
+(apis/meta/v1/meta.go): in Go each struct gets them by embedding TypeMeta and ObjectMeta, here by inheriting from the
+classes below.
 
 The informer machinery reads names and versions through the accessors only (`object_key`, `get_resource_version`, ...).
 They look straight into the document and build no view, and they are the one place that has to know how the document is

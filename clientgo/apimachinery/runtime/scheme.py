@@ -106,7 +106,7 @@ class Scheme:
     def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]:
         """The kinds `obj` may be written as, and whether it is unversioned. Go: ObjectKinds.
 
-        An unstructured object names its kind itself; it raises the missing-kind or missing-version error when it does not.
+        An unstructured object names its kind itself; raises the missing-kind or missing-version error when not.
         """
         cls = type(obj)
         if cls.GROUP_VERSION_KIND is None and cls not in self._kinds:
@@ -164,7 +164,10 @@ class Scheme:
     # --- version priority ---
 
     def set_version_priority(self, *versions: GroupVersion) -> None:
-        """Order the versions of one group, most preferred first. Raises ValueError for mixed groups. Go: SetVersionPriority."""
+        """Order the versions of one group, most preferred first; raises ValueError for mixed groups.
+
+        Go: SetVersionPriority.
+        """
         if not versions:
             return
         group = versions[0].group
@@ -246,7 +249,10 @@ class Scheme:
             self._label_conversions[gvk] = func
 
     def convert_field_label(self, gvk: GroupVersionKind, label: str, value: str) -> tuple[str, str]:
-        """A field selector's label as the kind's version has it. Raises ValueError for an unknown label. Go: ConvertFieldLabel."""
+        """A field selector's label as the kind's version has it; raises ValueError for an unknown label.
+
+        Go: ConvertFieldLabel.
+        """
         func = self._label_conversions.get(gvk, conversion.default_meta_v1_field_selector_conversion)
         return func(label, value)
 

@@ -1,7 +1,8 @@
 """The text forms of Kubernetes times: RFC 3339 in seconds (metav1.Time) and in microseconds (metav1.MicroTime).
 
 No Go file of its own: the formats live in apis/meta/v1/time.go and micro_time.go; they stand here, below the typed
-views, because a view turns them into `datetime` on every read. A time is an aware UTC `datetime`; Go's zero time is None.
+views, because a view turns them into `datetime` on every read. A time is an aware UTC `datetime`; Go's zero time is
+None.
 """
 
 from __future__ import annotations

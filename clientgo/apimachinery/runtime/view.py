@@ -561,7 +561,7 @@ class ListView(_Collection, MutableSequence[T], Generic[T]):
     @overload
     def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> list[T]: ...  # type: ignore[override]
+    def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return [self._load(raw) for raw in self._document[index]]

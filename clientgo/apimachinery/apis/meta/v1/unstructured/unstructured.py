@@ -1,0 +1,133 @@
+"""An object of any kind, without declared fields. Mirrors apis/meta/v1/unstructured/unstructured.go.
+
+In Go this is a struct around a map; here every object is a view over a document, and Unstructured is the view that
+declares nothing. So it has the accessors of every object, and `object` for the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
+from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
+
+
+class UnstructuredContent(Object):
+    """What a single unstructured object and a list of them share: the document as the user's own."""
+
+    __slots__ = ()
+
+    def unstructured_content(self) -> JSONObject:
+        """The document itself, free to change; a copy of it when the object is read-only. Go: UnstructuredContent."""
+        document: JSONObject = copy_json(self._document) if self._frozen else self._document
+        return document
+
+    def set_unstructured_content(self, content: JSONObject) -> None:
+        """Take `content` as the document, without copying it. Go: SetUnstructuredContent."""
+        self._writable()
+        self._document = content
+
+    def get_api_version(self) -> str:
+        return self._document.get("apiVersion") or ""
+
+    def set_api_version(self, version: str) -> None:
+        self._writable()["apiVersion"] = version
+
+    def get_kind(self) -> str:
+        return self._document.get("kind") or ""
+
+    def set_kind(self, kind: str) -> None:
+        self._writable()["kind"] = kind
+
+    def marshal_json(self) -> bytes:
+        """The document as JSON text ending in a newline. Go: MarshalJSON."""
+        return json.dumps(self._document, separators=(",", ":")).encode() + b"\n"
+
+    def unmarshal_json(self, data: bytes | str) -> None:
+        """Replace the document by what `data` says.
+
+        Raises ValueError for malformed JSON, and the missing-kind error without a kind. Go: UnmarshalJSON.
+        """
+        self.set_unstructured_content(parse_object(data))
+
+
+class Unstructured(UnstructuredContent, ResourceObject):
+    """One object of any kind. Go: unstructured.Unstructured."""
+
+    __slots__ = ()
+
+    def __init__(self, object: JSONObject | None = None, **fields: Any) -> None:
+        """Lay the view over `object`, without copying it; `fields` are apiVersion and kind, as in any object."""
+        super().__init__(**fields)
+        if object is not None:
+            object.update(self._document)
+            self._document = object
+
+    @property
+    def object(self) -> JSONObject:
+        """The document; see `unstructured_content`. Go: Object."""
+        return self.unstructured_content()
+
+    @object.setter
+    def object(self, content: JSONObject) -> None:
+        self.set_unstructured_content(content)
+
+    def is_list(self) -> bool:
+        """Whether the document has a list of items. Go: IsList."""
+        return isinstance(self._document.get("items"), list)
+
+    def to_list(self) -> UnstructuredList:
+        """The same document as a list. Raises TypeError when it is not one. Go: ToList."""
+        from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
+
+        if not self.is_list():
+            return UnstructuredList()
+        return UnstructuredList.from_dict(self.unstructured_content())
+
+    def each_list_item(self, func: Callable[[Unstructured], None]) -> None:
+        """Call `func` for each item. Raises TypeError when the document is no list. Go: EachListItem."""
+        if "items" not in self._document:
+            raise TypeError("content is not a list")
+        items = self._document["items"]
+        if not isinstance(items, list):
+            raise TypeError(f"content is not a list: {type(items).__name__}")
+        for item in items:
+            if not isinstance(item, dict):
+                raise TypeError(f"items member is not an object: {type(item).__name__}")
+            func(Unstructured.from_dict(item))
+
+    def each_list_item_with_alloc(self, func: Callable[[Unstructured], None]) -> None:
+        """Like each_list_item, with items that do not keep the list alive (none do here). Go: EachListItemWithAlloc."""
+        self.each_list_item(func)
+
+    def new_empty_instance(self) -> Self:
+        """An empty object of the same kind. Go: NewEmptyInstance."""
+        empty = type(self)()
+        if self.get_api_version():
+            empty.set_api_version(self.get_api_version())
+        if self.get_kind():
+            empty.set_kind(self.get_kind())
+        return empty
+
+    # An unstructured list held as one object has these too, as in Go.
+    get_continue = ListObject.get_continue
+    set_continue = ListObject.set_continue
+    get_remaining_item_count = ListObject.get_remaining_item_count
+    set_remaining_item_count = ListObject.set_remaining_item_count
+
+
+def parse_object(data: bytes | str) -> JSONObject:
+    """Read one JSON object that says its kind. Raises ValueError or the missing-kind error."""
+    from clientgo.apimachinery.runtime.error import new_missing_kind_err
+
+    document = json.loads(data)
+    if not isinstance(document, dict):
+        raise ValueError(f"json: cannot unmarshal {type(document).__name__} into an object")
+    if not document.get("kind"):
+        raise new_missing_kind_err(data if isinstance(data, str) else data.decode(errors="replace"))
+    return document
