@@ -1,0 +1,229 @@
+"""What a work queue tells about itself, and to whom. Mirrors util/workqueue/metrics.go.
+
+A program plugs in its metrics system (Prometheus, say) as a `MetricsProvider`, for one queue through its config or for
+all through `set_provider`. Only a queue with a name reports. Differs from Go in how silence is expressed: where Go
+hands out objects that do nothing, a queue without metrics holds None and skips the call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from typing import Generic, Protocol, TypeVar
+
+from clientgo.utils.clock import Clock
+
+__all__ = [
+    "CounterMetric",
+    "GaugeMetric",
+    "HistogramMetric",
+    "MetricsProvider",
+    "SettableGaugeMetric",
+    "SummaryMetric",
+    "set_provider",
+]
+
+T = TypeVar("T", bound=Hashable)
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class _QueueMetrics(Protocol[T_contra]):
+    """What a queue reports. Every method is called with the queue's lock held."""
+
+    def add(self, item: T_contra) -> None: ...
+
+    def get(self, item: T_contra) -> None: ...
+
+    def done(self, item: T_contra) -> None: ...
+
+    def update_unfinished_work(self) -> None: ...
+
+
+class GaugeMetric(Protocol):
+    """One number that goes up and down (Go: workqueue.GaugeMetric)."""
+
+    def inc(self) -> None: ...
+
+    def dec(self) -> None: ...
+
+
+class SettableGaugeMetric(Protocol):
+    """One number that is set (Go: workqueue.SettableGaugeMetric)."""
+
+    def set(self, value: float, /) -> None: ...
+
+
+class CounterMetric(Protocol):
+    """One number that only grows (Go: workqueue.CounterMetric)."""
+
+    def inc(self) -> None: ...
+
+
+class SummaryMetric(Protocol):
+    """Collects observations (Go: workqueue.SummaryMetric)."""
+
+    def observe(self, value: float, /) -> None: ...
+
+
+class HistogramMetric(Protocol):
+    """Counts observations (Go: workqueue.HistogramMetric)."""
+
+    def observe(self, value: float, /) -> None: ...
+
+
+class _NoopMetric:
+    def inc(self) -> None:
+        pass
+
+    def dec(self) -> None:
+        pass
+
+    def set(self, value: float, /) -> None:
+        pass
+
+    def observe(self, value: float, /) -> None:
+        pass
+
+
+class _DefaultQueueMetrics(Generic[T]):
+    """Turns what happens in a queue into the provider's metrics. Not thread-safe: the queue's lock guards it.
+
+    Invariant: an item is in `_add_times` from its add to its get, and in `_processing_start_times` from get to done.
+    """
+
+    def __init__(self, provider: MetricsProvider, name: str, clock: Clock) -> None:
+        self._clock = clock
+        self._depth = provider.new_depth_metric(name)
+        self._adds = provider.new_adds_metric(name)
+        self._latency = provider.new_latency_metric(name)
+        self._work_duration = provider.new_work_duration_metric(name)
+        self._unfinished_work_seconds = provider.new_unfinished_work_seconds_metric(name)
+        self._longest_running_processor = provider.new_longest_running_processor_seconds_metric(name)
+        self._add_times: dict[T, float] = {}
+        self._processing_start_times: dict[T, float] = {}
+
+    def add(self, item: T) -> None:
+        self._adds.inc()
+        self._depth.inc()
+        self._add_times.setdefault(item, self._clock.now())
+
+    def get(self, item: T) -> None:
+        self._depth.dec()
+        self._processing_start_times[item] = self._clock.now()
+        added_at = self._add_times.pop(item, None)
+        if added_at is not None:
+            self._latency.observe(self._clock.since(added_at))
+
+    def done(self, item: T) -> None:
+        started_at = self._processing_start_times.pop(item, None)
+        if started_at is not None:
+            self._work_duration.observe(self._clock.since(started_at))
+
+    def update_unfinished_work(self) -> None:
+        now = self._clock.now()
+        ages = [now - started_at for started_at in self._processing_start_times.values()]
+        self._unfinished_work_seconds.set(sum(ages))
+        self._longest_running_processor.set(max(ages, default=0.0))
+
+
+class _RetryMetrics:
+    """Counts delayed additions. Thread-safe as far as the provider's counter is."""
+
+    def __init__(self, retries: CounterMetric) -> None:
+        self._retries = retries
+
+    def retry(self) -> None:
+        self._retries.inc()
+
+
+class MetricsProvider(Protocol):
+    """Makes the metrics of a queue; `name` is the queue's (Go: workqueue.MetricsProvider).
+
+    The metrics are called with the queue's lock held: they must be quick and must not call the queue.
+    """
+
+    def new_depth_metric(self, name: str) -> GaugeMetric:
+        """How many items are queued, or waiting for their done to be queued again."""
+        ...
+
+    def new_adds_metric(self, name: str) -> CounterMetric:
+        """How many items were added, duplicates not counted."""
+        ...
+
+    def new_latency_metric(self, name: str) -> HistogramMetric:
+        """Seconds from add to get."""
+        ...
+
+    def new_work_duration_metric(self, name: str) -> HistogramMetric:
+        """Seconds from get to done."""
+        ...
+
+    def new_unfinished_work_seconds_metric(self, name: str) -> SettableGaugeMetric:
+        """Seconds that the items in progress have been worked on so far, summed."""
+        ...
+
+    def new_longest_running_processor_seconds_metric(self, name: str) -> SettableGaugeMetric:
+        """Seconds that the oldest item in progress has been worked on so far."""
+        ...
+
+    def new_retries_metric(self, name: str) -> CounterMetric:
+        """How many items were added with a delay or a rate limit."""
+        ...
+
+
+class _NoopMetricsProvider:
+    def new_depth_metric(self, name: str) -> GaugeMetric:
+        return _NoopMetric()
+
+    def new_adds_metric(self, name: str) -> CounterMetric:
+        return _NoopMetric()
+
+    def new_latency_metric(self, name: str) -> HistogramMetric:
+        return _NoopMetric()
+
+    def new_work_duration_metric(self, name: str) -> HistogramMetric:
+        return _NoopMetric()
+
+    def new_unfinished_work_seconds_metric(self, name: str) -> SettableGaugeMetric:
+        return _NoopMetric()
+
+    def new_longest_running_processor_seconds_metric(self, name: str) -> SettableGaugeMetric:
+        return _NoopMetric()
+
+    def new_retries_metric(self, name: str) -> CounterMetric:
+        return _NoopMetric()
+
+
+_NOOP_PROVIDER = _NoopMetricsProvider()
+_global_metrics_provider: MetricsProvider = _NOOP_PROVIDER
+
+
+def _new_queue_metrics(provider: MetricsProvider | None, name: str, clock: Clock) -> _DefaultQueueMetrics[T] | None:
+    """The metrics of a queue; None when it has no name or nobody listens, so that it needs no updating thread."""
+    if provider is None:
+        provider = _global_metrics_provider
+    if not name or provider is _NOOP_PROVIDER:
+        return None
+    return _DefaultQueueMetrics(provider, name, clock)
+
+
+def _new_retry_metrics(name: str, provider: MetricsProvider | None) -> _RetryMetrics | None:
+    if provider is None:
+        provider = _global_metrics_provider
+    if not name or provider is _NOOP_PROVIDER:
+        return None
+    return _RetryMetrics(provider.new_retries_metric(name))
+
+
+_set_provider_lock = threading.Lock()
+
+
+def set_provider(metrics_provider: MetricsProvider) -> None:
+    """Report all named queues made from now on to `metrics_provider`. Only the first call has an effect.
+
+    Go: workqueue.SetProvider.
+    """
+    global _global_metrics_provider
+    with _set_provider_lock:
+        if _global_metrics_provider is _NOOP_PROVIDER:
+            _global_metrics_provider = metrics_provider
