@@ -1,0 +1,693 @@
+"""Label selectors: requirements on labels, and the parser of their text form.
+
+Mirrors k8s.io/apimachinery/pkg/labels/selector.go. `matches` takes any mapping of texts, or an object with Go's Labels
+methods. Requirements and selectors never change, so copying one gives it back. The parser accepts exactly what Go's
+does, oddities included (`a in ()`, `a in (,b)`, a key named `in`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from clientgo.apimachinery.api.validate.content.kube import is_label_key, is_label_value
+from clientgo.apimachinery.labels.labels import Labels, Set
+from clientgo.apimachinery.selection.operator import Operator
+from clientgo.apimachinery.util.strconv import parse_int
+from clientgo.apimachinery.util.validation.field.errors import ErrorList, invalid, not_supported
+from clientgo.apimachinery.util.validation.field.path import Path, PathOption, child, to_path, with_path
+
+_UNARY_OPERATORS: Final = (Operator.EXISTS, Operator.DOES_NOT_EXIST)
+_BINARY_OPERATORS: Final = (
+    Operator.IN,
+    Operator.NOT_IN,
+    Operator.EQUALS,
+    Operator.DOUBLE_EQUALS,
+    Operator.NOT_EQUALS,
+    Operator.GREATER_THAN,
+    Operator.LESS_THAN,
+)
+_VALID_REQUIREMENT_OPERATORS: Final = _BINARY_OPERATORS + _UNARY_OPERATORS
+
+LabelsLike: TypeAlias = Mapping[str, str] | Labels
+"""What `matches` accepts."""
+
+
+class Requirements(list["Requirement"]):
+    """Requirements that must all hold. Go: labels.Requirements."""
+
+    def __str__(self) -> str:
+        return ", ".join(str(requirement) for requirement in self)
+
+
+class Selector(Protocol):
+    """Chooses objects by their labels. str() gives the text form `parse` reads. Go: labels.Selector."""
+
+    def matches(self, labels: LabelsLike, /) -> bool:
+        """Whether an object with these labels is chosen."""
+        ...
+
+    def empty(self) -> bool:
+        """Whether it restricts nothing."""
+        ...
+
+    def __str__(self) -> str: ...
+
+    def add(self, *r: Requirement) -> Selector:
+        """A new selector with these requirements too."""
+        ...
+
+    def requirements(self) -> tuple[Requirements, bool]:
+        """The requirements, and whether anything can be chosen at all."""
+        ...
+
+    def deep_copy_selector(self) -> Selector:
+        """A copy that shares nothing that could change."""
+        ...
+
+    def requires_exact_match(self, label: str) -> tuple[str, bool]:
+        """The one value the label must have, and whether there is such a demand."""
+        ...
+
+
+def everything() -> Selector:
+    """The selector that chooses every object. Go: labels.Everything."""
+    return _SHARED_EVERYTHING_SELECTOR
+
+
+class _NothingSelector:
+    """Chooses no object, and adding requirements does not change that. Go: labels.nothingSelector."""
+
+    __slots__ = ()
+
+    def matches(self, labels: LabelsLike, /) -> bool:
+        return False
+
+    def empty(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        return "<Selector nothing>"
+
+    def add(self, *r: Requirement) -> Selector:
+        return self
+
+    def requirements(self) -> tuple[Requirements, bool]:
+        return Requirements(), False
+
+    def deep_copy_selector(self) -> Selector:
+        return self
+
+    def requires_exact_match(self, label: str) -> tuple[str, bool]:
+        return "", False
+
+
+_SHARED_NOTHING_SELECTOR: Final = _NothingSelector()
+
+
+def nothing() -> Selector:
+    """The selector that chooses no object. Go: labels.Nothing."""
+    return _SHARED_NOTHING_SELECTOR
+
+
+def matches_nothing(selector: Selector) -> bool:
+    """Whether it is the one `nothing` gives. Go: labels.MatchesNothing."""
+    return selector is _SHARED_NOTHING_SELECTOR
+
+
+def new_selector() -> Selector:
+    """A selector without requirements, to `add` some. Go: labels.NewSelector."""
+    return _InternalSelector(())
+
+
+class _InternalSelector:
+    """Requirements in order of their keys, all of which must hold. Go: labels.internalSelector."""
+
+    __slots__ = ("_requirements",)
+
+    def __init__(self, requirements: Iterable[Requirement]) -> None:
+        self._requirements = tuple(requirements)
+
+    def matches(self, labels: LabelsLike, /) -> bool:
+        found = _as_mapping(labels)
+        # A plain loop: all() with a generator takes twice the time, and this runs for every object of a watch.
+        for requirement in self._requirements:  # noqa: SIM110
+            if not requirement._test(found):
+                return False
+        return True
+
+    def empty(self) -> bool:
+        return not self._requirements
+
+    def __str__(self) -> str:
+        return ",".join(str(requirement) for requirement in self._requirements)
+
+    def __repr__(self) -> str:
+        return f"<Selector {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _InternalSelector):
+            return NotImplemented
+        return self._requirements == other._requirements
+
+    def __hash__(self) -> int:
+        return hash(self._requirements)
+
+    def add(self, *r: Requirement) -> Selector:
+        return _InternalSelector(_by_key((*self._requirements, *r)))
+
+    def requirements(self) -> tuple[Requirements, bool]:
+        return Requirements(self._requirements), True
+
+    def deep_copy_selector(self) -> Selector:
+        return self
+
+    def requires_exact_match(self, label: str) -> tuple[str, bool]:
+        for requirement in self._requirements:
+            if requirement._key != label:
+                continue
+            if requirement._operator in _POSITIVE and len(requirement._values) == 1:
+                return requirement._values[0], True
+            return "", False
+        return "", False
+
+
+_SHARED_EVERYTHING_SELECTOR: Final = _InternalSelector(())
+
+
+def _by_key(requirements: Iterable[Requirement]) -> list[Requirement]:
+    return sorted(requirements, key=lambda requirement: requirement._key)
+
+
+class ByKey(list["Requirement"]):
+    """Requirements with Go's sort methods; `sort()` of it orders by key. Go: labels.ByKey."""
+
+    def len(self) -> int:
+        """Go: ByKey.Len."""
+        return len(self)
+
+    def swap(self, i: int, j: int) -> None:
+        """Go: ByKey.Swap."""
+        self[i], self[j] = self[j], self[i]
+
+    def less(self, i: int, j: int) -> bool:
+        """Go: ByKey.Less."""
+        return self[i]._key < self[j]._key
+
+
+_POSITIVE: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS})
+_NEGATIVE: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
+_ORDERING: Final = frozenset({Operator.GREATER_THAN, Operator.LESS_THAN})
+
+
+class Requirement:
+    """One demand on one label: key, operator, values. Immutable; `new_requirement` makes it.
+
+    Go: labels.Requirement.
+    """
+
+    __slots__ = ("_key", "_operator", "_test", "_values")
+
+    def __init__(self, key: str, operator: Operator, values: Iterable[str] = ()) -> None:
+        """Unchecked; `new_requirement` checks."""
+        self._key = key
+        self._operator = operator
+        self._values = tuple(values)
+        # The demand as a function of a mapping, chosen once: matching runs for every object of every watch event.
+        self._test = _make_test(key, operator, self._values)
+
+    def matches(self, ls: LabelsLike) -> bool:
+        """Whether labels meet the demand. Never raises. Go: Requirement.Matches."""
+        return self._test(_as_mapping(ls))
+
+    def key(self) -> str:
+        """Go: Requirement.Key."""
+        return self._key
+
+    def operator(self) -> Operator:
+        """Go: Requirement.Operator."""
+        return self._operator
+
+    def values(self) -> set[str]:
+        """The values as a set of its own. Go: Requirement.Values."""
+        return set(self._values)
+
+    def values_unsorted(self) -> list[str]:
+        """The values in the order given. Go: Requirement.ValuesUnsorted."""
+        return list(self._values)
+
+    def equal(self, x: Requirement) -> bool:
+        """Same key, operator, and values in the same order. Go: Requirement.Equal."""
+        return self._key == x._key and self._operator == x._operator and self._values == x._values
+
+    def __eq__(self, other: object) -> bool:
+        return self.equal(other) if isinstance(other, Requirement) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self._key, self._operator, self._values))
+
+    def __str__(self) -> str:
+        if self._operator is Operator.DOES_NOT_EXIST:
+            return f"!{self._key}"
+        if self._operator is Operator.EXISTS:
+            return self._key
+        values = ",".join(sorted(self._values))
+        if self._operator in (Operator.IN, Operator.NOT_IN):
+            return f"{self._key} {self._operator} ({values})"
+        return f"{self._key}{_SYMBOLS.get(self._operator, self._operator)}{values}"
+
+    def __repr__(self) -> str:
+        return f"<Requirement {self}>"
+
+
+_SYMBOLS: Final = {Operator.GREATER_THAN: ">", Operator.LESS_THAN: "<"}
+
+
+class _LabelsAsMapping(dict[str, str]):
+    """Lets Go-style Labels be read as the mapping the requirements' tests want."""
+
+    def __init__(self, labels: Labels) -> None:
+        super().__init__()
+        self._labels = labels
+
+    def __contains__(self, key: object) -> bool:
+        return self._labels.has(str(key))
+
+    def __getitem__(self, key: str) -> str:
+        return self._labels.get(key)
+
+
+def _as_mapping(labels: LabelsLike) -> Mapping[str, str]:
+    if isinstance(labels, (dict, Mapping)):
+        return labels
+    return _LabelsAsMapping(labels)
+
+
+def _make_test(key: str, operator: Operator, values: tuple[str, ...]) -> Callable[[Mapping[str, str]], bool]:
+    if operator in _POSITIVE:
+        if len(values) == 1:
+            wanted = values[0]
+            return lambda labels: key in labels and labels[key] == wanted
+        return lambda labels: key in labels and labels[key] in values
+    if operator in _NEGATIVE:
+        return lambda labels: key not in labels or labels[key] not in values
+    if operator is Operator.EXISTS:
+        return lambda labels: key in labels
+    if operator is Operator.DOES_NOT_EXIST:
+        return lambda labels: key not in labels
+    if operator in _ORDERING and len(values) == 1:
+        return _make_ordering_test(key, operator, values[0])
+    return lambda labels: False
+
+
+def _make_ordering_test(key: str, operator: Operator, value: str) -> Callable[[Mapping[str, str]], bool]:
+    limit = _int_or_none(value)
+    if limit is None:
+        return lambda labels: False
+    greater = operator is Operator.GREATER_THAN
+
+    def test(labels: Mapping[str, str]) -> bool:
+        found = _int_or_none(labels[key]) if key in labels else None
+        if found is None:
+            return False
+        return found > limit if greater else found < limit
+
+    return test
+
+
+def _int_or_none(text: str) -> int | None:
+    try:
+        return parse_int(text)
+    except ValueError:
+        return None
+
+
+def new_requirement(key: str, op: Operator | str, vals: Iterable[str] | None = None, *opts: PathOption) -> Requirement:
+    """A checked requirement. Raises an Aggregate of field errors when key, operator and values do not fit.
+
+    Go: labels.NewRequirement.
+    """
+    values = None if vals is None else list(vals)
+    path = to_path(*opts)
+    errs = ErrorList()
+    if messages := is_label_key(key):
+        errs.append(invalid(child(path, "key"), key, "; ".join(messages)))
+    values_path = child(path, "values")
+    operator = _operator_or_none(op)
+    if operator is None:
+        errs.append(not_supported(child(path, "operator"), op, [str(each) for each in _VALID_REQUIREMENT_OPERATORS]))
+    else:
+        errs.extend(_check_values(operator, values, values_path))
+    for index, value in enumerate(values or ()):
+        if messages := is_label_value(value):
+            errs.append(invalid(values_path.index(index).key(key), value, "; ".join(messages)))
+    if aggregate := errs.to_aggregate():
+        raise aggregate
+    assert operator is not None
+    return Requirement(key, operator, values or ())
+
+
+def _operator_or_none(op: Operator | str) -> Operator | None:
+    try:
+        return Operator(op)
+    except ValueError:
+        return None
+
+
+def _check_values(operator: Operator, values: list[str] | None, path: Path) -> ErrorList:
+    """How many values the operator takes, and that those of gt and lt are integers."""
+    errs = ErrorList()
+    count = len(values or ())
+    if operator in (Operator.IN, Operator.NOT_IN):
+        if count == 0:
+            errs.append(invalid(path, values, "for 'in', 'notin' operators, values set can't be empty"))
+    elif operator in _UNARY_OPERATORS:
+        if count != 0:
+            errs.append(invalid(path, values, "values set must be empty for exists and does not exist"))
+    elif operator in _ORDERING:
+        if count != 1:
+            errs.append(invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required"))
+        for index, value in enumerate(values or ()):
+            if _int_or_none(value) is None:
+                rule = "for 'Gt', 'Lt' operators, the value must be an integer"
+                errs.append(invalid(path.index(index), value, rule))
+    elif count != 1:
+        errs.append(invalid(path, values, "exact-match compatibility requires one single value"))
+    return errs
+
+
+class Token(IntEnum):
+    """Kinds of words the lexer finds. Go: labels.Token."""
+
+    ERROR = 0
+    END_OF_STRING = 1
+    CLOSED_PAR = 2
+    COMMA = 3
+    DOES_NOT_EXIST = 4
+    DOUBLE_EQUALS = 5
+    EQUALS = 6
+    GREATER_THAN = 7
+    IDENTIFIER = 8
+    IN = 9
+    LESS_THAN = 10
+    NOT_EQUALS = 11
+    NOT_IN = 12
+    OPEN_PAR = 13
+
+
+_STRING_TO_TOKEN: Final = {
+    ")": Token.CLOSED_PAR,
+    ",": Token.COMMA,
+    "!": Token.DOES_NOT_EXIST,
+    "==": Token.DOUBLE_EQUALS,
+    "=": Token.EQUALS,
+    ">": Token.GREATER_THAN,
+    "in": Token.IN,
+    "<": Token.LESS_THAN,
+    "!=": Token.NOT_EQUALS,
+    "notin": Token.NOT_IN,
+    "(": Token.OPEN_PAR,
+}
+_TOKEN_TO_OPERATOR: Final = {
+    Token.IN: Operator.IN,
+    Token.EQUALS: Operator.EQUALS,
+    Token.DOUBLE_EQUALS: Operator.DOUBLE_EQUALS,
+    Token.GREATER_THAN: Operator.GREATER_THAN,
+    Token.LESS_THAN: Operator.LESS_THAN,
+    Token.NOT_IN: Operator.NOT_IN,
+    Token.NOT_EQUALS: Operator.NOT_EQUALS,
+}
+
+
+class ScannedItem(NamedTuple):
+    """A token and its text. Go: labels.ScannedItem."""
+
+    tok: Token
+    literal: str
+
+
+# NUL ends the text for Go's byte reader, also in the middle of a word; so it does here.
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+_WORD: Final = re.compile(r"[^=!(),>< \t\r\n\0]+")
+_SYMBOL: Final = re.compile(r"==|!=|[=!(),><]")
+
+
+class Lexer:
+    """Cuts a selector's text into tokens. Not thread-safe. Go: labels.Lexer."""
+
+    __slots__ = ("_pos", "_text")
+
+    def __init__(self, s: str) -> None:
+        self._text = s
+        self._pos = 0
+
+    def lex(self) -> tuple[Token, str]:
+        """The next token and its text; END_OF_STRING for ever once the text is over. Go: Lexer.Lex."""
+        text = self._text
+        start = self._pos = self._end_of(_BLANKS)
+        if start >= len(text) or text[start] == "\0":
+            self._pos = min(start + 1, len(text))
+            return Token.END_OF_STRING, ""
+        if symbol := _SYMBOL.match(text, start):
+            self._move_to(symbol.end())
+            return _STRING_TO_TOKEN[symbol.group()], symbol.group()
+        self._move_to(self._end_of(_WORD))
+        word = text[start : self._pos].rstrip("\0")
+        return _STRING_TO_TOKEN.get(word, Token.IDENTIFIER), word
+
+    def _move_to(self, end: int) -> None:
+        """Go on at `end`; a NUL there has ended the token and is gone, as Go's reader has read it."""
+        self._pos = end + 1 if self._text[end : end + 1] == "\0" else end
+
+    def _end_of(self, pattern: re.Pattern[str]) -> int:
+        match = pattern.match(self._text, self._pos)
+        return match.end() if match else self._pos
+
+
+class ParserContext(IntEnum):
+    """Whether `in` and `notin` are read as operators or as plain words. Go: labels.ParserContext."""
+
+    KEY_AND_OPERATOR = 0
+    VALUES = 1
+
+
+class Parser:
+    """Reads the tokens of one selector by recursive descent. Go: labels.Parser."""
+
+    def __init__(self, l: Lexer, path: Path | None = None) -> None:  # noqa: E741 (Go's name)
+        self._lexer = l
+        self._path = path
+        self._items: list[ScannedItem] = []
+        self._position = 0
+
+    def _lookahead(self, context: ParserContext = ParserContext.VALUES) -> tuple[Token, str]:
+        tok, literal = self._items[self._position]
+        if context is ParserContext.VALUES and tok in (Token.IN, Token.NOT_IN):
+            tok = Token.IDENTIFIER
+        return tok, literal
+
+    def _consume(self, context: ParserContext = ParserContext.VALUES) -> tuple[Token, str]:
+        item = self._lookahead(context)
+        self._position += 1
+        return item
+
+    def _scan(self) -> None:
+        while True:
+            tok, literal = self._lexer.lex()
+            self._items.append(ScannedItem(tok, literal))
+            if tok is Token.END_OF_STRING:
+                return
+
+    def _parse(self) -> list[Requirement]:
+        """All requirements, in the order written. Raises ValueError."""
+        self._scan()
+        requirements: list[Requirement] = []
+        tok, literal = self._lookahead()
+        if tok is Token.END_OF_STRING:
+            return requirements
+        if tok not in _REQUIREMENT_STARTS:
+            raise ValueError(f"found '{literal}', expected: !, identifier, or 'end of string'")
+        while True:
+            try:
+                requirements.append(self._parse_requirement())
+            except Exception as err:
+                # Not `from err`: Go formats with %v here, so the causes are not part of the chain.
+                raise ValueError(f"unable to parse requirement: {err}") from None
+            tok, literal = self._consume()
+            if tok is Token.END_OF_STRING:
+                return requirements
+            if tok is not Token.COMMA:
+                raise ValueError(f"found '{literal}', expected: ',' or 'end of string'")
+            tok, literal = self._lookahead()
+            if tok not in _REQUIREMENT_STARTS:
+                raise ValueError(f"found '{literal}', expected: identifier after ','")
+
+    def _parse_requirement(self) -> Requirement:
+        key, operator = self._parse_key_and_infer_operator()
+        if operator is not None:
+            return new_requirement(key, operator, [], with_path(self._path))
+        operator = self._parse_operator()
+        values = self._parse_values() if operator in (Operator.IN, Operator.NOT_IN) else self._parse_exact_value()
+        return new_requirement(key, operator, sorted(values), with_path(self._path))
+
+    def _parse_key_and_infer_operator(self) -> tuple[str, Operator | None]:
+        """The key, and the operator when it is known already: `!key`, or a key alone."""
+        operator = None
+        tok, literal = self._consume()
+        if tok is Token.DOES_NOT_EXIST:
+            operator = Operator.DOES_NOT_EXIST
+            tok, literal = self._consume()
+        if tok is not Token.IDENTIFIER:
+            raise ValueError(f"found '{literal}', expected: identifier")
+        _validate_label_key(literal, self._path)
+        if operator is None and self._lookahead()[0] in (Token.END_OF_STRING, Token.COMMA):
+            operator = Operator.EXISTS
+        return literal, operator
+
+    def _parse_operator(self) -> Operator:
+        tok, literal = self._consume(ParserContext.KEY_AND_OPERATOR)
+        operator = _TOKEN_TO_OPERATOR.get(tok)
+        if operator is None:
+            raise ValueError(f"found '{literal}', expected: {', '.join(_BINARY_OPERATORS)}")
+        return operator
+
+    def _parse_values(self) -> set[str]:
+        """The values in parentheses."""
+        tok, literal = self._consume()
+        if tok is not Token.OPEN_PAR:
+            raise ValueError(f"found '{literal}' expected: '('")
+        tok, literal = self._lookahead()
+        if tok is Token.CLOSED_PAR:
+            self._consume()
+            return {""}
+        if tok not in (Token.IDENTIFIER, Token.COMMA):
+            raise ValueError(f"found '{literal}', expected: ',', ')' or identifier")
+        values = self._parse_identifiers_list()
+        if self._consume()[0] is not Token.CLOSED_PAR:
+            raise ValueError(f"found '{literal}', expected: ')'")
+        return values
+
+    def _parse_identifiers_list(self) -> set[str]:
+        """Values up to the closing parenthesis, which stays; an empty place between commas is the value ""."""
+        values: set[str] = set()
+        while True:
+            tok, literal = self._consume()
+            following, following_literal = self._lookahead() if tok is not Token.END_OF_STRING else (tok, "")
+            if tok is Token.IDENTIFIER:
+                values.add(literal)
+                if following is Token.CLOSED_PAR:
+                    return values
+                if following is not Token.COMMA:
+                    raise ValueError(f"found '{following_literal}', expected: ',' or ')'")
+            elif tok is Token.COMMA:
+                if not values or following in (Token.CLOSED_PAR, Token.COMMA):
+                    values.add("")
+                if following is Token.CLOSED_PAR:
+                    return values
+            else:
+                raise ValueError(f"found '{literal}', expected: ',', or identifier")
+
+    def _parse_exact_value(self) -> set[str]:
+        """The one value after `=`, which may be missing and then is ""."""
+        if self._lookahead()[0] in (Token.END_OF_STRING, Token.COMMA):
+            return {""}
+        tok, literal = self._consume()
+        if tok is not Token.IDENTIFIER:
+            raise ValueError(f"found '{literal}', expected: identifier")
+        return {literal}
+
+
+_REQUIREMENT_STARTS: Final = (Token.IDENTIFIER, Token.DOES_NOT_EXIST)
+
+
+def parse(selector: str, *opts: PathOption) -> Selector:
+    """Read a selector such as `app=web,tier in (a,b),!canary,weight>3`. Raises ValueError. Go: labels.Parse.
+
+    >>> parse("tier notin (b, a), app=web")
+    <Selector app=web,tier notin (a,b)>
+    """
+    return _InternalSelector(parse_to_requirements(selector, *opts))
+
+
+def _validate_label_key(k: str, path: Path | None) -> None:
+    if messages := is_label_key(k):
+        raise invalid(path, k, "; ".join(messages))
+
+
+def _validate_label_value(k: str, v: str, path: Path | None) -> None:
+    if messages := is_label_value(v):
+        raise invalid(Path(index=k, parent=path), v, "; ".join(messages))
+
+
+def selector_from_set(ls: Mapping[str, str] | None) -> Selector:
+    """A selector for objects with all these labels, unchecked. Go: labels.SelectorFromSet."""
+    return selector_from_validated_set(ls)
+
+
+def validated_selector_from_set(ls: Mapping[str, str] | None) -> Selector:
+    """selector_from_set that raises on the first key or value that is no valid label.
+
+    Go: labels.ValidatedSelectorFromSet.
+    """
+    requirements = [new_requirement(label, Operator.EQUALS, [value]) for label, value in (ls or {}).items()]
+    return _InternalSelector(_by_key(requirements))
+
+
+def selector_from_validated_set(ls: Mapping[str, str] | None) -> Selector:
+    """selector_from_set for labels known to be valid. Go: labels.SelectorFromValidatedSet."""
+    requirements = [Requirement(label, Operator.EQUALS, (value,)) for label, value in (ls or {}).items()]
+    return _InternalSelector(_by_key(requirements))
+
+
+def parse_to_requirements(selector: str, *opts: PathOption) -> Requirements:
+    """The requirements of a selector's text, in order of their keys. Raises ValueError.
+
+    Go: labels.ParseToRequirements.
+    """
+    return Requirements(_by_key(Parser(Lexer(selector), to_path(*opts))._parse()))
+
+
+class ValidatedSetSelector(Set):
+    """Labels that are their own selector: cheap to make, quick to match. Go: labels.ValidatedSetSelector."""
+
+    __slots__ = ()
+
+    def matches(self, labels: LabelsLike, /) -> bool:
+        """Whether all of these labels are among `labels`. Go: ValidatedSetSelector.Matches."""
+        found = _as_mapping(labels)
+        for key, value in self.items():  # noqa: SIM110 (as in _InternalSelector)
+            if key not in found or found[key] != value:
+                return False
+        return True
+
+    def empty(self) -> bool:
+        """Go: ValidatedSetSelector.Empty."""
+        return not self
+
+    def add(self, *r: Requirement) -> Selector:
+        """Go: ValidatedSetSelector.Add."""
+        return self._to_full_selector().add(*r)
+
+    def requirements(self) -> tuple[Requirements, bool]:
+        """Go: ValidatedSetSelector.Requirements."""
+        return self._to_full_selector().requirements()
+
+    def deep_copy_selector(self) -> Selector:
+        """Go: ValidatedSetSelector.DeepCopySelector."""
+        return ValidatedSetSelector(self)
+
+    def requires_exact_match(self, label: str) -> tuple[str, bool]:
+        """Go: ValidatedSetSelector.RequiresExactMatch."""
+        return self.lookup(label)
+
+    def _to_full_selector(self) -> Selector:
+        return selector_from_validated_set(self)
+
+    def __str__(self) -> str:
+        # By key, not by `key=value` text as Set does: the two orders differ for keys that continue with `-` or `.`.
+        return ",".join(f"{key}={self[key]}" for key in sorted(self))
