@@ -206,9 +206,7 @@ def _emit(level: int, message: str, depth: int) -> None:
     """Hand one finished line to `logging`, as coming from the function `depth` frames above the caller of this one."""
     frame = sys._getframe(depth + 2)
     code = frame.f_code
-    record = _LOGGER.makeRecord(
-        _LOGGER.name, level, code.co_filename, frame.f_lineno, message, (), None, code.co_name
-    )
+    record = _LOGGER.makeRecord(_LOGGER.name, level, code.co_filename, frame.f_lineno, message, (), None, code.co_name)
     _LOGGER.handle(record)
 
 

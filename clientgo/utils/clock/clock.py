@@ -342,37 +342,44 @@ class _RealTimer:
         self._source = _source
         self._f = f
         self._c: Channel[float] = Channel(1)
-        # Guards _round, and sending against draining.
+        # Guards the rest. Firing is decided here and not by the source, which may just have begun to call.
         self._lock = threading.Lock()
+        self._pending = False
         self._round = 0
-        self._cancel = self._start(d)
+        self._cancel: Callable[[], bool] = lambda: False
+        self._start(d)
 
     def c(self) -> Channel[float]:
         return self._c
 
     def stop(self) -> bool:
-        was_active = self._cancel()
         with self._lock:
+            was_pending, self._pending = self._pending, False
             self._round += 1
             _, _, unread = self._c.try_receive()
-        return was_active or unread
+            cancel = self._cancel
+        cancel()
+        return was_pending or unread
 
     def reset(self, d: float) -> bool:
         was_active = self.stop()
-        self._cancel = self._start(d)
+        self._start(d)
         return was_active
 
-    def _start(self, d: float) -> Callable[[], bool]:
-        started_round = self._round
+    def _start(self, d: float) -> None:
+        with self._lock:
+            self._pending = True
+            started_round = self._round
+            if d > 0:
+                self._cancel = self._source.call_at(self._source.now() + d, lambda: self._fire(started_round))
         if d <= 0:
             self._fire(started_round)
-            return lambda: False
-        return self._source.call_at(self._source.now() + d, lambda: self._fire(started_round))
 
     def _fire(self, started_round: int) -> None:
         with self._lock:
             if self._round != started_round:
                 return
+            self._pending = False
             if self._f is None:
                 self._c.try_send(self._source.now())
                 return

@@ -1,0 +1,218 @@
+"""What to do with errors nobody returns and exceptions nobody catches.
+
+Mirrors apimachinery/pkg/util/runtime/runtime.go.
+
+Differs from Go: a Go panic is a bug and ends the process unless ReallyCrash is turned off; a Python exception is an
+ordinary error, so `REALLY_CRASH` is False by default and `handle_crash` logs and goes on. `HandleCrash` is deferred in
+Go and a `with` statement here.
+
+`REALLY_CRASH`, `PANIC_HANDLERS` and `ERROR_HANDLERS` are meant to be changed by programs: always write
+`runtime.ERROR_HANDLERS`, never import the names themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Protocol
+
+from clientgo import klog
+from clientgo.context import Context
+from clientgo.context import background as background_context
+from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
+
+__all__ = [
+    "ERROR_HANDLERS",
+    "PANIC_HANDLERS",
+    "REALLY_CRASH",
+    "ErrorHandler",
+    "PanicHandler",
+    "error_to_string",
+    "get_caller",
+    "handle_crash",
+    "handle_crash_with_context",
+    "handle_crash_with_logger",
+    "handle_error",
+    "handle_error_with_context",
+    "handle_error_with_logger",
+    "must",
+    "recover_from_panic",
+]
+
+REALLY_CRASH = False
+"""Whether an exception that reaches `handle_crash` ends the process after it was logged (Go's default: true)."""
+
+PanicHandler = Callable[[Context, BaseException], None]
+
+
+class ErrorHandler(Protocol):
+    """One of `ERROR_HANDLERS` (Go: runtime.ErrorHandler)."""
+
+    def __call__(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+        """Deal with an error; must not raise."""
+        ...
+
+
+# --- crashes --------------------------------------------------------------------------------------------------------
+
+
+class _CrashGuard:
+    """The context manager behind `handle_crash`: no generator, for it stands around every handler call."""
+
+    __slots__ = ("_additional", "_ctx")
+
+    def __init__(self, ctx: Context | None, additional: tuple[PanicHandler, ...]) -> None:
+        self._ctx = ctx
+        self._additional = additional
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if err is None or not isinstance(err, Exception):
+            return False  # KeyboardInterrupt and SystemExit are no crashes
+        _handle_crash(self._ctx or background_context(), err, self._additional)
+        return not REALLY_CRASH
+
+
+def handle_crash(*additional_handlers: Callable[[BaseException], None]) -> _CrashGuard:
+    """`with handle_crash(): ...` logs an exception with its traceback and swallows it (Go: `defer HandleCrash()`).
+
+    Runs PANIC_HANDLERS, then the given ones. With REALLY_CRASH the process ends with code 2, from whatever thread; in
+    the main thread the exception is raised on instead. A loop may make the guard once and enter it for every item.
+    """
+    with_context = tuple(_without_context(handler) for handler in additional_handlers)
+    return _CrashGuard(None, with_context)
+
+
+def handle_crash_with_context(ctx: Context, *additional_handlers: PanicHandler) -> _CrashGuard:
+    """As `handle_crash`, with the context's logger; the handlers get the context too."""
+    return _CrashGuard(ctx, additional_handlers)
+
+
+def handle_crash_with_logger(logger: klog.Logger, *additional_handlers: PanicHandler) -> _CrashGuard:
+    """As `handle_crash_with_context`, for code that has a logger but no context."""
+    return _CrashGuard(klog.new_context(background_context(), logger), additional_handlers)
+
+
+def _without_context(handler: Callable[[BaseException], None]) -> PanicHandler:
+    return lambda _ctx, err: handler(err)
+
+
+def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandler, ...]) -> None:
+    # The log line names the function with the `with` statement, which called __exit__, which called this.
+    ctx = klog.new_context(ctx, klog.from_context(ctx).with_call_depth(3))
+    for handler in (*PANIC_HANDLERS, *additional):
+        handler(ctx, err)
+    if REALLY_CRASH and threading.current_thread() is not threading.main_thread():
+        # Raising would end this thread only, and the others would go on without it.
+        klog.flush_and_exit(klog.EXIT_FLUSH_TIMEOUT, 2)
+
+
+def _log_panic(ctx: Context, err: BaseException) -> None:
+    stacktrace = "".join(traceback.format_exception(err))
+    klog.from_context(ctx).error(
+        None, "Observed a panic", panic=str(err), panicGoValue=repr(err), stacktrace=stacktrace
+    )
+
+
+PANIC_HANDLERS: list[PanicHandler] = [_log_panic]
+"""What every `handle_crash` runs with an exception. Programs may add to it."""
+
+
+# --- errors ---------------------------------------------------------------------------------------------------------
+
+
+def error_to_string(err: BaseException | None, msg: str, /, **pairs: object) -> str:
+    """What `handle_error_with_context` would log, without the header."""
+    return klog.format_message(msg, pairs, err).strip()
+
+
+def handle_error(err: BaseException | None) -> None:
+    """Log an error that nobody can be told of; never raises. None is ignored (Go: runtime.HandleError)."""
+    if err is None:
+        return
+    _handle_error(background_context(), err, "Unhandled Error", {})
+
+
+def handle_error_with_context(ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+    """Log an error with the context's logger and pass it to the other ERROR_HANDLERS.
+
+    The error may be None. Errors are slowed down to a thousand a second: the calling thread may block for 1 ms.
+    """
+    _handle_error(ctx, err, msg, pairs)
+
+
+def handle_error_with_logger(logger: klog.Logger, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+    """As `handle_error_with_context`, for code that has a logger but no context."""
+    _handle_error(klog.new_context(background_context(), logger), err, msg, pairs)
+
+
+def _handle_error(ctx: Context, err: BaseException | None, msg: str, pairs: dict[str, object]) -> None:
+    for handler in ERROR_HANDLERS:
+        handler(ctx, err, msg, **pairs)
+
+
+def _log_error(ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+    # Skips this function, _handle_error and the public function above it.
+    logger = klog.from_context(ctx).with_call_depth(3).with_name("UnhandledError")
+    logger.error(err, msg, **pairs)
+
+
+class _RudimentaryErrorBackoff:
+    """Holds a thread that reports an error less than `min_period` seconds after the last one."""
+
+    def __init__(self, min_period: float, clock: RealClock) -> None:
+        self._min_period = min_period
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last_error_time = clock.now()
+
+    def on_error(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+        now = self._clock.now()
+        with self._lock:
+            since_last = now - self._last_error_time
+            self._last_error_time = self._clock.now()
+        # Outside the lock: only the thread that reports too often waits. Time going backwards waits at most the period.
+        self._clock.sleep(min(self._min_period - since_last, self._min_period))
+
+
+ERROR_HANDLERS: list[ErrorHandler] = [_log_error, _RudimentaryErrorBackoff(0.001, REAL_CLOCK).on_error]
+"""What happens to every handled error, in this order. Programs may replace or extend it."""
+
+
+# --- helpers --------------------------------------------------------------------------------------------------------
+
+
+def get_caller() -> str:
+    """The dotted name of the function that called the caller of this one."""
+    try:
+        frame = sys._getframe(2)
+    except ValueError:
+        return "Unable to find caller"
+    return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}"
+
+
+@contextmanager
+def recover_from_panic() -> Iterator[None]:
+    """`with recover_from_panic(): ...` turns any exception into a RuntimeError that shows where it came from.
+
+    Go writes the error to a variable of the caller; here it is raised.
+    """
+    try:
+        yield
+    except Exception as err:
+        stacktrace = "".join(traceback.format_exception(err))
+        raise RuntimeError(f'recovered from panic "{err}". (err=<nil>) Call stack:\n{stacktrace}') from err
+
+
+def must(err: BaseException | None) -> None:
+    """Raise `err` unless it is None: for errors that cannot happen."""
+    if err is not None:
+        raise err
