@@ -14,7 +14,7 @@ def snake(name: str) -> str:
     """`ClusterIPs` -> cluster_ips, `HostIPC` -> host_ipc, `V1beta1` sticks to the word before; keywords get a `_`."""
     text = _OPENAPI.sub("Openapi", name)
     text = _PLURAL_INITIALISM.sub(lambda match: match[1][0] + match[1][1:].lower() + "s", text)
-    text = re.sub(r"V(\d+(?:alpha\d+|beta\d+)?)", r"v\1", text)
+    text = re.sub(r"(?<=[a-zA-Z0-9])V(\d+(?:[Aa]lpha\d+|[Bb]eta\d+)?)", lambda match: "_v" + match[1].lower(), text)
     text = "_".join(part for part in _WORD.split(text) if part).lower()
     text = text.replace("__", "_")
     return f"{text}_" if keyword.iskeyword(text) else text
@@ -58,3 +58,16 @@ def public_names(text: str) -> set[str]:
     constants = re.findall(r"^([A-Z]\w*) = ", text, flags=re.MULTILINE)
     classes = re.findall(r"^class ([A-Z]\w*)\(", text, flags=re.MULTILINE)
     return {*constants, *classes}
+
+
+def wrap_imports(text: str, width: int = 120) -> str:
+    """Break import lines that are too long, one name a line, as isort does."""
+
+    def wrap(match: re.Match[str]) -> str:
+        if len(match[0]) <= width:
+            return match[0]
+        indent, module, names = match.groups()
+        listed = "".join(f"{indent}    {name},\n" for name in names.split(", "))
+        return f"{indent}from {module} import (\n{listed}{indent})"
+
+    return re.sub(r"^( *)from (\S+) import ([^(\n]+)$", wrap, text, flags=re.MULTILINE)

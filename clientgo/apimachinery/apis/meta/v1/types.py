@@ -432,7 +432,7 @@ class ManagedFieldsEntry(runtime.Struct):
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
     time: datetime | None = runtime.field("time", "*time", default=None, omitempty=True)
     fields_type: str = runtime.field("fieldsType", "string", default="", omitempty=True)
-    fieldsv1: Any = runtime.field("fieldsV1", "*raw", default=None, omitempty=True)
+    fields_v1: Any = runtime.field("fieldsV1", "*raw", default=None, omitempty=True)
     subresource: str = runtime.field("subresource", "string", default="", omitempty=True)
 
 

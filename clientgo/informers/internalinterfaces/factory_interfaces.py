@@ -1,0 +1,42 @@
+"""What a generated informer needs of the factory it belongs to. Mirrors internalinterfaces/factory_interfaces.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.context import StopChannel
+from clientgo.tools import cache
+
+# Makes an informer from a clientset and a resync period in seconds. Go: NewInformerFunc.
+NewInformerFunc = Callable[[Any, float], cache.SharedIndexInformer]
+
+# Changes the options of every list and watch, in place. Go: TweakListOptionsFunc.
+TweakListOptionsFunc = Callable[[metav1.ListOptions], None]
+
+
+class SharedInformerFactory(Protocol):
+    """The little of a factory that its informers use. Go: internalinterfaces.SharedInformerFactory."""
+
+    def start(self, stop_ch: StopChannel) -> None: ...
+
+    def informer_for(
+        self, object_class: type[runtime.Object], new_func: NewInformerFunc
+    ) -> cache.SharedIndexInformer: ...
+
+    def informer_name(self) -> cache.InformerName | None: ...
+
+
+@dataclass(kw_only=True)
+class InformerOptions:
+    """How an informer is made. Go: internalinterfaces.InformerOptions."""
+
+    # Seconds between resyncs; 0 for none.
+    resync_period: float = 0.0
+    indexers: cache.Indexers | None = None
+    # Names the informer in metrics; without it there are none.
+    informer_name: cache.InformerName | None = None
+    tweak_list_options: TweakListOptionsFunc | None = None

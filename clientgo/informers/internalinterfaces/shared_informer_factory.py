@@ -1,0 +1,160 @@
+"""The part of an informer factory that is the same for every clientset.
+
+client-go generates it into each factory.go; here the generated factories inherit it and add their API groups.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from clientgo import context
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.util import wait
+from clientgo.context import Context, StopChannel
+from clientgo.informers.internalinterfaces.factory_interfaces import NewInformerFunc, TweakListOptionsFunc
+from clientgo.tools import cache
+
+SharedInformerOption = Callable[["BaseSharedInformerFactory"], "BaseSharedInformerFactory"]
+
+
+class BaseSharedInformerFactory:
+    """Shares one informer per kind among all who ask, and starts and stops them together.
+
+    Start as often as informers were added: each is started once. Thread-safe.
+    """
+
+    def __init__(self, client: object, default_resync: float) -> None:
+        """`client` is the clientset the informers list and watch with; `default_resync` is in seconds, 0 for none."""
+        self._client = client
+        self._default_resync = default_resync
+        self._namespace = metav1.NAMESPACE_ALL
+        self._tweak_list_options: TweakListOptionsFunc | None = None
+        self._custom_resync: dict[type[runtime.Object], float] = {}
+        self._transform: cache.TransformFunc | None = None
+        self._informer_name: cache.InformerName | None = None
+        # Guards the three fields below; held for dict operations and while an informer is made, not while one runs.
+        self._lock = threading.Lock()
+        self._informers: dict[type[runtime.Object], cache.SharedIndexInformer] = {}
+        self._started: dict[type[runtime.Object], threading.Thread] = {}
+        self._shutting_down = False
+
+    def informer_name(self) -> cache.InformerName | None:
+        """The name given by `with_informer_name`. Go: InformerName."""
+        return self._informer_name
+
+    def start(self, stop_ch: StopChannel) -> None:
+        """Start every informer not yet started; they run until `stop_ch` is set. Does not block. Go: Start."""
+        self.start_with_context(wait.context_for_channel(stop_ch))
+
+    def start_with_context(self, ctx: Context) -> None:
+        """Start every informer not yet started; they run until `ctx` is done. Does not block.
+
+        Does nothing once `shutdown` was called. Go: StartWithContext.
+        """
+        with self._lock:
+            if self._shutting_down:
+                return
+            for object_class, informer in self._informers.items():
+                if object_class in self._started:
+                    continue
+                thread = threading.Thread(
+                    target=informer.run_with_context, args=(ctx,), name=f"informer-{object_class.__name__}", daemon=True
+                )
+                self._started[object_class] = thread
+                thread.start()
+
+    def shutdown(self) -> None:
+        """Refuse further starts and wait until all started informers have ended. Go: Shutdown.
+
+        The context or stop channel they were started with must be done, or this blocks for ever.
+        """
+        with self._lock:
+            self._shutting_down = True
+            threads = list(self._started.values())
+        for thread in threads:
+            thread.join()
+        if self._informer_name is not None:
+            self._informer_name.release()
+
+    def wait_for_cache_sync(self, stop_ch: StopChannel) -> dict[type[runtime.Object], bool]:
+        """Block until every started informer has synced or `stop_ch` is set; say which have. Go: WaitForCacheSync."""
+        return self.wait_for_cache_sync_with_context(wait.context_for_channel(stop_ch)).synced
+
+    def wait_for_cache_sync_with_context(self, ctx: Context) -> cache.SyncResult:
+        """Block until every started informer has synced or `ctx` is done. Go: WaitForCacheSyncWithContext."""
+        with self._lock:
+            informers = {kind: informer for kind, informer in self._informers.items() if kind in self._started}
+        cache.wait_for(ctx, "", *(informer.has_synced_checker() for informer in informers.values()))
+        synced = {object_class: informer.has_synced() for object_class, informer in informers.items()}
+        return cache.SyncResult(synced=synced, err=None if all(synced.values()) else context.cause(ctx))
+
+    def informer_for(
+        self, object_class: type[runtime.Object], new_func: NewInformerFunc
+    ) -> cache.SharedIndexInformer:
+        """The informer of a class; the first who asks makes it with `new_func`. Go: InformerFor."""
+        with self._lock:
+            informer = self._informers.get(object_class)
+            if informer is not None:
+                return informer
+            informer = new_func(self._client, self._custom_resync.get(object_class, self._default_resync))
+            if self._transform is not None:
+                informer.set_transform(self._transform)
+            self._informers[object_class] = informer
+            return informer
+
+    def __repr__(self) -> str:
+        with self._lock:
+            kinds = ", ".join(kind.__name__ for kind in self._informers)
+            return f"<{type(self).__name__} {len(self._started)} of {len(self._informers)} started: {kinds}>"
+
+
+def with_custom_resync_config(resync_config: Mapping[type[runtime.Object], float]) -> SharedInformerOption:
+    """Resync periods of single classes, in seconds. Go: WithCustomResyncConfig."""
+
+    def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
+        factory._custom_resync.update(resync_config)
+        return factory
+
+    return apply
+
+
+def with_tweak_list_options(tweak_list_options: TweakListOptionsFunc) -> SharedInformerOption:
+    """Filter what all informers of the factory list and watch. Go: WithTweakListOptions."""
+
+    def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
+        factory._tweak_list_options = tweak_list_options
+        return factory
+
+    return apply
+
+
+def with_namespace(namespace: str) -> SharedInformerOption:
+    """Look at one namespace only. Go: WithNamespace."""
+
+    def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
+        factory._namespace = namespace
+        return factory
+
+    return apply
+
+
+def with_transform(transform: cache.TransformFunc) -> SharedInformerOption:
+    """Transform every object before it is cached. Go: WithTransform."""
+
+    def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
+        factory._transform = transform
+        return factory
+
+    return apply
+
+
+def with_informer_name(informer_name: cache.InformerName) -> SharedInformerOption:
+    """Publish metrics of the informers under this name. Go: WithInformerName."""
+
+    def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
+        factory._informer_name = informer_name
+        return factory
+
+    return apply

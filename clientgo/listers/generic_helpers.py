@@ -1,0 +1,46 @@
+"""What all generated listers share. Mirrors listers/generic_helpers.go."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.labels import Selector
+from clientgo.apimachinery.runtime.schema import GroupResource
+from clientgo.tools import cache
+
+T = TypeVar("T", bound=runtime.ResourceObject)
+
+
+class ResourceIndexer(Generic[T]):
+    """An indexer's objects of one resource, in all namespaces or in one. Go: listers.ResourceIndexer.
+
+    What it returns is shared with everybody and read-only: `deep_copy()` before changing anything.
+    """
+
+    def __init__(self, indexer: cache.Indexer, resource: GroupResource, namespace: str = "") -> None:
+        """`namespace` is "" for all namespaces and for cluster-scoped kinds. Go: listers.New."""
+        self._indexer = indexer
+        self._resource = resource
+        self._namespace = namespace
+
+    def list(self, selector: Selector) -> list[T]:
+        """The objects whose labels match. O(n), with n the objects of the namespace if it is indexed."""
+        found: list[T] = []
+
+        def collect(obj: Any) -> None:
+            found.append(obj)
+
+        # An empty namespace means all of them.
+        cache.list_all_by_namespace(self._indexer, self._namespace, selector, collect)
+        return found
+
+    def get(self, name: str) -> T:
+        """The object of that name. Raises StatusError for which `is_not_found` is true. O(1)."""
+        key = f"{self._namespace}/{name}" if self._namespace else name
+        obj, exists = self._indexer.get_by_key(key)
+        if not exists:
+            raise errors.new_not_found(self._resource, name)
+        found: T = obj
+        return found

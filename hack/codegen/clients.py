@@ -1,0 +1,124 @@
+"""What the client, informer and lister generators work on: a clientset's API groups, read from the API classes.
+
+A kind takes part when its class has a `GENCLIENT`; nothing but the classes is needed, so the generators serve the
+built-in types and a project's own resources alike.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from clientgo.apimachinery.runtime import Genclient, ListObject, ResourceObject
+from codegen import naming
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind that gets a client."""
+
+    cls: type[ResourceObject]
+    genclient: Genclient
+    list_cls: type[ListObject] | None
+
+    @property
+    def name(self) -> str:
+        return self.cls.__name__
+
+    @property
+    def module(self) -> str:
+        """The name of its generated modules: componentstatus."""
+        return self.name.lower()
+
+    @property
+    def plural(self) -> str:
+        """Go's name of its accessor: ComponentStatuses."""
+        plural = naming.plural(self.name)
+        # The plural is lower case throughout; the accessor keeps the kind's capitals.
+        stem = self.name[:-1] if plural.endswith("ies") and self.name.endswith("y") else self.name
+        return stem + plural[len(stem) :]
+
+    @property
+    def accessor(self) -> str:
+        return naming.snake(self.plural)
+
+    @property
+    def listable(self) -> bool:
+        return self.list_cls is not None and "list" in self.genclient.verbs
+
+    @property
+    def watchable(self) -> bool:
+        return self.listable and "watch" in self.genclient.verbs
+
+
+@dataclass(frozen=True)
+class GroupVersion:
+    """One API package, such as clientgo.api.core.v1."""
+
+    module: str
+
+    @property
+    def group(self) -> str:
+        return importlib.import_module(self.module).GROUP_NAME
+
+    @property
+    def version(self) -> str:
+        return self.module.rsplit(".", 1)[1]
+
+    @property
+    def directory(self) -> str:
+        """The folder of the group, as in Go: core, apps, apiserverinternal."""
+        return self.module.rsplit(".", 2)[1]
+
+    @property
+    def parent(self) -> str:
+        return self.module.rsplit(".", 1)[0]
+
+    @property
+    def alias(self) -> str:
+        return self.directory + self.version
+
+    @property
+    def group_word(self) -> str:
+        """The group in Go identifiers: Core, Rbac, Internal."""
+        first = (self.group or "core").split(".")[0]
+        return first[0].upper() + first[1:]
+
+    @property
+    def go_name(self) -> str:
+        """CoreV1."""
+        return self.group_word + self.version[0].upper() + self.version[1:]
+
+    @property
+    def accessor(self) -> str:
+        """core_v1."""
+        return f"{self.group_word.lower()}_{self.version}"
+
+    def kinds(self) -> list[Kind]:
+        """The kinds with a client, alphabetically."""
+        module = importlib.import_module(self.module)
+        found = []
+        for name in sorted(module.__all__):
+            cls = getattr(module, name)
+            genclient = getattr(cls, "GENCLIENT", None)
+            if isinstance(cls, type) and genclient is not None and genclient.verbs:
+                found.append(Kind(cls, genclient, getattr(module, f"{name}List", None)))
+        return found
+
+
+@dataclass(frozen=True)
+class Clientset:
+    """Where the generated code of one clientset goes, as dotted packages, and what it covers."""
+
+    title: str
+    clientset: str
+    informers: str
+    listers: str
+    groups: tuple[GroupVersion, ...]
+
+    def by_directory(self) -> dict[str, list[GroupVersion]]:
+        """The group versions under each group's folder."""
+        found: dict[str, list[GroupVersion]] = {}
+        for group in self.groups:
+            found.setdefault(group.directory, []).append(group)
+        return found

@@ -1,0 +1,66 @@
+"""Write the listers: one module a kind."""
+
+from __future__ import annotations
+
+from codegen import naming
+from codegen.client_gen import GENERATED, render_front_door
+from codegen.clients import Clientset, GroupVersion, Kind
+
+
+def render_kind(group: GroupVersion, kind: Kind) -> str:
+    """<group>/<version>/<kind>.py."""
+    api = f"from {group.parent} import {group.version} as {group.alias}"
+    imports = sorted(
+        [api, "from clientgo.listers import ResourceIndexer", "from clientgo.tools import cache"],
+        key=lambda line: line.split()[1],
+    )
+    header = "\n".join(imports)
+    name, resource = kind.name, kind.genclient.resource
+    typed = f"{group.alias}.{name}"
+    text = f'''"""The lister of {resource}. {GENERATED}"""
+
+from __future__ import annotations
+
+{header}
+
+
+class {name}Lister(ResourceIndexer[{typed}]):
+    """Lists {resource} from a cache. What it returns is shared and read-only."""
+'''
+    if kind.genclient.namespaced:
+        text += f'''
+    def {kind.accessor}(self, namespace: str) -> {name}NamespaceLister:
+        """The lister of one namespace."""
+        return {name}NamespaceLister(self._indexer, self._resource, namespace)
+
+
+class {name}NamespaceLister(ResourceIndexer[{typed}]):
+    """Lists and gets {resource} of one namespace from a cache. What it returns is shared and read-only."""
+'''
+    return (
+        text
+        + f'''
+
+def new_{_snake(kind)}_lister(indexer: cache.Indexer) -> {name}Lister:
+    """A lister over an informer's indexer. Go: New{name}Lister."""
+    return {name}Lister(indexer, {group.alias}.resource("{resource}"))
+'''
+    )
+
+
+def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
+    """<group>/<version>/__init__.py."""
+    imports = []
+    for kind in group.kinds():
+        if not kind.listable:
+            continue
+        names = [f"{kind.name}Lister"]
+        if kind.genclient.namespaced:
+            names.append(f"{kind.name}NamespaceLister")
+        names.append(f"new_{_snake(kind)}_lister")
+        imports.append((f"{clientset.listers}.{group.directory}.{group.version}.{kind.module}", names))
+    return render_front_door(f"The listers of {group.group or 'core'}/{group.version}.", imports)
+
+
+def _snake(kind: Kind) -> str:
+    return naming.snake(kind.name)
