@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.channel import Done, Signal, StopChannel
-from clientgo.utils.clock.clock import REAL_CLOCK, WithDelayedExecution
+from clientgo.utils.clock.clock import REAL_CLOCK, Clock, WithDelayedExecution
 
 __all__ = [
     "CancelCauseFunc",
@@ -343,7 +343,7 @@ def cause(ctx: Context) -> BaseException | None:
     return ctx.cause()
 
 
-def sleep(ctx: Context, seconds: float, clock: WithDelayedExecution | None = None) -> bool:
+def sleep(ctx: Context, seconds: float, clock: Clock | None = None) -> bool:
     """Block for `seconds` of `clock` (the real one by default) or until `ctx` is done; True if it slept to the end.
 
     Stands for Go's `select { case <-ctx.Done(): case <-clock.After(d): }`; a context that is done wins.

@@ -1,0 +1,274 @@
+"""Delays that grow, and loops that wait them. Mirrors apimachinery/pkg/util/wait/backoff.go."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from clientgo import context
+from clientgo.apimachinery.util import runtime
+from clientgo.apimachinery.util.wait import timer as _timer
+from clientgo.apimachinery.util.wait.delay import DelayFunc
+from clientgo.apimachinery.util.wait.error import ErrWaitTimeout
+from clientgo.apimachinery.util.wait.timer import Timer
+from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
+from clientgo.channel import StopChannel, select
+from clientgo.context import Context
+from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock
+from clientgo.utils.clock.clock import Timer as ClockTimer
+
+__all__ = [
+    "Backoff",
+    "BackoffManager",
+    "backoff_until",
+    "backoff_until_with_context",
+    "exponential_backoff",
+    "exponential_backoff_with_context",
+    "jitter_until",
+    "jitter_until_with_context",
+    "new_exponential_backoff_manager",
+    "new_jittered_backoff_manager",
+    "non_sliding_until",
+    "non_sliding_until_with_context",
+    "until",
+    "until_with_context",
+]
+
+_NS = 1_000_000_000
+_MAX_STEPS = 2**31 - 1
+
+
+@dataclass
+class Backoff:
+    """A series of delays, each `factor` times the one before (Go: wait.Backoff). Not thread-safe.
+
+    Every field may be left at its zero, as in a Go literal.
+    """
+
+    duration: float = 0.0
+    """The next delay, in seconds."""
+    factor: float = 0.0
+    """What `duration` is multiplied by after each step, unless it is zero; must not be negative."""
+    jitter: float = 0.0
+    """Each delay grows by a random part of up to `jitter` times itself. Does not change `duration`."""
+    steps: int = 0
+    """How many more steps may change `duration`; when none are left it stays."""
+    cap: float = 0.0
+    """What `duration` may not exceed, in seconds, if positive; when it would, it becomes `cap` and `steps` zero."""
+
+    def step(self) -> float:
+        """The delay to wait now, in seconds; moves this backoff on."""
+        delay, self.duration, self.steps = _delay(self.steps, self.duration, self.cap, self.factor, self.jitter)
+        return delay
+
+    def delay_func(self) -> DelayFunc:
+        """A function that steps a copy of this backoff."""
+        return DelayFunc(dataclasses.replace(self).step)
+
+    def timer(self) -> Timer:
+        """A timer with the delays of `delay_func`, as simple a one as they allow."""
+        if self.steps > 1 or self.jitter != 0:
+            return _timer._VariableTimer(self.delay_func(), _timer._internal_clock)
+        if self.duration > 0:
+            return _timer._FixedTimer(self.duration, _timer._internal_clock)
+        return _timer._NoopTimer()
+
+    def delay_with_reset(self, c: PassiveClock, reset_interval: float) -> DelayFunc:
+        """A function that steps a copy and starts it anew when `reset_interval` seconds have passed since it started.
+
+        An interval that is not positive means the first delay every time; without a factor there is nothing to reset.
+        The function is thread-safe.
+        """
+        if self.factor <= 0:
+            return self.delay_func()
+        if reset_interval <= 0:
+            return dataclasses.replace(self, steps=0, factor=0.0).delay_func()
+        return DelayFunc(_ResettingBackoff(self, c, reset_interval).step)
+
+
+def _delay(steps: int, duration: float, cap: float, factor: float, jitter_factor: float) -> tuple[float, float, int]:
+    """The delay to wait now, the duration of the next step, and the steps left after this one."""
+    now = jitter(duration, jitter_factor) if jitter_factor > 0 else duration
+    if steps < 1:
+        return now, duration, 0
+    steps -= 1
+    if factor == 0:
+        return now, duration, steps
+    # Whole nanoseconds, as Go's Duration.
+    following = int(round(duration * _NS) * factor) / _NS
+    if 0 < cap < following:
+        return now, cap, 0
+    return now, following, steps
+
+
+class _ResettingBackoff:
+    def __init__(self, backoff: Backoff, clock: PassiveClock, reset_interval: float) -> None:
+        self._initial = dataclasses.replace(backoff)
+        self._backoff = dataclasses.replace(backoff)
+        self._reset_interval = reset_interval
+        self._clock = clock
+        # Guards _backoff and _last_start.
+        self._lock = threading.Lock()
+        self._last_start = clock.now()
+
+    def step(self) -> float:
+        with self._lock:
+            if self._clock.since(self._last_start) > self._reset_interval:
+                self._backoff = dataclasses.replace(self._initial)
+                self._last_start = self._clock.now()
+            return self._backoff.step()
+
+
+def until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
+    """Call `f` again and again until `stop_ch` is set, with `period` seconds between the end of one call and the next.
+
+    Blocks. An exception of `f` is logged and the loop goes on.
+    """
+    jitter_until(f, period, 0.0, True, stop_ch)
+
+
+def until_with_context(ctx: Context, f: Callable[[Context], object], period: float) -> None:
+    """As `until`, with a context."""
+    jitter_until_with_context(ctx, f, period, 0.0, True)
+
+
+def non_sliding_until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
+    """As `until`, with `period` counted from the start of each call."""
+    jitter_until(f, period, 0.0, False, stop_ch)
+
+
+def non_sliding_until_with_context(ctx: Context, f: Callable[[Context], object], period: float) -> None:
+    """As `until_with_context`, with `period` counted from the start of each call."""
+    jitter_until_with_context(ctx, f, period, 0.0, False)
+
+
+def jitter_until(
+    f: Callable[[], object], period: float, jitter_factor: float, sliding: bool, stop_ch: StopChannel
+) -> None:
+    """Call `f` until `stop_ch` is set, every `period` seconds plus a random part of up to `jitter_factor` times it.
+
+    A factor that is not positive means no jitter. `sliding`: the period starts when `f` has returned, otherwise before
+    it is called. Blocks.
+    """
+    backoff_until(f, new_jittered_backoff_manager(period, jitter_factor, REAL_CLOCK), sliding, stop_ch)
+
+
+def jitter_until_with_context(
+    ctx: Context, f: Callable[[Context], object], period: float, jitter_factor: float, sliding: bool
+) -> None:
+    """As `jitter_until`, with a context."""
+    backoff_until_with_context(ctx, f, new_jittered_backoff_manager(period, jitter_factor, REAL_CLOCK), sliding)
+
+
+def backoff_until(f: Callable[[], object], backoff: BackoffManager, sliding: bool, stop_ch: StopChannel) -> None:
+    """Call `f` until `stop_ch` is set, waiting what `backoff` says; `sliding` as in `jitter_until`. Blocks."""
+    backoff_until_with_context(context_for_channel(stop_ch), lambda _ctx: f(), backoff, sliding)
+
+
+def backoff_until_with_context(
+    ctx: Context, f: Callable[[Context], object], backoff: BackoffManager, sliding: bool
+) -> None:
+    """As `backoff_until`, with a context."""
+    done = ctx.done()
+    while not done.is_set():
+        timer = None if sliding else backoff.backoff()
+        with runtime.handle_crash_with_context(ctx):
+            f(ctx)
+        if timer is None:
+            timer = backoff.backoff()
+        if select([done, timer.c()]).case == 0:
+            timer.stop()
+            timer.c().try_receive()  # the manager may use its timer again: leave no old value in it
+            return
+
+
+class BackoffManager(Protocol):
+    """Says how long to wait before the next turn (Go: wait.BackoffManager). Not thread-safe."""
+
+    def backoff(self) -> ClockTimer:
+        """The manager's one timer, set anew; receive from it before the next call."""
+        ...
+
+
+class _TimerBackoffManager:
+    """Keeps one timer and resets it to what `next_backoff` returns."""
+
+    def __init__(self, clock: Clock, next_backoff: Callable[[], float]) -> None:
+        self._clock = clock
+        self._next_backoff = next_backoff
+        self._timer: ClockTimer | None = None
+
+    def backoff(self) -> ClockTimer:
+        delay = self._next_backoff()
+        if self._timer is None:
+            self._timer = self._clock.new_timer(delay)
+        else:
+            self._timer.reset(delay)
+        return self._timer
+
+
+def new_exponential_backoff_manager(
+    init_backoff: float,
+    max_backoff: float,
+    reset_duration: float,
+    backoff_factor: float,
+    jitter_factor: float,
+    c: Clock,
+) -> BackoffManager:
+    """Delays from `init_backoff` to `max_backoff` seconds, each `backoff_factor` times the last, plus jitter.
+
+    They start anew when more than `reset_duration` seconds have passed since the last one was asked for. Deprecated in
+    Go: use `Backoff.delay_with_reset`, which counts from the first one instead.
+    """
+    series = Backoff(init_backoff, backoff_factor, jitter_factor, _MAX_STEPS, max_backoff)
+    last_start = c.now()
+
+    def next_backoff() -> float:
+        nonlocal last_start
+        if c.now() - last_start > reset_duration:
+            series.steps = _MAX_STEPS
+            series.duration = init_backoff
+        last_start = c.now()
+        return series.step()
+
+    return _TimerBackoffManager(c, next_backoff)
+
+
+def new_jittered_backoff_manager(duration: float, jitter_factor: float, c: Clock) -> BackoffManager:
+    """The same `duration` every time, plus jitter if the factor is positive. Deprecated in Go."""
+    return _TimerBackoffManager(c, lambda: jitter(duration, jitter_factor) if jitter_factor > 0.0 else duration)
+
+
+def exponential_backoff(backoff: Backoff, condition: Callable[[], bool]) -> None:
+    """Call `condition` at most `backoff.steps` times, until it returns True, with the backoff's delays in between.
+
+    Blocks; `backoff` itself is not changed. Raises what the condition raises, and ErrWaitTimeout after the last step.
+    """
+    backoff = dataclasses.replace(backoff)
+    while backoff.steps > 0:
+        if condition():
+            return
+        if backoff.steps == 1:
+            break
+        _timer._internal_clock.sleep(backoff.step())
+    raise ErrWaitTimeout()
+
+
+def exponential_backoff_with_context(ctx: Context, backoff: Backoff, condition: ConditionWithContextFunc) -> None:
+    """As `exponential_backoff`; raises `ctx.err()` when the context is done, also while waiting."""
+    backoff = dataclasses.replace(backoff)
+    while backoff.steps > 0:
+        err = ctx.err()
+        if err is not None:
+            raise err
+        if condition(ctx):
+            return
+        if backoff.steps == 1:
+            break
+        context.sleep(ctx, backoff.step(), _timer._internal_clock)
+        if (err := ctx.err()) is not None:
+            raise err
+    raise ErrWaitTimeout()

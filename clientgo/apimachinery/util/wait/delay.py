@@ -1,0 +1,50 @@
+"""Functions that give the delay before each turn of a loop. Mirrors apimachinery/pkg/util/wait/delay.go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from clientgo.apimachinery.util.wait import timer as _timer
+from clientgo.apimachinery.util.wait.loop import loop_condition_until_context
+from clientgo.apimachinery.util.wait.timer import Timer
+from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc
+from clientgo.context import Context
+from clientgo.utils.clock.clock import Clock
+
+__all__ = ["DelayFunc"]
+
+
+class DelayFunc:
+    """Called before each turn, returns the seconds to wait (Go: wait.DelayFunc). Not thread-safe: see `concurrent`."""
+
+    __slots__ = ("_fn",)
+
+    def __init__(self, fn: Callable[[], float]) -> None:
+        self._fn = fn
+
+    def __call__(self) -> float:
+        return self._fn()
+
+    def timer(self, c: Clock) -> Timer:
+        """A timer of clock `c` with these delays. Not to be used by several threads."""
+        return _timer._VariableTimer(self._fn, c)
+
+    def until(self, ctx: Context, immediate: bool, sliding: bool, condition: ConditionWithContextFunc) -> None:
+        """Block until `condition` returns True, waiting these delays in between.
+
+        `immediate`: check before the first delay. `sliding`: the delay starts after the condition returned, otherwise
+        before it was called. Raises what the condition raises, and `ctx.err()` when the context is done.
+        """
+        loop_condition_until_context(ctx, self.timer(_timer._internal_clock), immediate, sliding, condition)
+
+    def concurrent(self) -> DelayFunc:
+        """The same function for several threads, called by one at a time."""
+        lock = threading.Lock()
+        fn = self._fn
+
+        def locked() -> float:
+            with lock:
+                return fn()
+
+        return DelayFunc(locked)

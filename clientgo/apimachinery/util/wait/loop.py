@@ -1,0 +1,44 @@
+"""The loop under every poll function. Mirrors apimachinery/pkg/util/wait/loop.go."""
+
+from __future__ import annotations
+
+from clientgo.apimachinery.util.wait.timer import Timer
+from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc
+from clientgo.channel import select
+from clientgo.context import Context
+
+__all__ = ["loop_condition_until_context"]
+
+
+def loop_condition_until_context(
+    ctx: Context, t: Timer, immediate: bool, sliding: bool, condition: ConditionWithContextFunc
+) -> None:
+    """Call `condition` whenever `t` fires until it returns True; see `DelayFunc.until`.
+
+    With `immediate` the condition is called at least once, even if the context is done already. The timer is stopped.
+    """
+    try:
+        _loop(ctx, t, immediate, sliding, condition)
+    finally:
+        t.stop()
+
+
+def _loop(ctx: Context, t: Timer, immediate: bool, sliding: bool, condition: ConditionWithContextFunc) -> None:
+    if not sliding:
+        t.c()  # starts the first interval before the condition runs
+    if immediate and condition(ctx):
+        return
+    fired = t.c()
+    done = ctx.done()
+    while True:
+        # `select` prefers its first case: a timer that is always due cannot outrun a context that is done.
+        select([done, fired])
+        err = ctx.err()
+        if err is not None:
+            raise err
+        if not sliding:
+            t.next()
+        if condition(ctx):
+            return
+        if sliding:
+            t.next()

@@ -1,0 +1,147 @@
+"""Waiting for a condition by asking again and again. Mirrors apimachinery/pkg/util/wait/poll.go.
+
+The functions without "until_context" in their name are deprecated in Go and kept because walkthroughs use them: they
+raise ErrWaitTimeout whatever the reason, where the newer ones raise the context's error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clientgo import context
+from clientgo.apimachinery.util.wait import timer as _timer
+from clientgo.apimachinery.util.wait.backoff import Backoff
+from clientgo.apimachinery.util.wait.error import ErrWaitTimeout
+from clientgo.apimachinery.util.wait.loop import loop_condition_until_context
+from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel
+from clientgo.channel import StopChannel, select
+from clientgo.context import Context
+
+__all__ = [
+    "poll",
+    "poll_immediate",
+    "poll_immediate_infinite",
+    "poll_immediate_infinite_with_context",
+    "poll_immediate_until",
+    "poll_immediate_until_with_context",
+    "poll_immediate_with_context",
+    "poll_infinite",
+    "poll_infinite_with_context",
+    "poll_until",
+    "poll_until_context_cancel",
+    "poll_until_context_timeout",
+    "poll_until_with_context",
+    "poll_with_context",
+]
+
+_Condition = Callable[[], bool]
+
+
+def poll_until_context_cancel(
+    ctx: Context, interval: float, immediate: bool, condition: ConditionWithContextFunc
+) -> None:
+    """Block until `condition` returns True, asking every `interval` seconds, first at once if `immediate`.
+
+    Raises what the condition raises, and `ctx.err()` when the context is done.
+    """
+    loop_condition_until_context(ctx, Backoff(duration=interval).timer(), immediate, False, condition)
+
+
+def poll_until_context_timeout(
+    ctx: Context, interval: float, timeout: float, immediate: bool, condition: ConditionWithContextFunc
+) -> None:
+    """As `poll_until_context_cancel`, for at most `timeout` seconds; then DeadlineExceeded is raised."""
+    deadline_ctx, cancel = context.with_timeout(ctx, timeout)
+    try:
+        poll_until_context_cancel(deadline_ctx, interval, immediate, condition)
+    finally:
+        cancel()
+
+
+def poll(interval: float, timeout: float, condition: _Condition) -> None:
+    """Ask every `interval` seconds until `condition` returns True; ErrWaitTimeout after `timeout` seconds.
+
+    A timeout of 0 means none. The condition is asked once more when the time is over.
+    """
+    poll_with_context(context.background(), interval, timeout, lambda _ctx: condition())
+
+
+def poll_with_context(ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc) -> None:
+    """As `poll`; a context that is done raises ErrWaitTimeout too."""
+    _poll(ctx, False, interval, timeout, condition)
+
+
+def poll_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
+    """As `poll` without a timeout, until `stop_ch` is set."""
+    poll_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
+
+
+def poll_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
+    """As `poll_with_context` without a timeout."""
+    _poll(ctx, False, interval, 0.0, condition)
+
+
+def poll_infinite(interval: float, condition: _Condition) -> None:
+    """As `poll` without a timeout."""
+    poll_infinite_with_context(context.background(), interval, lambda _ctx: condition())
+
+
+def poll_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
+    """As `poll_with_context` without a timeout."""
+    _poll(ctx, False, interval, 0.0, condition)
+
+
+def poll_immediate(interval: float, timeout: float, condition: _Condition) -> None:
+    """As `poll`, asking at once first."""
+    poll_immediate_with_context(context.background(), interval, timeout, lambda _ctx: condition())
+
+
+def poll_immediate_with_context(
+    ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc
+) -> None:
+    """As `poll_with_context`, asking at once first, even if the context is done."""
+    _poll(ctx, True, interval, timeout, condition)
+
+
+def poll_immediate_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
+    """As `poll_until`, asking at once first."""
+    poll_immediate_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
+
+
+def poll_immediate_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
+    """As `poll_until_with_context`, asking at once first."""
+    _poll(ctx, True, interval, 0.0, condition)
+
+
+def poll_immediate_infinite(interval: float, condition: _Condition) -> None:
+    """As `poll_infinite`, asking at once first."""
+    poll_immediate_infinite_with_context(context.background(), interval, lambda _ctx: condition())
+
+
+def poll_immediate_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
+    """As `poll_infinite_with_context`, asking at once first."""
+    _poll(ctx, True, interval, 0.0, condition)
+
+
+def _poll(ctx: Context, immediate: bool, interval: float, timeout: float, condition: ConditionWithContextFunc) -> None:
+    if immediate and condition(ctx):
+        return
+    if ctx.done().is_set():
+        raise ErrWaitTimeout()
+    clock = _timer._internal_clock
+    ticker = clock.new_ticker(interval)
+    over = clock.new_timer(timeout) if timeout != 0 else None
+    try:
+        cases = [ctx.done(), None if over is None else over.c(), ticker.c()]
+        while (chosen := select(cases).case) != 0:
+            if condition(ctx):
+                return
+            if chosen == 1:
+                break
+            # Go's poller drops the ticks that pass while the condition is busy.
+            ticker.c().try_receive()
+        raise ErrWaitTimeout()
+    finally:
+        ticker.stop()
+        if over is not None:
+            over.stop()
