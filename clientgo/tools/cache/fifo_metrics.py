@@ -1,0 +1,78 @@
+"""Metrics of the queue and the store of an informer.
+
+Mirrors tools/cache/fifo_metrics.go. Differs in one thing: where Go hands out metrics that do nothing, the functions
+here give None, so that queue and store can skip the work of publishing.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Protocol
+
+from clientgo.tools.cache.identity import InformerNameAndResource
+from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
+
+
+class InformerMetricsProvider(Protocol):
+    """Makes the metrics of an informer (Go: InformerMetricsProvider).
+
+    Informers may end while the process goes on: a metric should ask `id.reserved()` before it publishes.
+    """
+
+    def new_queued_item_metric(self, id: InformerNameAndResource) -> GaugeMetric:
+        """How many items wait in the queue: in a DeltaFIFO keys, in a RealFIFO single deltas."""
+
+    def new_processing_latency_metric(self, id: InformerNameAndResource) -> HistogramMetric:
+        """How many seconds the processing of a popped item or batch took."""
+
+    def new_store_resource_version_metric(self, id: InformerNameAndResource) -> GaugeMetric:
+        """The resourceVersion the store has reached (its last 15 digits)."""
+
+
+@dataclass(slots=True)
+class _FIFOMetrics:
+    """The metrics of one queue (Go: fifoMetrics)."""
+
+    number_of_queued_item: GaugeMetric
+    processing_latency: HistogramMetric
+
+
+@dataclass(slots=True)
+class _StoreMetrics:
+    """The metrics of one store (Go: storeMetrics)."""
+
+    store_resource_version: GaugeMetric
+
+
+_global_lock = threading.Lock()
+_global_informer_metrics_provider: InformerMetricsProvider | None = None
+
+
+def set_informer_metrics_provider(metrics_provider: InformerMetricsProvider) -> None:
+    """Let `metrics_provider` serve all informers made from now on; only the first call has an effect.
+
+    Go: SetInformerMetricsProvider.
+    """
+    global _global_informer_metrics_provider
+    with _global_lock:
+        if _global_informer_metrics_provider is None:
+            _global_informer_metrics_provider = metrics_provider
+
+
+def _new_fifo_metrics(
+    id: InformerNameAndResource, metrics_provider: InformerMetricsProvider | None
+) -> _FIFOMetrics | None:
+    provider = metrics_provider or _global_informer_metrics_provider
+    if provider is None or not id.reserved():
+        return None
+    return _FIFOMetrics(provider.new_queued_item_metric(id), provider.new_processing_latency_metric(id))
+
+
+def _new_store_metrics(
+    id: InformerNameAndResource, metrics_provider: InformerMetricsProvider | None
+) -> _StoreMetrics | None:
+    provider = metrics_provider or _global_informer_metrics_provider
+    if provider is None or not id.reserved():
+        return None
+    return _StoreMetrics(provider.new_store_resource_version_metric(id))

@@ -1,0 +1,48 @@
+"""Names of objects in two parts, namespace and name.
+
+Mirrors tools/cache/object-names.go. An ObjectName is what the structured key functions give and what a controller best
+puts on its work queue.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clientgo.apimachinery.types import NamespacedName
+
+
+# A NamedTuple and no frozen dataclass: as a work queue item it is hashed at every step, and a tuple does that in C.
+class ObjectName(NamedTuple):
+    """Namespace and name of an object of some implied kind; usable as a dict key or queue item (Go: ObjectName)."""
+
+    namespace: str = ""
+    name: str = ""
+
+    def parts(self) -> tuple[str, str]:
+        """(namespace, name), the inverse of the constructor."""
+        return self.namespace, self.name
+
+    def __str__(self) -> str:
+        """As `meta_namespace_key_func` writes it: no slash without a namespace (unlike a NamespacedName)."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    def as_namespaced_name(self) -> NamespacedName:
+        """The same as a NamespacedName."""
+        return NamespacedName(namespace=self.namespace, name=self.name)
+
+
+def new_object_name(namespace: str, name: str) -> ObjectName:
+    """ObjectName(namespace, name). Go: NewObjectName."""
+    return ObjectName(namespace, name)
+
+
+def parse_object_name(key: str) -> ObjectName:
+    """The inverse of `str(object_name)`. Raises ValueError when there are two slashes or more. Go: ParseObjectName."""
+    from clientgo.tools.cache.store import split_meta_namespace_key  # store builds on this module
+
+    return ObjectName(*split_meta_namespace_key(key))
+
+
+def namespaced_name_as_object_name(nn: NamespacedName) -> ObjectName:
+    """The same as an ObjectName. Go: NamespacedNameAsObjectName."""
+    return ObjectName(nn.namespace, nn.name)

@@ -1,0 +1,359 @@
+"""Stores: maps from keys to objects, and the functions that make a key out of an object.
+
+Mirrors tools/cache/store.go. `Store` is what a Reflector fills and everybody else reads; `new_store` and `new_indexer`
+build the ordinary one, a key function in front of a ThreadSafeStore.
+
+Differs from Go where an error is a return value there: methods raise instead, and `transaction` raises the
+TransactionError that Go returns.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.util.strconv import quote
+from clientgo.tools.cache.object_names import ObjectName
+
+if TYPE_CHECKING:
+    from clientgo.tools.cache.delta_fifo import TransformFunc
+    from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
+    from clientgo.tools.cache.identity import InformerNameAndResource
+    from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
+    from clientgo.tools.cache.thread_safe_store import ThreadSafeStore
+
+
+class Store(Protocol):
+    """A map from string keys to what is known of the objects with that key; it finds the key itself (Go: Store).
+
+    The plain stores keep the last object given. Queues such as FIFO keep more. All methods are safe to call from any
+    thread. Objects handed out are shared with everybody else: never change one, call its `deep_copy()` first.
+    """
+
+    def add(self, obj: Any) -> None:
+        """Put `obj` under its key. Raises KeyError when it has none."""
+
+    def update(self, obj: Any) -> None:
+        """Put `obj` under its key, in place of what is there. Raises KeyError when it has none."""
+
+    def delete(self, obj: Any) -> None:
+        """Remove what stands under the key of `obj`, if anything does. Raises KeyError when it has none."""
+
+    def list(self) -> builtins.list[Any]:
+        """Everything in the store, in a new list."""
+
+    def list_keys(self) -> builtins.list[str]:
+        """The keys of everything in the store, in a new list."""
+
+    def last_store_sync_resource_version(self) -> str:
+        """The resourceVersion last seen by a write, "" when none was (or when the gate AtomicFIFO is off)."""
+
+    def bookmark(self, rv: str) -> None:
+        """Note that everything up to `rv` has been seen."""
+
+    def get(self, obj: Any) -> tuple[Any, bool]:
+        """(what stands under the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
+
+    def get_by_key(self, key: str) -> tuple[Any, bool]:
+        """(what stands under `key`, True), or (None, False)."""
+
+    def replace(self, objs: Sequence[Any], resource_version: str) -> None:
+        """Make `objs` the whole content. Raises KeyError, and changes nothing then, when one of them has no key."""
+
+    def resync(self) -> None:
+        """Process everything known once more, in stores for which that means something (queues)."""
+
+
+class TransactionType(StrEnum):
+    """What one operation of a transaction does (Go: TransactionType)."""
+
+    ADD = "Add"
+    UPDATE = "Update"
+    DELETE = "Delete"
+
+
+@dataclass(slots=True)
+class Transaction:
+    """One operation of a transaction: what to do with which object (Go: Transaction)."""
+
+    object: Any
+    type: TransactionType
+
+
+@runtime_checkable
+class TransactionStore(Protocol):
+    """A store that can apply many operations at once (Go: TransactionStore)."""
+
+    def transaction(self, *txns: Transaction) -> None:
+        """Apply `txns` in order under one acquisition of the lock. Raises TransactionError when some have no key."""
+
+
+class TransactionError(Exception):
+    """Some operations of a transaction were not executed; all the others were (Go: TransactionError)."""
+
+    def __init__(self, successful_indices: list[int], total_transactions: int, errors: list[Exception]) -> None:
+        super().__init__(successful_indices, total_transactions, errors)
+        self.successful_indices = successful_indices
+        self.total_transactions = total_transactions
+        self.errors = errors
+
+    def __str__(self) -> str:
+        failed = self.total_transactions - len(self.successful_indices)
+        errors = " ".join(str(err) for err in self.errors)
+        return f"failed to execute ({failed}/{self.total_transactions}) transactions failed due to: [{errors}]"
+
+
+KeyFunc = Callable[[Any], str]
+"""Makes the key of an object, always the same one for the same object; raises when it has none (Go: KeyFunc)."""
+
+
+class KeyError(Exception):
+    """A key function raised: `obj` is the object at fault, `err` what was raised (Go: KeyError).
+
+    Not related to the builtin of that name, which it shadows where it is imported by name.
+    """
+
+    def __init__(self, obj: Any, err: Exception) -> None:
+        super().__init__(obj, err)
+        self.obj = obj
+        self.err = err
+
+    def __str__(self) -> str:
+        return f"couldn't create key for object {self.obj!r}: {self.err}"
+
+    def unwrap(self) -> Exception:
+        """The error of the key function."""
+        return self.err
+
+
+class ExplicitKey(str):
+    """A key to look up by, for `meta_namespace_key_func`, where the object itself is not at hand (Go: ExplicitKey)."""
+
+    __slots__ = ()
+
+
+def meta_namespace_key_func(obj: Any) -> str:
+    """The ordinary key of an API object: "namespace/name", or "name" where there is no namespace.
+
+    Raises ValueError when `obj` has no metadata. Go: MetaNamespaceKeyFunc.
+    """
+    # Nearly every call brings an API object, which answers from its document without making a view.
+    if isinstance(obj, ResourceObject):
+        return obj.object_key()
+    if isinstance(obj, ExplicitKey):
+        return str(obj)
+    return str(object_to_name(obj))
+
+
+def object_to_name(obj: Any) -> ObjectName:
+    """The name of an API object in two parts. Raises ValueError when `obj` has no metadata. Go: ObjectToName."""
+    try:
+        metadata = meta.accessor(obj)
+    except Exception as err:
+        raise ValueError(f"object has no meta: {err}") from err
+    return meta_object_to_name(metadata)
+
+
+def meta_object_to_name(obj: Any) -> ObjectName:
+    """The name of anything with `get_namespace()` and `get_name()` in two parts. Go: MetaObjectToName."""
+    return ObjectName(obj.get_namespace(), obj.get_name())
+
+
+def split_meta_namespace_key(key: str) -> tuple[str, str]:
+    """(namespace, name) of a key that `meta_namespace_key_func` made.
+
+    Raises ValueError for a key with two slashes or more. Go: SplitMetaNamespaceKey.
+    """
+    parts = key.split("/")
+    if len(parts) == 1:
+        return "", parts[0]
+    if len(parts) == 2:
+        return parts[0], parts[1]
+    raise ValueError(f"unexpected key format: {quote(key)}")
+
+
+class _Cache:
+    """An Indexer made of a ThreadSafeStore and a key function (Go: cache).
+
+    Thread safety is the ThreadSafeStore's business; key and transform functions run before its lock is taken.
+    """
+
+    __slots__ = ("_cache_storage", "_identifier", "_key_func", "_metrics", "_transformer")
+
+    _cache_storage: ThreadSafeStore
+
+    def __init__(self, key_func: KeyFunc) -> None:
+        self._key_func = key_func
+        self._transformer: TransformFunc | None = None
+        self._identifier: InformerNameAndResource | None = None
+        self._metrics: InformerMetricsProvider | None = None
+
+    def transaction(self, *txns: Transaction) -> None:
+        """Apply `txns` in order under one acquisition of the lock; see TransactionStore."""
+        from clientgo.tools.cache.thread_safe_store import ThreadSafeStoreTransaction
+
+        apply = getattr(self._cache_storage, "transaction", None)
+        if apply is None:
+            raise TransactionError([], len(txns), [RuntimeError("transaction not supported")])
+        key_func = self._key_func
+        keyed_txns = []
+        successful_indices = []
+        errors: builtins.list[Exception] = []
+        for i, txn in enumerate(txns):
+            try:
+                key = key_func(txn.object)
+            except Exception as err:
+                errors.append(KeyError(txn.object, err))
+                continue
+            successful_indices.append(i)
+            keyed_txns.append(ThreadSafeStoreTransaction(txn.object, txn.type, key))
+        apply(*keyed_txns)
+        if errors:
+            raise TransactionError(successful_indices, len(txns), errors)
+
+    def add(self, obj: Any) -> None:
+        """See Store.add."""
+        key = self._key_of(obj)
+        if self._transformer is not None:
+            obj = self._transform(obj)
+        self._cache_storage.add(key, obj)
+
+    def update(self, obj: Any) -> None:
+        """See Store.update."""
+        key = self._key_of(obj)
+        if self._transformer is not None:
+            obj = self._transform(obj)
+        self._cache_storage.update(key, obj)
+
+    def delete(self, obj: Any) -> None:
+        """See Store.delete."""
+        self._cache_storage.delete_with_object(self._key_of(obj), obj)
+
+    def list(self) -> builtins.list[Any]:
+        """See Store.list."""
+        return self._cache_storage.list()
+
+    def list_keys(self) -> builtins.list[str]:
+        """See Store.list_keys."""
+        return self._cache_storage.list_keys()
+
+    def last_store_sync_resource_version(self) -> str:
+        """See Store.last_store_sync_resource_version."""
+        return self._cache_storage.last_store_sync_resource_version()
+
+    def bookmark(self, rv: str) -> None:
+        """See Store.bookmark."""
+        self._cache_storage.bookmark(rv)
+
+    def get_indexers(self) -> Indexers:
+        """See Indexer.get_indexers."""
+        return self._cache_storage.get_indexers()
+
+    def index(self, index_name: str, obj: Any) -> builtins.list[Any]:
+        """See Indexer.index."""
+        return self._cache_storage.index(index_name, obj)
+
+    def index_keys(self, index_name: str, indexed_value: str) -> builtins.list[str]:
+        """See Indexer.index_keys."""
+        return self._cache_storage.index_keys(index_name, indexed_value)
+
+    def list_index_func_values(self, index_name: str) -> builtins.list[str]:
+        """See Indexer.list_index_func_values."""
+        return self._cache_storage.list_index_func_values(index_name)
+
+    def by_index(self, index_name: str, indexed_value: str) -> builtins.list[Any]:
+        """See Indexer.by_index."""
+        return self._cache_storage.by_index(index_name, indexed_value)
+
+    def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
+        """See Indexer.add_indexers."""
+        self._cache_storage.add_indexers(new_indexers)
+
+    def get(self, obj: Any) -> tuple[Any, bool]:
+        """See Store.get."""
+        return self._cache_storage.get(self._key_of(obj))
+
+    def get_by_key(self, key: str) -> tuple[Any, bool]:
+        """See Store.get_by_key."""
+        return self._cache_storage.get(key)
+
+    def replace(self, objs: Sequence[Any], resource_version: str) -> None:
+        """See Store.replace; of several objects with one key the last one stays."""
+        items: dict[str, Any] = {}
+        for obj in objs:
+            key = self._key_of(obj)
+            items[key] = obj if self._transformer is None else self._transform(obj)
+        self._cache_storage.replace(items, resource_version)
+
+    def resync(self) -> None:
+        """Does nothing: a plain store has nobody to process its content."""
+
+    def _key_of(self, obj: Any) -> str:
+        try:
+            return self._key_func(obj)
+        except Exception as err:
+            raise KeyError(obj, err) from err
+
+    def _transform(self, obj: Any) -> Any:
+        assert self._transformer is not None
+        try:
+            return self._transformer(obj)
+        except Exception as err:
+            raise ValueError(f"transforming: {err}") from err
+
+    def __repr__(self) -> str:
+        return f"<Store over {self._cache_storage!r}>"
+
+
+StoreOption = Callable[[_Cache], None]
+"""Changes a store under construction (Go: StoreOption)."""
+
+
+def with_transformer(transformer: TransformFunc) -> StoreOption:
+    """Every object written passes `transformer` first, after its key was made (Go: WithTransformer)."""
+
+    def option(store: _Cache) -> None:
+        store._transformer = transformer
+
+    return option
+
+
+def with_store_metrics(identifier: InformerNameAndResource, metrics: InformerMetricsProvider) -> StoreOption:
+    """Publish the store's resourceVersion as a metric (Go: WithStoreMetrics)."""
+
+    def option(store: _Cache) -> None:
+        store._identifier = identifier
+        store._metrics = metrics
+
+    return option
+
+
+def new_store(key_func: KeyFunc, *opts: StoreOption) -> Store:
+    """An empty store: a dict and a lock, keyed by `key_func` (Go: NewStore)."""
+    return _new_cache(key_func, {}, opts)
+
+
+def new_indexer(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], *opts: StoreOption) -> Indexer:
+    """An empty store that can also be searched by the given indexes (Go: NewIndexer)."""
+    return _new_cache(key_func, indexers, opts)
+
+
+def _new_cache(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], opts: Sequence[StoreOption]) -> _Cache:
+    # Imported here since thread_safe_store builds on this module.
+    from clientgo.tools.cache.identity import InformerNameAndResource
+    from clientgo.tools.cache.thread_safe_store import new_thread_safe_store, with_thread_safe_store_metrics
+
+    store = _Cache(key_func)
+    for opt in opts:
+        opt(store)
+    storage_opts = []
+    if store._metrics is not None:
+        identifier = store._identifier or InformerNameAndResource()
+        storage_opts.append(with_thread_safe_store_metrics(identifier, store._metrics))
+    store._cache_storage = new_thread_safe_store(indexers, {}, *storage_opts)
+    return store
