@@ -21,6 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
+from clientgo.apimachinery.util.strconv import quote
+
 if TYPE_CHECKING:
     from clientgo.context import Context
 
@@ -77,7 +79,7 @@ def _level(n: int) -> int:
 
 def format_message(msg: str, pairs: Mapping[str, object], err: BaseException | None = None) -> str:
     """`"msg" err="..." key="value"`: the message always quoted, the error first, a space before every pair."""
-    parts = [_quote(msg)]
+    parts = [quote(msg)]
     if err is not None:
         parts.append(_format_pair("err", err))
     for key, value in pairs.items():
@@ -91,7 +93,7 @@ def _format_pair(key: str, value: object) -> str:
     if value is None or isinstance(value, bool | int | float | dict | list | tuple):
         return f" {key}={_format_json(value)}"
     if isinstance(value, bytes | bytearray):
-        return f" {key}={_quote(bytes(value).decode('utf-8', 'backslashreplace'))}"
+        return f" {key}={quote(bytes(value).decode('utf-8', 'backslashreplace'))}"
     return f" {key}{_format_string(_to_string(value))}"
 
 
@@ -106,7 +108,7 @@ def _to_string(value: object) -> str:
 def _format_string(text: str) -> str:
     """`="text"`; a text of several lines is shown as it is, each line behind a tab, between `=<` and ` >`."""
     if "\n" not in text:
-        return "=" + _quote(text)
+        return "=" + quote(text)
     lines = text.removesuffix("\n").split("\n")
     body = "".join(f"\t{line}\n" for line in lines)
     return f"=<\n{body} >"
@@ -116,29 +118,7 @@ def _format_json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_to_string)
     except (TypeError, ValueError) as err:
-        return _quote(f"<internal error: {err}>")
-
-
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_ESCAPES["\v"] = "\\v"
-
-
-def _quote(text: str) -> str:
-    """Go's strconv.Quote: printable text stays, the rest is escaped."""
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    return '"' + "".join(_quote_char(char) for char in text) + '"'
-
-
-def _quote_char(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    if char.isprintable():
-        return char
-    code = ord(char)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+        return quote(f"<internal error: {err}>")
 
 
 class KlogFormatter(logging.Formatter):

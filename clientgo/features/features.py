@@ -1,0 +1,152 @@
+"""Feature gates: switches for behaviour that is new or on its way out. Mirrors client-go/features/features.go.
+
+Ask `features.feature_gates().enabled(features.WATCH_LIST_CLIENT)`. The known gates and their defaults stand in
+known_features.py; by default each can be switched by an environment variable (envvar.py). A version is a pair of ints
+where Go has a parsed version.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from clientgo import context
+from clientgo.apimachinery.util import runtime as utilruntime
+
+__all__ = [
+    "ALPHA",
+    "BETA",
+    "DEPRECATED",
+    "GA",
+    "Feature",
+    "FeatureSpec",
+    "Gates",
+    "Registry",
+    "VersionedRegistry",
+    "VersionedSpecs",
+    "add_features_to_existing_feature_gates",
+    "add_versioned_features_to_existing_feature_gates",
+    "feature_gates",
+    "replace_feature_gates",
+]
+
+
+class _Prerelease(str):
+    """How mature a feature is. Open: registries may know other stages."""
+
+    __slots__ = ()
+
+
+ALPHA: str = _Prerelease("ALPHA")
+BETA: str = _Prerelease("BETA")
+GA: str = _Prerelease("")
+DEPRECATED: str = _Prerelease("DEPRECATED")
+
+
+class Feature(str):
+    """The name of a gate (Go: features.Feature). Open: any name may be registered; these are the ones known here."""
+
+    __slots__ = ()
+
+    ATOMIC_FIFO: ClassVar[Feature]
+    CLIENTS_ALLOW_CA_ROTATION: ClassVar[Feature]
+    CLIENTS_ALLOW_CBOR: ClassVar[Feature]
+    CLIENTS_ALLOW_TLS_CACHE_GC: ClassVar[Feature]
+    CLIENTS_PREFER_CBOR: ClassVar[Feature]
+    IN_ORDER_INFORMERS: ClassVar[Feature]
+    IN_ORDER_INFORMERS_BATCH_PROCESS: ClassVar[Feature]
+    INFORMER_RESOURCE_VERSION: ClassVar[Feature]
+    UNLOCK_WHILE_PROCESSING_FIFO: ClassVar[Feature]
+    WATCH_LIST_CLIENT: ClassVar[Feature]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureSpec:
+    """What is known of a gate from some version on (Go: features.FeatureSpec)."""
+
+    default: bool = False
+    """Whether it is on unless somebody says otherwise."""
+    lock_to_default: bool = False
+    """Whether programs may no longer change it."""
+    pre_release: str = GA
+    """ALPHA, BETA, GA or DEPRECATED."""
+    version: tuple[int, int] | None = None
+    """The Kubernetes version from which this holds, as (major, minor)."""
+
+
+VersionedSpecs = Sequence[FeatureSpec]
+"""The history of a gate, oldest first (Go: features.VersionedSpecs)."""
+
+
+class Gates(Protocol):
+    """Answers whether a feature is on (Go: features.Gates)."""
+
+    def enabled(self, key: Feature) -> bool:
+        """Whether the feature is on. Raises KeyError when nobody knows it (Go panics)."""
+        ...
+
+
+class Registry(Protocol):
+    """Feature gates of a program, which can take over those of this library (Go: features.Registry)."""
+
+    def add(self, features: Mapping[Feature, FeatureSpec]) -> None:
+        """Take over these gates; raises what it does not like about them."""
+        ...
+
+
+class VersionedRegistry(Protocol):
+    """As Registry, with the history of each gate (Go: features.VersionedRegistry)."""
+
+    def add_versioned(self, features: Mapping[Feature, VersionedSpecs]) -> None:
+        """Take over these gates; raises what it does not like about them."""
+        ...
+
+
+def feature_gates() -> Gates:
+    """The gates in force: `replace_feature_gates` may have put in others than the environment's."""
+    return _feature_gates
+
+
+def add_features_to_existing_feature_gates(registry: Registry) -> None:
+    """Register this library's gates with the program's own; then call `replace_feature_gates` with those."""
+    registry.add(_unversioned_feature_gates(_default_versioned_feature_gates))
+
+
+def add_versioned_features_to_existing_feature_gates(registry: VersionedRegistry) -> None:
+    """As `add_features_to_existing_feature_gates`, with the history of each gate."""
+    registry.add_versioned(_default_versioned_feature_gates)
+
+
+def replace_feature_gates(new_feature_gates: Gates) -> None:
+    """Let the program's own gates decide from now on.
+
+    Logs an error when the default ones were used before: what was built meanwhile may have gone by another answer.
+    """
+    if _replace_feature_gates_with_warning_indicator(new_feature_gates):
+        utilruntime.handle_error_with_context(
+            context.todo(),
+            None,
+            "The default feature gates implementation has already been used and now it's being overwritten. "
+            "This might lead to unexpected behaviour. Check your initialization order.",
+        )
+
+
+def _replace_feature_gates_with_warning_indicator(new_feature_gates: Gates) -> bool:
+    global _feature_gates
+    replaced, _feature_gates = _feature_gates, new_feature_gates
+    return isinstance(replaced, _EnvVarFeatureGates) and replaced._has_already_read_env_var()
+
+
+def _unversioned_feature_gates(gates: Mapping[Feature, VersionedSpecs]) -> dict[Feature, FeatureSpec]:
+    """The latest spec of each gate, without its version."""
+    return {feature: dataclasses.replace(specs[-1], version=None) for feature, specs in gates.items() if specs}
+
+
+# These two modules need the types above, and the state below needs them.
+from clientgo.features.envvar import _EnvVarFeatureGates, _new_env_var_feature_gates  # noqa: E402
+from clientgo.features.known_features import _default_versioned_feature_gates  # noqa: E402
+
+# One reference, read and replaced in one step: no lock.
+_feature_gates: Gates = _new_env_var_feature_gates(_unversioned_feature_gates(_default_versioned_feature_gates))

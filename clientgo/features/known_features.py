@@ -1,0 +1,75 @@
+"""The gates of this library and their history. Mirrors client-go/features/known_features.go.
+
+Two differences: CBOR and the TLS cache are not part of this port, so their gates switch nothing; and InOrderInformers,
+which Go 1.36 locks, can still be switched off, for then the pipeline is the one of the walkthroughs, with DeltaFIFO.
+"""
+
+from __future__ import annotations
+
+from clientgo.features.features import ALPHA, BETA, GA, Feature, FeatureSpec, VersionedSpecs
+
+__all__ = [
+    "ATOMIC_FIFO",
+    "CLIENTS_ALLOW_CA_ROTATION",
+    "CLIENTS_ALLOW_CBOR",
+    "CLIENTS_ALLOW_TLS_CACHE_GC",
+    "CLIENTS_PREFER_CBOR",
+    "INFORMER_RESOURCE_VERSION",
+    "IN_ORDER_INFORMERS",
+    "IN_ORDER_INFORMERS_BATCH_PROCESS",
+    "UNLOCK_WHILE_PROCESSING_FIFO",
+    "WATCH_LIST_CLIENT",
+]
+
+ATOMIC_FIFO = Feature.ATOMIC_FIFO = Feature("AtomicFIFO")
+"""A list or a resync reaches the consumer of the FIFO as one item instead of one per object."""
+
+CLIENTS_ALLOW_CA_ROTATION = Feature.CLIENTS_ALLOW_CA_ROTATION = Feature("ClientsAllowCARotation")
+"""Clients notice a new certificate authority file without a restart."""
+
+CLIENTS_ALLOW_CBOR = Feature.CLIENTS_ALLOW_CBOR = Feature("ClientsAllowCBOR")
+"""Clients may speak CBOR. Not part of this port."""
+
+CLIENTS_ALLOW_TLS_CACHE_GC = Feature.CLIENTS_ALLOW_TLS_CACHE_GC = Feature("ClientsAllowTLSCacheGC")
+"""Unused TLS transports leave the cache. Not part of this port."""
+
+CLIENTS_PREFER_CBOR = Feature.CLIENTS_PREFER_CBOR = Feature("ClientsPreferCBOR")
+"""Clients speak CBOR unless told otherwise. Not part of this port."""
+
+IN_ORDER_INFORMERS = Feature.IN_ORDER_INFORMERS = Feature("InOrderInformers")
+"""Informers use RealFIFO, which keeps the order in which events arrived, instead of DeltaFIFO."""
+
+IN_ORDER_INFORMERS_BATCH_PROCESS = Feature.IN_ORDER_INFORMERS_BATCH_PROCESS = Feature("InOrderInformersBatchProcess")
+"""In-order informers take events from their queue in batches."""
+
+INFORMER_RESOURCE_VERSION = Feature.INFORMER_RESOURCE_VERSION = Feature("InformerResourceVersion")
+"""Informers tell the last resource version they have seen."""
+
+UNLOCK_WHILE_PROCESSING_FIFO = Feature.UNLOCK_WHILE_PROCESSING_FIFO = Feature("UnlockWhileProcessingFIFO")
+"""The FIFO takes new items while others are being processed."""
+
+WATCH_LIST_CLIENT = Feature.WATCH_LIST_CLIENT = Feature("WatchListClient")
+"""Clients get the initial list as a stream of watch events instead of in pages."""
+
+_default_versioned_feature_gates: dict[Feature, VersionedSpecs] = {
+    ATOMIC_FIFO: [FeatureSpec(version=(1, 36), default=True, pre_release=BETA)],
+    CLIENTS_ALLOW_CA_ROTATION: [FeatureSpec(version=(1, 36), default=True, pre_release=BETA)],
+    CLIENTS_ALLOW_CBOR: [FeatureSpec(version=(1, 32), default=False, pre_release=ALPHA)],
+    CLIENTS_ALLOW_TLS_CACHE_GC: [FeatureSpec(version=(1, 36), default=True, pre_release=BETA)],
+    CLIENTS_PREFER_CBOR: [FeatureSpec(version=(1, 32), default=False, pre_release=ALPHA)],
+    IN_ORDER_INFORMERS: [
+        FeatureSpec(version=(1, 33), default=True, pre_release=BETA),
+        # Go adds lock_to_default=True here.
+        FeatureSpec(version=(1, 36), default=True, pre_release=GA),
+    ],
+    IN_ORDER_INFORMERS_BATCH_PROCESS: [FeatureSpec(version=(1, 35), default=True, pre_release=BETA)],
+    INFORMER_RESOURCE_VERSION: [
+        FeatureSpec(version=(1, 30), default=False, pre_release=ALPHA),
+        FeatureSpec(version=(1, 35), default=True, pre_release=GA),
+    ],
+    UNLOCK_WHILE_PROCESSING_FIFO: [FeatureSpec(version=(1, 36), default=True, pre_release=BETA)],
+    WATCH_LIST_CLIENT: [
+        FeatureSpec(version=(1, 30), default=False, pre_release=BETA),
+        FeatureSpec(version=(1, 35), default=True, pre_release=BETA),
+    ],
+}

@@ -1,0 +1,46 @@
+"""Switching a feature for the length of a test. Mirrors client-go/features/testing/features.go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, cast
+
+from clientgo import features
+
+__all__ = ["set_feature_during_test"]
+
+
+class _SettableGates(features.Gates, Protocol):
+    def set_for_testing(self, feature_name: features.Feature, feature_value: bool) -> None: ...
+
+
+# Guards _overridden.
+_lock = threading.Lock()
+_overridden: set[features.Feature] = set()
+
+
+@contextmanager
+def set_feature_during_test(feature: features.Feature, feature_value: bool) -> Iterator[None]:
+    """`with set_feature_during_test(features.WATCH_LIST_CLIENT, False): ...`, locked features too.
+
+    The gates are global: one test at a time may switch a feature, a second raises RuntimeError. Raises TypeError when
+    the gates in force cannot be set.
+    """
+    gates = features.feature_gates()
+    if not hasattr(gates, "set_for_testing"):
+        raise TypeError(f"feature_gates(): {type(gates).__name__} has no method set_for_testing")
+    settable = cast(_SettableGates, gates)
+    original = settable.enabled(feature)
+    with _lock:
+        if feature in _overridden:
+            raise RuntimeError(f'client-go feature "{feature}" is currently overridden by another test')
+        _overridden.add(feature)
+    try:
+        settable.set_for_testing(feature, feature_value)
+        yield
+    finally:
+        settable.set_for_testing(feature, original)
+        with _lock:
+            _overridden.discard(feature)
