@@ -1,0 +1,13 @@
+"""What errors of the network and of HTTP mean (k8s.io/apimachinery/pkg/util/net)."""
+
+from clientgo.apimachinery.util.net.http import ErrUnexpectedEOF, family, is_probable_eof, is_timeout
+from clientgo.apimachinery.util.net.util import is_connection_refused, is_connection_reset
+
+__all__ = [
+    "ErrUnexpectedEOF",
+    "family",
+    "is_connection_refused",
+    "is_connection_reset",
+    "is_probable_eof",
+    "is_timeout",
+]

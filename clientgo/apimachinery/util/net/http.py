@@ -1,0 +1,81 @@
+"""What an exception of the HTTP stack means: the stream is over, or it took too long.
+
+Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/http.go. Go names its errors; here they come from the
+socket, http.client, urllib3 and requests, which wrap each other in several ways, so the whole family is searched. The
+two libraries are recognised by name: this module imports neither.
+"""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from typing import Final
+
+
+class ErrUnexpectedEOF(EOFError):
+    """The stream ended in the middle of something. Go: io.ErrUnexpectedEOF.
+
+    A clean end is a plain EOFError (Go: io.EOF).
+    """
+
+    def __init__(self, message: str = "unexpected EOF") -> None:
+        super().__init__(message)
+
+
+_EOF_CLASSES: Final = (
+    EOFError,
+    ConnectionResetError,
+    ConnectionAbortedError,
+    BrokenPipeError,
+    http.client.IncompleteRead,
+    http.client.RemoteDisconnected,
+)
+_EOF_NAMES: Final = frozenset({"IncompleteRead", "ProtocolError", "ChunkedEncodingError"})
+_EOF_TEXTS: Final = (
+    "http: can't write http request on broken connection",
+    "http2: server sent goaway and closed the connection",
+    "connection reset by peer",
+    "use of closed network connection",
+    "operation on closed file",
+    "bad file descriptor",
+)
+_TIMEOUT_NAMES: Final = frozenset({"Timeout", "TimeoutError"})
+_LIBRARIES: Final = ("requests.", "urllib3.")
+
+
+def is_timeout(err: BaseException | None) -> bool:
+    """Whether somebody gave up waiting. Go: net.IsTimeout."""
+    return any(isinstance(each, TimeoutError) or _has_class(each, _TIMEOUT_NAMES) for each in family(err))
+
+
+def is_probable_eof(err: BaseException | None) -> bool:
+    """Whether the connection just ended, as connections do, so that a watch may simply go on with a new one.
+
+    Go: net.IsProbableEOF.
+    """
+    return any(_is_eof(each) for each in family(err))
+
+
+def _is_eof(err: BaseException) -> bool:
+    if isinstance(err, _EOF_CLASSES) or _has_class(err, _EOF_NAMES):
+        return True
+    message = str(err).lower()
+    return any(text in message for text in _EOF_TEXTS)
+
+
+def _has_class(err: BaseException, names: frozenset[str]) -> bool:
+    """Whether a class of requests or urllib3 with such a name is among the error's classes."""
+    return any(cls.__name__ in names and cls.__module__.startswith(_LIBRARIES) for cls in type(err).__mro__)
+
+
+def family(err: BaseException | None) -> Iterator[BaseException]:
+    """The error and all errors inside it: causes, contexts, `reason` (urllib3) and first arguments (requests)."""
+    seen: set[int] = set()
+    waiting: list[object] = [err]
+    while waiting:
+        each = waiting.pop()
+        if not isinstance(each, BaseException) or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        waiting += [*each.args, getattr(each, "reason", None), each.__context__, each.__cause__]

@@ -1,0 +1,277 @@
+"""Watches: a stream of changes, and fakes to drive one by hand.
+
+Mirrors k8s.io/apimachinery/pkg/watch/watch.go. A result channel is a `Channel`: iterate over it, or receive from it; it
+is closed when the watch has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from clientgo import klog
+from clientgo.channel import Channel, Signal
+
+
+@runtime_checkable
+class Interface(Protocol):
+    """Something that can be watched. Go: watch.Interface."""
+
+    def stop(self) -> None:
+        """End the watch: soon after, the result channel is closed. May be called more than once; does not block."""
+
+    def result_chan(self) -> Channel[Event]:
+        """Where the events come. Closed when the watch was stopped or broke; an ERROR event may tell why."""
+        ...
+
+
+class EventType(StrEnum):
+    """What happened to the object. Go: watch.EventType."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+    BOOKMARK = "BOOKMARK"
+    ERROR = "ERROR"
+
+
+DEFAULT_CHAN_SIZE = 100
+"""Buffer of a RaceFreeFakeWatcher; programs may set it on this module. Go: watch.DefaultChanSize."""
+
+
+class Event(NamedTuple):
+    """One change. Go: watch.Event.
+
+    `type` is an EventType, or another text when a server sends a type this version does not know. `object` is the new
+    state for ADDED and MODIFIED, the last state for DELETED, only a resource version for BOOKMARK, and a Status for
+    ERROR.
+    """
+
+    type: str
+    object: Any
+
+
+class _EmptyWatch:
+    """A watch that has ended already. Go: watch.emptyWatch."""
+
+    def __init__(self) -> None:
+        self._result: Channel[Event] = Channel()
+        self._result.close()
+
+    def stop(self) -> None:
+        return
+
+    def result_chan(self) -> Channel[Event]:
+        return self._result
+
+
+def new_empty_watch() -> Interface:
+    """A watch without events, already closed. Go: watch.NewEmptyWatch."""
+    return _EmptyWatch()
+
+
+class FakeWatcher:
+    """A watch whose events a test sends. Thread-safe. Go: watch.FakeWatcher.
+
+    Unbuffered unless told otherwise: `add` and the others block until somebody received the event, and raise
+    ChannelClosed when the watch is stopped (Go panics).
+    """
+
+    def __init__(self, logger: klog.Logger | None = None, channel_size: int = 0) -> None:
+        self._logger = logger or klog.background()
+        # Guards _stopped and the exchange of _result. Not held while sending, as in Go.
+        self._lock = threading.Lock()
+        self._result: Channel[Event] = Channel(channel_size)
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Close the result channel. Go: FakeWatcher.Stop."""
+        with self._lock:
+            if self._stopped:
+                return
+            self._logger.v(4).info("Stopping fake watcher")
+            self._result.close()
+            self._stopped = True
+
+    def is_stopped(self) -> bool:
+        """Go: FakeWatcher.IsStopped."""
+        with self._lock:
+            return self._stopped
+
+    def reset(self) -> None:
+        """Begin anew with an unbuffered channel. Go: FakeWatcher.Reset."""
+        with self._lock:
+            self._stopped = False
+            self._result = Channel()
+
+    def result_chan(self) -> Channel[Event]:
+        """Go: FakeWatcher.ResultChan."""
+        return self._result
+
+    def add(self, obj: Any) -> None:
+        """Send an ADDED event. Blocks until it is received. Go: FakeWatcher.Add."""
+        self.action(EventType.ADDED, obj)
+
+    def modify(self, obj: Any) -> None:
+        """Send a MODIFIED event. Blocks until it is received. Go: FakeWatcher.Modify."""
+        self.action(EventType.MODIFIED, obj)
+
+    def delete(self, last_value: Any) -> None:
+        """Send a DELETED event. Blocks until it is received. Go: FakeWatcher.Delete."""
+        self.action(EventType.DELETED, last_value)
+
+    def error(self, err_value: Any) -> None:
+        """Send an ERROR event. Blocks until it is received. Go: FakeWatcher.Error."""
+        self.action(EventType.ERROR, err_value)
+
+    def action(self, action: str, obj: Any) -> None:
+        """Send an event of any type. Blocks until it is received. Go: FakeWatcher.Action."""
+        self._result.send(Event(action, obj))
+
+    def __repr__(self) -> str:
+        return f"<FakeWatcher {'stopped' if self._stopped else 'open'} {self._result!r}>"
+
+
+def new_fake() -> FakeWatcher:
+    """An unbuffered fake. Go: watch.NewFake."""
+    return FakeWatcher()
+
+
+def new_fake_with_chan_size(size: int, blocking: bool) -> FakeWatcher:
+    """A fake with a buffer; `blocking` is not used, as in Go. Go: watch.NewFakeWithChanSize."""
+    return FakeWatcher(channel_size=size)
+
+
+@dataclass(kw_only=True, slots=True)
+class FakeOptions:
+    """Go: watch.FakeOptions."""
+
+    logger: klog.Logger | None = None
+    channel_size: int = 0
+
+
+def new_fake_with_options(options: FakeOptions) -> FakeWatcher:
+    """Go: watch.NewFakeWithOptions."""
+    return FakeWatcher(options.logger, options.channel_size)
+
+
+class RaceFreeFakeWatcher:
+    """A watch whose events a test sends, with a buffer of DEFAULT_CHAN_SIZE. Thread-safe. Go: RaceFreeFakeWatcher.
+
+    Sending never blocks: after stop it does nothing, and a full buffer raises RuntimeError (Go panics).
+    """
+
+    def __init__(self, logger: klog.Logger | None = None) -> None:
+        self._logger = logger or klog.background()
+        # Guards the rest; held while sending, so that no event is sent on a closed channel.
+        self._lock = threading.Lock()
+        self._result: Channel[Event] = Channel(DEFAULT_CHAN_SIZE)
+        self.stopped = False
+
+    def stop(self) -> None:
+        """Close the result channel. Go: RaceFreeFakeWatcher.Stop."""
+        with self._lock:
+            if self.stopped:
+                return
+            self._logger.v(4).info("Stopping fake watcher")
+            self._result.close()
+            self.stopped = True
+
+    def is_stopped(self) -> bool:
+        """Go: RaceFreeFakeWatcher.IsStopped."""
+        with self._lock:
+            return self.stopped
+
+    def reset(self) -> None:
+        """Begin anew with an empty channel. Go: RaceFreeFakeWatcher.Reset."""
+        with self._lock:
+            self.stopped = False
+            self._result = Channel(DEFAULT_CHAN_SIZE)
+
+    def result_chan(self) -> Channel[Event]:
+        """Go: RaceFreeFakeWatcher.ResultChan."""
+        with self._lock:
+            return self._result
+
+    def add(self, obj: Any) -> None:
+        """Send an ADDED event. Go: RaceFreeFakeWatcher.Add."""
+        self.action(EventType.ADDED, obj)
+
+    def modify(self, obj: Any) -> None:
+        """Send a MODIFIED event. Go: RaceFreeFakeWatcher.Modify."""
+        self.action(EventType.MODIFIED, obj)
+
+    def delete(self, last_value: Any) -> None:
+        """Send a DELETED event. Go: RaceFreeFakeWatcher.Delete."""
+        self.action(EventType.DELETED, last_value)
+
+    def error(self, err_value: Any) -> None:
+        """Send an ERROR event. Go: RaceFreeFakeWatcher.Error."""
+        self.action(EventType.ERROR, err_value)
+
+    def action(self, action: str, obj: Any) -> None:
+        """Send an event of any type. Go: RaceFreeFakeWatcher.Action."""
+        with self._lock:
+            if not self.stopped and not self._result.try_send(Event(action, obj)):
+                raise RuntimeError("channel full")
+
+    def __repr__(self) -> str:
+        return f"<RaceFreeFakeWatcher {'stopped' if self.stopped else 'open'} {self._result!r}>"
+
+
+def new_race_free_fake() -> RaceFreeFakeWatcher:
+    """Go: watch.NewRaceFreeFake."""
+    return RaceFreeFakeWatcher()
+
+
+def new_race_free_fake_with_logger(logger: klog.Logger) -> RaceFreeFakeWatcher:
+    """Go: watch.NewRaceFreeFakeWithLogger."""
+    return RaceFreeFakeWatcher(logger)
+
+
+class ProxyWatcher:
+    """Makes a watch of a channel that somebody else fills; stopping it only tells that one. Go: watch.ProxyWatcher."""
+
+    def __init__(self, ch: Channel[Event]) -> None:
+        self._result = ch
+        self._stop = Signal()
+
+    def stop(self) -> None:
+        """Set stop_chan. Go: ProxyWatcher.Stop."""
+        self._stop.set()
+
+    def stopping(self) -> bool:
+        """Whether stop was called. Go: ProxyWatcher.Stopping."""
+        return self._stop.is_set()
+
+    def result_chan(self) -> Channel[Event]:
+        """Go: ProxyWatcher.ResultChan."""
+        return self._result
+
+    def stop_chan(self) -> Signal:
+        """Set when stop was called. Go: ProxyWatcher.StopChan."""
+        return self._stop
+
+
+def new_proxy_watcher(ch: Channel[Event]) -> ProxyWatcher:
+    """Go: watch.NewProxyWatcher."""
+    return ProxyWatcher(ch)
+
+
+@dataclass(slots=True)
+class MockWatcher:
+    """A watch made of two functions. Go: watch.MockWatcher."""
+
+    stop_func: Callable[[], None]
+    result_chan_func: Callable[[], Channel[Event]]
+
+    def stop(self) -> None:
+        """Go: MockWatcher.Stop."""
+        self.stop_func()
+
+    def result_chan(self) -> Channel[Event]:
+        """Go: MockWatcher.ResultChan."""
+        return self.result_chan_func()
