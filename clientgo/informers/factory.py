@@ -1,4 +1,4 @@
-"""Shared informers of all API groups of The clients of the built-in API groups. Mirrors factory.go.
+"""The shared informers of a clientset, one accessor an API group. Mirrors factory.go.
 
     factory = new_shared_informer_factory(client, 30.0)
     pods = factory.core().v1().pods()

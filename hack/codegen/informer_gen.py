@@ -230,6 +230,9 @@ def render_factory(clientset: Clientset) -> str:
 '''
         for directory, groups in by_directory.items()
     )
+    groups = next((g for d, g in by_directory.items() if d == "core"), next(iter(by_directory.values())))
+    kind = next(kind for kind in groups[0].kinds() if kind.name in ("Pod", groups[0].kinds()[0].name) and (kind.name == "Pod" or groups[0].directory != "core"))
+    example = (kind.plural, kind.accessor)
     header = _sorted(
         [
             "from clientgo.apimachinery.runtime.schema import GroupVersionResource",
@@ -238,11 +241,11 @@ def render_factory(clientset: Clientset) -> str:
             f"from {clientset.clientset} import Interface",
         ]
     )
-    return f'''"""Shared informers of all API groups of {clientset.title}. Mirrors factory.go.
+    return f'''"""The shared informers of a clientset, one accessor an API group. Mirrors factory.go.
 
     factory = new_shared_informer_factory(client, 30.0)
-    pods = factory.core().v1().pods()
-    pods.informer().add_event_handler(...)
+    {example[0].lower()} = factory.{groups[0].group_word.lower()}().{groups[0].version}().{example[1]}()
+    {example[0].lower()}.informer().add_event_handler(...)
     factory.start_with_context(ctx)
     factory.wait_for_cache_sync_with_context(ctx)
 

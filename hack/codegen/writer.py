@@ -12,6 +12,8 @@ from codegen.source import META, ROOT, Package, packages
 if TYPE_CHECKING:
     from codegen.clients import Clientset
 
+SAMPLE_CONTROLLER = ROOT / "cmd" / "sample-controller"
+
 
 @dataclass
 class Output:
@@ -58,6 +60,17 @@ def generate(output: Output) -> None:
             groups=groups,
         ),
     )
+    write_clientset(
+        output,
+        SAMPLE_CONTROLLER,
+        Clientset(
+            title="The clients of sample-controller's own API group",
+            clientset="pkg.generated.clientset.versioned",
+            informers="pkg.generated.informers.externalversions",
+            listers="pkg.generated.listers",
+            groups=(GroupVersion("pkg.apis.samplecontroller.v1alpha1"),),
+        ),
+    )
 
 
 def write_types(output: Output) -> None:
@@ -89,6 +102,8 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
     def put(module: str, text: str) -> None:
         output.put(root / (module.replace(".", "/") + ".py"), text)
 
+    for package in sorted({parent for name in (clientset.clientset, clientset.informers, clientset.listers) for parent in parents(name)}):
+        put(f"{package}.__init__", f'"""Generated code of the clientset. {client_gen.GENERATED}"""\n')
     title = clientset.title
     put(f"{clientset.clientset}.scheme.register", scheme_gen.render(f"The kinds of {title[0].lower()}{title[1:]}", clientset))
     put(f"{clientset.clientset}.scheme.__init__", scheme_gen.render_init(clientset))
@@ -116,3 +131,13 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
                 put(f"{clientset.listers}.{place}.{kind.module}", lister_gen.render_kind(group, kind))
             if kind.watchable:
                 put(f"{clientset.informers}.{place}.{kind.module}", informer_gen.render_kind(clientset, group, kind))
+
+
+def parents(package: str) -> list[str]:
+    """The packages around a generated one that hold nothing but generated code: those under "generated"."""
+    parts = package.split(".")
+    if "generated" not in parts:
+        return []
+    first = parts.index("generated") + 1
+    last = len(parts) if parts[-1] == "listers" else len(parts) - 1
+    return [".".join(parts[:end]) for end in range(first, last + 1)]

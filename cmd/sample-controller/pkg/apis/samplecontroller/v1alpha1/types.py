@@ -1,0 +1,51 @@
+"""Foo, written by hand as any API type is; clients, informers and listers are generated from it. Mirrors types.go."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence
+
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import schema
+
+
+class FooSpec(runtime.Struct):
+    """What a Foo asks for."""
+
+    __slots__ = ()
+
+    deployment_name: str = runtime.field("deploymentName", "string", default="")
+    replicas: int | None = runtime.field("replicas", "*int32", default=None)
+
+
+class FooStatus(runtime.Struct):
+    """What was seen of it."""
+
+    __slots__ = ()
+
+    available_replicas: int = runtime.field("availableReplicas", "int32", default=0)
+
+
+class Foo(runtime.ResourceObject):
+    """A Deployment of nginx, by name and size."""
+
+    __slots__ = ()
+
+    GROUP_VERSION_KIND = schema.GroupVersionKind("samplecontroller.k8s.io", "v1alpha1", "Foo")
+    GENCLIENT = runtime.Genclient("foos")
+
+    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    spec: FooSpec = runtime.field("spec", "FooSpec", default=runtime.EMPTY)
+    status: FooStatus = runtime.field("status", "FooStatus", default=runtime.EMPTY)
+
+
+class FooList(runtime.ListObject):
+    """A list of Foos."""
+
+    __slots__ = ()
+
+    GROUP_VERSION_KIND = schema.GroupVersionKind("samplecontroller.k8s.io", "v1alpha1", "FooList")
+    ITEM = Foo
+
+    metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY)
+    items: MutableSequence[Foo] = runtime.field("items", "[]Foo", default=runtime.EMPTY)
