@@ -61,7 +61,7 @@ class Queue(Protocol):
         """
 
     def has_synced(self) -> bool:
-        """Whether the first batch was popped: what the first `replace` brought, nothing if something else came first."""
+        """Whether the first batch was popped: that of the first `replace`, or nothing if something else came first."""
 
     def has_synced_checker(self) -> DoneChecker:
         """The same to wait for without polling."""

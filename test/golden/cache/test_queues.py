@@ -177,7 +177,7 @@ class RealFIFOReplay(QueueReplay):
         except Exception as err:
             error = error_of(err)
         if not seen:
-            return {"called": "", "error": error}
+            return {"called": None, "error": error}
         [(called, popped, is_in_initial_list)] = seen
         deltas = self.returned(popped)
         return {"called": called, "error": error, "deltas": deltas, "is_in_initial_list": is_in_initial_list}

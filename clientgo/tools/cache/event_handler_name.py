@@ -1,0 +1,55 @@
+"""Names of event handlers, for logs.
+
+Mirrors tools/cache/event_handler_name.go.
+
+Differs from Go in how functions are called: by module and qualified name, as Python does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clientgo.tools.cache.controller import ResourceEventHandler
+
+
+def name_for_handler(handler: ResourceEventHandler | None) -> str:
+    """A name that tells a reader of the log where `handler` comes from; "<nil>" for None (Go: nameForHandler).
+
+    For a handler made of functions that is where these are defined, for any other one its class.
+    """
+    from clientgo.tools.cache.controller import ResourceEventHandlerFuncs  # controller builds on this module
+
+    if handler is None:
+        return "<nil>"
+    name = ""
+    if isinstance(handler, ResourceEventHandlerFuncs):
+        name = _name_for_functions(handler.add_func, handler.update_func, handler.delete_func)
+    return name or _name_for_type(type(handler))
+
+
+def _name_for_functions(*functions: Callable[..., Any] | None) -> str:
+    """What encloses all of them (a class, a function, a module), or all their names when that is not the same."""
+    names = [_name_for_function(function) for function in functions if function is not None]
+    qualifiers = {_qualifier(name) for name in names}
+    return qualifiers.pop() if len(qualifiers) == 1 else "+".join(names)
+
+
+def _qualifier(name: str) -> str:
+    return name.rpartition(".")[0].removesuffix(".<locals>") or name
+
+
+def _name_for_function(function: Callable[..., Any]) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    qualified_name = getattr(function, "__qualname__", None)
+    if qualified_name is None:  # an object that can be called
+        return _name_for_type(type(function))
+    module = getattr(function, "__module__", None)
+    return f"{module}.{qualified_name}" if module else str(qualified_name)
+
+
+def _name_for_type(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
