@@ -1,0 +1,141 @@
+"""Exponential backoff for many ids at once. Mirrors util/flowcontrol/backoff.go.
+
+An id that is not updated for twice the longest backoff starts anew. Differs from Go: points in time and durations are
+float seconds, and the lock is not part of the public interface.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, PassiveClock
+
+__all__ = [
+    "Backoff",
+    "new_back_off",
+    "new_back_off_with_jitter",
+    "new_fake_back_off",
+    "new_fake_back_off_with_jitter",
+]
+
+
+@dataclass(slots=True)
+class _BackoffEntry:
+    backoff: float
+    last_update: float
+
+
+class Backoff:
+    """How long each id has to wait; doubles with every `next` (Go: flowcontrol.Backoff). Thread-safe, never blocks.
+
+    Entries stay until `gc`, `reset` or `delete_entry`: call `gc` from time to time.
+    """
+
+    def __init__(self, initial: float, maximum: float, clock: PassiveClock, max_jitter_factor: float = 0.0) -> None:
+        """Use `new_back_off`. Durations in seconds; jitter adds up to `max_jitter_factor` times the current backoff."""
+        self.clock = clock
+        self.has_expired_func: Callable[[float, float, float], bool] | None = None
+        """Decides from (event_time, last_update, max_duration) whether an entry starts anew and may be collected.
+
+        None means after more than 2 * max_duration. Called with the lock held.
+        """
+        # Guards _per_item_backoff and its entries, and _rand.
+        self._lock = threading.Lock()
+        self._default_duration = initial
+        self._max_duration = maximum
+        self._per_item_backoff: dict[str, _BackoffEntry] = {}
+        self._max_jitter_factor = max_jitter_factor
+        self._rand = random.Random(clock.now()) if max_jitter_factor > 0 else None
+
+    def get(self, id: str) -> float:
+        """The current backoff of `id` in seconds; 0.0 when it has none."""
+        with self._lock:
+            entry = self._per_item_backoff.get(id)
+            return entry.backoff if entry is not None else 0.0
+
+    def next(self, id: str, event_time: float) -> None:
+        """Move `id` to its next backoff: the initial one at first and when expired by `event_time`, else doubled."""
+        with self._lock:
+            entry = self._per_item_backoff.get(id)
+            if entry is None or self._has_expired(event_time, entry.last_update):
+                entry = self._init_entry_unsafe(id)
+                entry.backoff += self._jitter(entry.backoff)
+            else:
+                entry.backoff = min(entry.backoff * 2 + self._jitter(entry.backoff), self._max_duration)
+            entry.last_update = self.clock.now()
+
+    def reset(self, id: str) -> None:
+        """Forget `id`."""
+        with self._lock:
+            self._per_item_backoff.pop(id, None)
+
+    def is_in_back_off_since(self, id: str, event_time: float) -> bool:
+        """Whether less time has passed from `event_time` until now than the current backoff of `id`."""
+        with self._lock:
+            entry = self._live_entry(id, event_time)
+            return entry is not None and entry.backoff - self.clock.since(event_time) > RESOLUTION
+
+    def is_in_back_off_since_update(self, id: str, event_time: float) -> bool:
+        """Whether less time has passed from the last `next` until `event_time` than the current backoff of `id`."""
+        with self._lock:
+            entry = self._live_entry(id, event_time)
+            return entry is not None and entry.backoff - (event_time - entry.last_update) > RESOLUTION
+
+    def gc(self) -> None:
+        """Forget all ids that have expired."""
+        with self._lock:
+            now = self.clock.now()
+            expired = [id for id, entry in self._per_item_backoff.items() if self._has_expired(now, entry.last_update)]
+            for id in expired:
+                del self._per_item_backoff[id]
+
+    def delete_entry(self, id: str) -> None:
+        """Forget `id`, as `reset` does."""
+        self.reset(id)
+
+    def _live_entry(self, id: str, event_time: float) -> _BackoffEntry | None:
+        entry = self._per_item_backoff.get(id)
+        if entry is None or self._has_expired(event_time, entry.last_update):
+            return None
+        return entry
+
+    def _init_entry_unsafe(self, id: str) -> _BackoffEntry:
+        entry = _BackoffEntry(self._default_duration, 0.0)
+        self._per_item_backoff[id] = entry
+        return entry
+
+    def _jitter(self, delay: float) -> float:
+        if self._rand is None:
+            return 0.0
+        return self._rand.random() * self._max_jitter_factor * delay
+
+    def _has_expired(self, event_time: float, last_update: float) -> bool:
+        if self.has_expired_func is not None:
+            return self.has_expired_func(event_time, last_update, self._max_duration)
+        return event_time - last_update > self._max_duration * 2 + RESOLUTION
+
+    def __repr__(self) -> str:
+        return f"<Backoff {self._default_duration}s to {self._max_duration}s, {len(self._per_item_backoff)} ids>"
+
+
+def new_fake_back_off(initial: float, max: float, tc: PassiveClock) -> Backoff:
+    """A Backoff on the clock of a test (Go: flowcontrol.NewFakeBackOff)."""
+    return Backoff(initial, max, tc)
+
+
+def new_back_off(initial: float, max: float) -> Backoff:
+    """A Backoff from `initial` to `max` seconds (Go: flowcontrol.NewBackOff)."""
+    return new_back_off_with_jitter(initial, max, 0.0)
+
+
+def new_fake_back_off_with_jitter(initial: float, max: float, tc: PassiveClock, max_jitter_factor: float) -> Backoff:
+    """`new_back_off_with_jitter` on the clock of a test (Go: flowcontrol.NewFakeBackOffWithJitter)."""
+    return Backoff(initial, max, tc, max_jitter_factor)
+
+
+def new_back_off_with_jitter(initial: float, max: float, max_jitter_factor: float) -> Backoff:
+    """A Backoff that adds up to `max_jitter_factor` times the backoff (Go: flowcontrol.NewBackOffWithJitter)."""
+    return Backoff(initial, max, REAL_CLOCK, max_jitter_factor)

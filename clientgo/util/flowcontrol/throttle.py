@@ -1,0 +1,170 @@
+"""Rate limiters for clients: a token bucket, and fakes for tests. Mirrors util/flowcontrol/throttle.go.
+
+Differs from Go: a limiter with an injected clock uses it for `wait` too, where Go goes to the real time.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol, cast
+
+from clientgo import context
+from clientgo.util.flowcontrol.rate import INF, Limiter
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock, WithDelayedExecution
+
+__all__ = [
+    "Clock",
+    "PassiveRateLimiter",
+    "RateLimiter",
+    "new_fake_always_rate_limiter",
+    "new_fake_never_rate_limiter",
+    "new_token_bucket_passive_rate_limiter",
+    "new_token_bucket_passive_rate_limiter_with_clock",
+    "new_token_bucket_rate_limiter",
+    "new_token_bucket_rate_limiter_with_clock",
+]
+
+
+class PassiveRateLimiter(Protocol):
+    """Says whether something may happen now (Go: flowcontrol.PassiveRateLimiter)."""
+
+    def try_accept(self) -> bool:
+        """Take a token if there is one; never blocks."""
+        ...
+
+    def stop(self) -> None:
+        """Stop the limiter. A token bucket has nothing to stop."""
+        ...
+
+    def qps(self) -> float:
+        """How many calls a second it lets through in the long run."""
+        ...
+
+
+class RateLimiter(PassiveRateLimiter, Protocol):
+    """Also waits until something may happen (Go: flowcontrol.RateLimiter)."""
+
+    def accept(self) -> None:
+        """Block until there is a token and take it. Nothing can end the wait: prefer `wait`."""
+        ...
+
+    def wait(self, ctx: context.Context) -> None:
+        """Block until there is a token and take it. Raises when `ctx` is done before, or its deadline would pass."""
+        ...
+
+
+class Clock(PassiveClock, Protocol):
+    """What a limiter needs of a clock (Go: flowcontrol.Clock)."""
+
+    def sleep(self, d: float) -> None:
+        """Block for `d` seconds."""
+        ...
+
+
+class _TokenBucketPassiveRateLimiter:
+    def __init__(self, qps: float, burst: int, clock: PassiveClock) -> None:
+        # A clock that only tells the time serves everything but waiting, which is then done in real time.
+        waits = hasattr(clock, "wait")
+        self._limiter = Limiter(qps, burst, cast(WithDelayedExecution, clock) if waits else REAL_CLOCK)
+        self._qps = qps
+        self._clock = clock
+
+    def stop(self) -> None:
+        pass
+
+    def qps(self) -> float:
+        return self._qps
+
+    def try_accept(self) -> bool:
+        return self._limiter.allow_n(self._clock.now(), 1)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._limiter!r}>"
+
+
+class _TokenBucketRateLimiter(_TokenBucketPassiveRateLimiter):
+    def __init__(self, qps: float, burst: int, clock: Clock) -> None:
+        super().__init__(qps, burst, clock)
+        self._sleep = clock.sleep
+
+    def accept(self) -> None:
+        now = self._clock.now()
+        delay = self._limiter.reserve_n(now, 1).delay_from(now)
+        if delay == INF:
+            # Go sleeps for 292 years.
+            threading.Event().wait()
+        if delay > 0:
+            self._sleep(delay)
+
+    def wait(self, ctx: context.Context) -> None:
+        self._limiter.wait(ctx)
+
+
+def new_token_bucket_rate_limiter(qps: float, burst: int) -> RateLimiter:
+    """Lets `burst` calls through at once and `qps` a second in the long run. The bucket starts full.
+
+    Go: flowcontrol.NewTokenBucketRateLimiter.
+    """
+    return new_token_bucket_rate_limiter_with_clock(qps, burst, REAL_CLOCK)
+
+
+def new_token_bucket_passive_rate_limiter(qps: float, burst: int) -> PassiveRateLimiter:
+    """The same without `accept` and `wait` (Go: flowcontrol.NewTokenBucketPassiveRateLimiter)."""
+    return new_token_bucket_passive_rate_limiter_with_clock(qps, burst, REAL_CLOCK)
+
+
+def new_token_bucket_rate_limiter_with_clock(qps: float, burst: int, c: Clock) -> RateLimiter:
+    """`new_token_bucket_rate_limiter` on a given clock (Go: flowcontrol.NewTokenBucketRateLimiterWithClock)."""
+    return _TokenBucketRateLimiter(qps, burst, c)
+
+
+def new_token_bucket_passive_rate_limiter_with_clock(qps: float, burst: int, c: PassiveClock) -> PassiveRateLimiter:
+    """`new_token_bucket_passive_rate_limiter` on a given clock."""
+    return _TokenBucketPassiveRateLimiter(qps, burst, c)
+
+
+class _FakeAlwaysRateLimiter:
+    def try_accept(self) -> bool:
+        return True
+
+    def stop(self) -> None:
+        pass
+
+    def accept(self) -> None:
+        pass
+
+    def qps(self) -> float:
+        return 1.0
+
+    def wait(self, ctx: context.Context) -> None:
+        pass
+
+
+def new_fake_always_rate_limiter() -> RateLimiter:
+    """Lets everything through (Go: flowcontrol.NewFakeAlwaysRateLimiter)."""
+    return _FakeAlwaysRateLimiter()
+
+
+class _FakeNeverRateLimiter:
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def try_accept(self) -> bool:
+        return False
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def accept(self) -> None:
+        self._stopped.wait()
+
+    def qps(self) -> float:
+        return 1.0
+
+    def wait(self, ctx: context.Context) -> None:
+        raise RuntimeError("can not be accept")
+
+
+def new_fake_never_rate_limiter() -> RateLimiter:
+    """Lets nothing through: `accept` blocks until `stop`, `wait` raises (Go: flowcontrol.NewFakeNeverRateLimiter)."""
+    return _FakeNeverRateLimiter()

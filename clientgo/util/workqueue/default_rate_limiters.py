@@ -1,0 +1,314 @@
+"""How long a failing item waits before it is tried again. Mirrors util/workqueue/default_rate_limiters.go.
+
+Delays are float seconds. The exponential limiter computes in whole nanoseconds like Go and shares its odd results at
+the edge of 64 bits. A limiter with a token bucket takes a clock beside Go's arguments.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Hashable
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from clientgo.util.flowcontrol import rate
+from clientgo.utils.clock import WithDelayedExecution
+
+__all__ = [
+    "BucketRateLimiter",
+    "ItemExponentialFailureRateLimiter",
+    "ItemFastSlowRateLimiter",
+    "MaxOfRateLimiter",
+    "RateLimiter",
+    "TypedBucketRateLimiter",
+    "TypedItemExponentialFailureRateLimiter",
+    "TypedItemFastSlowRateLimiter",
+    "TypedMaxOfRateLimiter",
+    "TypedRateLimiter",
+    "TypedWithMaxWaitRateLimiter",
+    "WithMaxWaitRateLimiter",
+    "default_controller_rate_limiter",
+    "default_item_based_rate_limiter",
+    "default_typed_controller_rate_limiter",
+    "default_typed_item_based_rate_limiter",
+    "new_item_exponential_failure_rate_limiter",
+    "new_item_fast_slow_rate_limiter",
+    "new_max_of_rate_limiter",
+    "new_typed_item_exponential_failure_rate_limiter",
+    "new_typed_item_fast_slow_rate_limiter",
+    "new_typed_max_of_rate_limiter",
+    "new_typed_with_max_wait_rate_limiter",
+    "new_with_max_wait_rate_limiter",
+]
+
+T = TypeVar("T", bound=Hashable)
+T_contra = TypeVar("T_contra", bound=Hashable, contravariant=True)
+
+_NS = 1_000_000_000
+_MIN_INT64 = -(2**63)
+_TWO_TO_63 = 2.0**63
+
+
+class TypedRateLimiter(Protocol[T_contra]):
+    """Decides how long an item waits (Go: workqueue.TypedRateLimiter). Implementations are thread-safe."""
+
+    def when(self, item: T_contra) -> float:
+        """Count one more failure of `item` and return how many seconds it should wait."""
+        ...
+
+    def forget(self, item: T_contra) -> None:
+        """`item` is not retried any more, because it succeeded or was given up: start anew with it."""
+        ...
+
+    def num_requeues(self, item: T_contra) -> int:
+        """How many failures `item` has had."""
+        ...
+
+
+RateLimiter: TypeAlias = TypedRateLimiter[Any]
+"""Deprecated: use TypedRateLimiter."""
+
+
+def default_controller_rate_limiter(clock: WithDelayedExecution | None = None) -> RateLimiter:
+    """Deprecated: use default_typed_controller_rate_limiter."""
+    return default_typed_controller_rate_limiter(clock)
+
+
+def default_typed_controller_rate_limiter(clock: WithDelayedExecution | None = None) -> TypedRateLimiter[Any]:
+    """What a controller should use unless it knows better (Go: workqueue.DefaultTypedControllerRateLimiter).
+
+    Each item waits 5 ms, doubling up to 1000 s; all items together are retried at most 10 times a second after a
+    burst of 100.
+    """
+    return new_typed_max_of_rate_limiter(
+        new_typed_item_exponential_failure_rate_limiter(0.005, 1000.0),
+        TypedBucketRateLimiter(limiter=rate.new_limiter(10, 100, clock)),
+    )
+
+
+class TypedBucketRateLimiter(Generic[T]):
+    """All items share one token bucket: each `when` takes a token from the future (Go: TypedBucketRateLimiter)."""
+
+    def __init__(self, limiter: rate.Limiter) -> None:
+        self.limiter = limiter
+
+    def when(self, item: T) -> float:
+        """Seconds until the token just taken is due; INF when the bucket can never give one."""
+        return self.limiter.reserve().delay()
+
+    def num_requeues(self, item: T) -> int:
+        """Always 0: the bucket does not tell items apart."""
+        return 0
+
+    def forget(self, item: T) -> None:
+        """Does nothing."""
+
+    def __repr__(self) -> str:
+        return f"<TypedBucketRateLimiter {self.limiter!r}>"
+
+
+BucketRateLimiter: TypeAlias = TypedBucketRateLimiter[Any]
+"""Deprecated: use TypedBucketRateLimiter."""
+
+
+class TypedItemExponentialFailureRateLimiter(Generic[T]):
+    """An item waits base_delay * 2 ** failures, at most max_delay (Go: TypedItemExponentialFailureRateLimiter).
+
+    Items are remembered until `forget`.
+    """
+
+    def __init__(self, base_delay: float, max_delay: float) -> None:
+        # Guards _failures.
+        self._failures_lock = threading.Lock()
+        self._failures: dict[T, int] = {}
+        self._base_delay = base_delay
+        self._base_ns = float(round(base_delay * _NS))
+        self._max_delay = max_delay
+        self._max_ns = max_delay * _NS
+
+    def when(self, item: T) -> float:
+        """See TypedRateLimiter."""
+        with self._failures_lock:
+            exponent = self._failures.get(item, 0)
+            self._failures[item] = exponent + 1
+
+        backoff_ns = self._base_ns * (2.0**exponent if exponent < 1024 else math.inf)
+        if backoff_ns > _TWO_TO_63:
+            return self._max_delay
+        calculated_ns = _to_int64(backoff_ns)
+        if calculated_ns > self._max_ns:
+            return self._max_delay
+        return calculated_ns / _NS
+
+    def num_requeues(self, item: T) -> int:
+        """See TypedRateLimiter."""
+        with self._failures_lock:
+            return self._failures.get(item, 0)
+
+    def forget(self, item: T) -> None:
+        """See TypedRateLimiter."""
+        with self._failures_lock:
+            self._failures.pop(item, None)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._base_delay}s to {self._max_delay}s, {len(self._failures)} items>"
+
+
+def _to_int64(value: float) -> int:
+    """Go's conversion on amd64: what does not fit, not-a-number and 2 ** 63 included, becomes the smallest integer."""
+    return int(value) if _MIN_INT64 <= value < _TWO_TO_63 else _MIN_INT64
+
+
+ItemExponentialFailureRateLimiter: TypeAlias = TypedItemExponentialFailureRateLimiter[Any]
+"""Deprecated: use TypedItemExponentialFailureRateLimiter."""
+
+
+def new_item_exponential_failure_rate_limiter(base_delay: float, max_delay: float) -> RateLimiter:
+    """Deprecated: use new_typed_item_exponential_failure_rate_limiter."""
+    return new_typed_item_exponential_failure_rate_limiter(base_delay, max_delay)
+
+
+def new_typed_item_exponential_failure_rate_limiter(base_delay: float, max_delay: float) -> TypedRateLimiter[Any]:
+    """Waits doubling from `base_delay` to `max_delay` (Go: workqueue.NewTypedItemExponentialFailureRateLimiter)."""
+    return TypedItemExponentialFailureRateLimiter(base_delay, max_delay)
+
+
+def default_item_based_rate_limiter() -> RateLimiter:
+    """Deprecated: use default_typed_item_based_rate_limiter."""
+    return default_typed_item_based_rate_limiter()
+
+
+def default_typed_item_based_rate_limiter() -> TypedRateLimiter[Any]:
+    """Waits doubling from 1 ms to 1000 s (Go: workqueue.DefaultTypedItemBasedRateLimiter)."""
+    return new_typed_item_exponential_failure_rate_limiter(0.001, 1000.0)
+
+
+class TypedItemFastSlowRateLimiter(Generic[T]):
+    """An item waits `fast_delay` at its first failures, `slow_delay` after them (Go: TypedItemFastSlowRateLimiter).
+
+    Items are remembered until `forget`.
+    """
+
+    def __init__(self, fast_delay: float, slow_delay: float, max_fast_attempts: int) -> None:
+        # Guards _failures.
+        self._failures_lock = threading.Lock()
+        self._failures: dict[T, int] = {}
+        self._max_fast_attempts = max_fast_attempts
+        self._fast_delay = fast_delay
+        self._slow_delay = slow_delay
+
+    def when(self, item: T) -> float:
+        """See TypedRateLimiter."""
+        with self._failures_lock:
+            failures = self._failures.get(item, 0) + 1
+            self._failures[item] = failures
+        return self._fast_delay if failures <= self._max_fast_attempts else self._slow_delay
+
+    def num_requeues(self, item: T) -> int:
+        """See TypedRateLimiter."""
+        with self._failures_lock:
+            return self._failures.get(item, 0)
+
+    def forget(self, item: T) -> None:
+        """See TypedRateLimiter."""
+        with self._failures_lock:
+            self._failures.pop(item, None)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} {self._max_fast_attempts} times {self._fast_delay}s, then {self._slow_delay}s, "
+            f"{len(self._failures)} items>"
+        )
+
+
+ItemFastSlowRateLimiter: TypeAlias = TypedItemFastSlowRateLimiter[Any]
+"""Deprecated: use TypedItemFastSlowRateLimiter."""
+
+
+def new_item_fast_slow_rate_limiter(fast_delay: float, slow_delay: float, max_fast_attempts: int) -> RateLimiter:
+    """Deprecated: use new_typed_item_fast_slow_rate_limiter."""
+    return new_typed_item_fast_slow_rate_limiter(fast_delay, slow_delay, max_fast_attempts)
+
+
+def new_typed_item_fast_slow_rate_limiter(
+    fast_delay: float, slow_delay: float, max_fast_attempts: int
+) -> TypedRateLimiter[Any]:
+    """`max_fast_attempts` quick retries, then slow ones (Go: workqueue.NewTypedItemFastSlowRateLimiter)."""
+    return TypedItemFastSlowRateLimiter(fast_delay, slow_delay, max_fast_attempts)
+
+
+class TypedMaxOfRateLimiter(Generic[T]):
+    """Asks every limiter and takes the worst answer (Go: TypedMaxOfRateLimiter).
+
+    With a token bucket among them the burst can seem exceeded, where other limiters had delayed some items longer.
+    """
+
+    def __init__(self, *limiters: TypedRateLimiter[T]) -> None:
+        self._limiters = limiters
+
+    def when(self, item: T) -> float:
+        """The longest delay of all limiters, at least 0.0."""
+        return max(0.0, *(limiter.when(item) for limiter in self._limiters)) if self._limiters else 0.0
+
+    def num_requeues(self, item: T) -> int:
+        """The largest count of all limiters."""
+        return max((limiter.num_requeues(item) for limiter in self._limiters), default=0)
+
+    def forget(self, item: T) -> None:
+        """Tells every limiter."""
+        for limiter in self._limiters:
+            limiter.forget(item)
+
+    def __repr__(self) -> str:
+        return f"<TypedMaxOfRateLimiter {', '.join(map(repr, self._limiters))}>"
+
+
+MaxOfRateLimiter: TypeAlias = TypedMaxOfRateLimiter[Any]
+"""Deprecated: use TypedMaxOfRateLimiter."""
+
+
+def new_max_of_rate_limiter(*limiters: TypedRateLimiter[Any]) -> RateLimiter:
+    """Deprecated: use new_typed_max_of_rate_limiter."""
+    return new_typed_max_of_rate_limiter(*limiters)
+
+
+def new_typed_max_of_rate_limiter(*limiters: TypedRateLimiter[T]) -> TypedRateLimiter[T]:
+    """The worst of several limiters (Go: workqueue.NewTypedMaxOfRateLimiter)."""
+    return TypedMaxOfRateLimiter(*limiters)
+
+
+class TypedWithMaxWaitRateLimiter(Generic[T]):
+    """Another limiter's delays, but never more than `max_delay` (Go: TypedWithMaxWaitRateLimiter)."""
+
+    def __init__(self, limiter: TypedRateLimiter[T], max_delay: float) -> None:
+        self._limiter = limiter
+        self._max_delay = max_delay
+
+    def when(self, item: T) -> float:
+        """See TypedRateLimiter."""
+        return min(self._limiter.when(item), self._max_delay)
+
+    def forget(self, item: T) -> None:
+        """See TypedRateLimiter."""
+        self._limiter.forget(item)
+
+    def num_requeues(self, item: T) -> int:
+        """See TypedRateLimiter."""
+        return self._limiter.num_requeues(item)
+
+    def __repr__(self) -> str:
+        return f"<TypedWithMaxWaitRateLimiter {self._max_delay}s, {self._limiter!r}>"
+
+
+WithMaxWaitRateLimiter: TypeAlias = TypedWithMaxWaitRateLimiter[Any]
+"""Deprecated: use TypedWithMaxWaitRateLimiter."""
+
+
+def new_with_max_wait_rate_limiter(limiter: RateLimiter, max_delay: float) -> RateLimiter:
+    """Deprecated: use new_typed_with_max_wait_rate_limiter."""
+    return new_typed_with_max_wait_rate_limiter(limiter, max_delay)
+
+
+def new_typed_with_max_wait_rate_limiter(limiter: TypedRateLimiter[T], max_delay: float) -> TypedRateLimiter[T]:
+    """`limiter` with its delays capped (Go: workqueue.NewTypedWithMaxWaitRateLimiter)."""
+    return TypedWithMaxWaitRateLimiter(limiter, max_delay)

@@ -1,0 +1,282 @@
+"""A work queue that can add items later. Mirrors util/workqueue/delaying_queue.go.
+
+In Go a goroutine owns the heap of waiting items and is fed through a channel that holds 1000. Here callers put items
+on the heap themselves, under a lock, and one thread adds what is due. The channel would cost a thread switch an item
+and would block the caller of a busy queue; a Condition is woken only when an item becomes the earliest, so that adding
+100,000 items that wait wakes the thread a handful of times. Go's heartbeat of ten seconds is left out with the channel:
+there is nothing it could find that the Condition missed. Shutdown waits for the thread to end; Go's does not.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from clientgo import klog
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.util.workqueue.metrics import MetricsProvider, _new_retry_metrics
+from clientgo.util.workqueue.queue import Interface, TypedInterface, TypedQueueConfig, new_typed_with_config
+from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
+
+__all__ = [
+    "DelayingInterface",
+    "DelayingQueueConfig",
+    "TypedDelayingInterface",
+    "TypedDelayingQueueConfig",
+    "new_delaying_queue",
+    "new_delaying_queue_with_config",
+    "new_delaying_queue_with_custom_clock",
+    "new_delaying_queue_with_custom_queue",
+    "new_named_delaying_queue",
+    "new_typed_delaying_queue",
+    "new_typed_delaying_queue_with_config",
+    "typed_new_delaying_queue",
+]
+
+T = TypeVar("T", bound=Hashable)
+
+
+class TypedDelayingInterface(TypedInterface[T], Protocol[T]):
+    """A queue that can add an item later, so that a failure is not retried in a hot loop.
+
+    Go: workqueue.TypedDelayingInterface.
+    """
+
+    def add_after(self, item: T, duration: float) -> None:
+        """Add `item` in `duration` seconds; at once when that is not positive. Never blocks."""
+        ...
+
+
+DelayingInterface: TypeAlias = TypedDelayingInterface[Any]
+"""Deprecated: use TypedDelayingInterface."""
+
+
+@dataclass(kw_only=True)
+class TypedDelayingQueueConfig(Generic[T]):
+    """What can be chosen about a delaying queue (Go: workqueue.TypedDelayingQueueConfig)."""
+
+    logger: klog.Logger | None = None
+    """Logs what goes wrong in the queue's thread. The queue's name is not added to it."""
+    name: str = ""
+    """A queue without a name reports no metrics."""
+    metrics_provider: MetricsProvider | None = None
+    """Used instead of the one given to `set_provider`."""
+    clock: WithTicker | None = None
+    """The real clock when None."""
+    queue: TypedInterface[T] | None = None
+    """The queue that items are added to when they are due; a `Typed` when None."""
+
+
+DelayingQueueConfig: TypeAlias = TypedDelayingQueueConfig[Any]
+"""Deprecated: use TypedDelayingQueueConfig."""
+
+
+def new_delaying_queue() -> DelayingInterface:
+    """Deprecated: use new_typed_delaying_queue."""
+    return new_delaying_queue_with_config(DelayingQueueConfig())
+
+
+def new_typed_delaying_queue() -> TypedDelayingInterface[Any]:
+    """A delaying queue without name and metrics (Go: workqueue.NewTypedDelayingQueue)."""
+    return new_typed_delaying_queue_with_config(TypedDelayingQueueConfig())
+
+
+def new_delaying_queue_with_config(config: DelayingQueueConfig) -> DelayingInterface:
+    """Deprecated: use new_typed_delaying_queue_with_config."""
+    return new_typed_delaying_queue_with_config(config)
+
+
+def typed_new_delaying_queue() -> TypedDelayingInterface[Any]:
+    """Deprecated: use new_typed_delaying_queue."""
+    return new_typed_delaying_queue()
+
+
+def new_typed_delaying_queue_with_config(config: TypedDelayingQueueConfig[T]) -> TypedDelayingInterface[T]:
+    """A delaying queue as `config` says (Go: workqueue.NewTypedDelayingQueueWithConfig). Starts its thread."""
+    logger = config.logger or klog.background()
+    clock = config.clock or REAL_CLOCK
+    queue = config.queue
+    if queue is None:
+        queue = new_typed_with_config(
+            TypedQueueConfig(name=config.name, metrics_provider=config.metrics_provider, clock=clock)
+        )
+    return _DelayingType(logger, clock, queue, config.name, config.metrics_provider)
+
+
+def new_delaying_queue_with_custom_queue(q: Interface, name: str) -> DelayingInterface:
+    """Deprecated: use new_delaying_queue_with_config."""
+    return new_delaying_queue_with_config(DelayingQueueConfig(name=name, queue=q))
+
+
+def new_named_delaying_queue(name: str) -> DelayingInterface:
+    """Deprecated: use new_delaying_queue_with_config."""
+    return new_delaying_queue_with_config(DelayingQueueConfig(name=name))
+
+
+def new_delaying_queue_with_custom_clock(clock: WithTicker, name: str) -> DelayingInterface:
+    """Deprecated: use new_delaying_queue_with_config."""
+    return new_delaying_queue_with_config(DelayingQueueConfig(name=name, clock=clock))
+
+
+# A Condition cannot wait for ever and a day: longer delays look at the clock in between.
+_LONGEST_WAIT = 86_400.0
+
+# How many replaced entries may stay on a heap, however small.
+_REPLACED_AT_LEAST = 64
+
+_ASLEEP_FOR_GOOD = math.inf
+_AWAKE = -math.inf
+
+
+class _DelayingType(Generic[T]):
+    """Adds items to another queue when they are due. Everything but the delaying is that queue's own.
+
+    An item waits once: added again while it waits, the earlier time counts. Items due at the same time are added in
+    the order in which they came. O(log n) for n waiting items.
+
+    Invariants (`_check` asserts them):
+      * `_waiting` holds what waits, by item; each of its entries is on the heap;
+      * other entries on the heap were replaced by an earlier one; at most as many as those that count, plus 64;
+      * the thread wakes at the earliest entry or before it.
+    """
+
+    def __init__(
+        self,
+        logger: klog.Logger,
+        clock: WithTicker,
+        queue: TypedInterface[T],
+        name: str,
+        provider: MetricsProvider | None,
+    ) -> None:
+        self._inner = queue
+        # Go embeds the inner queue. Its methods become this object's own attributes, so that the hot ones cost nothing.
+        self.add = queue.add
+        self.len = queue.len
+        self.get = queue.get
+        self.done = queue.done
+        self.shutting_down = queue.shutting_down
+
+        self._clock = clock
+        self._metrics = _new_retry_metrics(name, provider)
+        self._guard = utilruntime.handle_crash_with_logger(logger)
+        # Guards everything below. Not held while the inner queue is called.
+        self._lock = threading.Lock()
+        # Woken when an item is due before the thread would wake by itself, and by shutdown.
+        self._wakeup = threading.Condition(self._lock)
+        # When the thread will look at the heap at the latest.
+        self._wakes_at = _AWAKE
+        self._stopped = False
+        # (ready at, order of arrival, item); arrivals are unique, so items are never compared.
+        self._heap: list[tuple[float, int, T]] = []
+        self._waiting: dict[T, tuple[float, int, T]] = {}
+        self._arrivals = count()
+        self._thread = threading.Thread(target=self._waiting_loop, name=f"workqueue-{name}-delay", daemon=True)
+        self._thread.start()
+
+    def shut_down(self) -> None:
+        """Shut down the inner queue; items that still wait are dropped. Returns after the queue's thread ended.
+
+        May be called again; every call reaches the inner queue (Go: only the first), so that it always ends a drain.
+        """
+        self._inner.shut_down()
+        self._stop_waiting()
+
+    def shut_down_with_drain(self) -> None:
+        """Like `shut_down`, but block until the inner queue has drained. Items that still wait are dropped."""
+        self._stop_waiting()
+        self._inner.shut_down_with_drain()
+
+    def add_after(self, item: T, duration: float) -> None:
+        """Add `item` in `duration` seconds; at once when that is not positive. Does nothing in a shutdown."""
+        if self.shutting_down():
+            return
+        if self._metrics is not None:
+            self._metrics.retry()
+        if duration <= 0:
+            self.add(item)
+            return
+        self._insert(item, self._clock.now() + duration)
+
+    def _insert(self, item: T, ready_at: float) -> None:
+        with self._lock:
+            if self._stopped:
+                return
+            waiting, heap = self._waiting, self._heap
+            known = waiting.get(item)
+            if known is not None and known[0] <= ready_at:
+                return
+            entry = (ready_at, next(self._arrivals), item)
+            waiting[item] = entry
+            heapq.heappush(heap, entry)
+            if len(heap) > 2 * len(waiting) + _REPLACED_AT_LEAST:
+                self._drop_replaced()
+            if ready_at < self._wakes_at:
+                self._wakes_at = _AWAKE
+                self._wakeup.notify()
+
+    def _waiting_loop(self) -> None:
+        """Add items as they become due, until shutdown. Runs in the queue's thread."""
+        add, guard = self.add, self._guard
+        while (ready := self._take_ready()) is not None:
+            for item in ready:
+                with guard:
+                    add(item)
+
+    def _take_ready(self) -> list[T] | None:
+        """Block until items are due and take them all; None in a shutdown."""
+        with self._lock:
+            while not self._stopped:
+                now = self._clock.now()
+                if ready := self._pop_ready(now):
+                    return ready
+                if self._heap:
+                    self._wakes_at = self._heap[0][0]
+                    self._clock.wait(self._wakeup, min(self._wakes_at - now, _LONGEST_WAIT))
+                else:
+                    self._wakes_at = _ASLEEP_FOR_GOOD
+                    self._clock.wait(self._wakeup)
+                self._wakes_at = _AWAKE
+            return None
+
+    def _pop_ready(self, now: float) -> list[T]:
+        heap, waiting = self._heap, self._waiting
+        due = now + RESOLUTION
+        ready: list[T] = []
+        while heap and heap[0][0] <= due:
+            entry = heapq.heappop(heap)
+            item = entry[2]
+            if waiting.get(item) is entry:
+                del waiting[item]
+                ready.append(item)
+        if len(heap) > 2 * len(waiting) + _REPLACED_AT_LEAST:
+            self._drop_replaced()
+        return ready
+
+    def _drop_replaced(self) -> None:
+        """Build the heap anew. It at least halves, so this adds O(1) to each insertion."""
+        self._heap[:] = self._waiting.values()
+        heapq.heapify(self._heap)
+
+    def _stop_waiting(self) -> None:
+        with self._lock:
+            self._stopped = True
+            self._heap.clear()
+            self._waiting.clear()
+            self._wakeup.notify()
+        self._thread.join()
+
+    def __repr__(self) -> str:
+        return f"<delaying {len(self._waiting)} items for {self._inner!r}>"
+
+    def _check(self) -> None:
+        with self._lock:
+            entries = {id(entry) for entry in self._heap}
+            assert all(id(entry) in entries for entry in self._waiting.values()), self
+            assert all(entry[2] == item for item, entry in self._waiting.items()), self
+            assert len(self._heap) <= 2 * len(self._waiting) + _REPLACED_AT_LEAST, self
+            assert not self._heap or self._wakes_at <= self._heap[0][0] or self._stopped, self
