@@ -1,0 +1,299 @@
+"""Amounts of resources: `100m` CPU, `1.5Gi` memory, `12e6` of anything.
+
+Mirrors k8s.io/apimachinery/pkg/api/resource/quantity.go (with amount.go, math.go and scale_int.go, which only work
+around the size of Go's integers). A Quantity is immutable here: `add` and the others return a new one, and `+`, `-`,
+`<` work. Python's integers do not overflow, so arithmetic is always exact; `value` and its kin stay within 64 bits.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import total_ordering
+from typing import Final
+
+from clientgo.apimachinery.api.resource.suffix import Format, construct, interpret
+
+
+class ErrFormatWrong(ValueError):
+    """The text is no quantity. Go: resource.ErrFormatWrong."""
+
+    def __init__(self) -> None:
+        super().__init__("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+
+
+class ErrNumeric(ValueError):
+    """The number of a quantity cannot be read. Go: resource.ErrNumeric."""
+
+    def __init__(self) -> None:
+        super().__init__("unable to parse numeric part of quantity")
+
+
+class ErrSuffix(ValueError):
+    """A quantity has an unknown suffix. Go: resource.ErrSuffix."""
+
+    def __init__(self) -> None:
+        super().__init__("unable to parse quantity's suffix")
+
+
+_QUANTITY: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+_NANO: Final = -9
+_MAX_INT64: Final = (1 << 63) - 1
+_MIN_INT64: Final = -(1 << 63)
+_MAX_INT64_DIGITS: Final = 18
+
+
+@total_ordering
+class Quantity:
+    """A number and the format it is written in: value = unscaled × 10^scale. Immutable. Go: resource.Quantity.
+
+    Two quantities are equal when their numbers are, whatever their texts. str() gives the canonical text, or the one
+    it was read from where Go keeps that. The zero value is Quantity().
+    """
+
+    __slots__ = ("_format", "_scale", "_text", "_unscaled")
+
+    def __init__(
+        self, unscaled: int = 0, scale: int = 0, format: Format = Format.DECIMAL_SI, text: str | None = None
+    ) -> None:
+        """`text` is what str() gives; computed when None."""
+        self._unscaled = unscaled
+        self._scale = scale
+        self._format = format
+        self._text = text
+
+    @property
+    def format(self) -> Format:
+        """How the quantity is written. Go: Quantity.Format."""
+        return self._format
+
+    def is_zero(self) -> bool:
+        """Go: Quantity.IsZero."""
+        return self._unscaled == 0
+
+    def sign(self) -> int:
+        """-1, 0 or 1. Go: Quantity.Sign."""
+        return (self._unscaled > 0) - (self._unscaled < 0)
+
+    def value(self) -> int:
+        """The number, rounded away from zero to an integer, within 64 bits. Go: Quantity.Value.
+
+        >>> parse_quantity("1500m").value()
+        2
+        """
+        return self.scaled_value(0)
+
+    def milli_value(self) -> int:
+        """The number in thousandths, rounded away from zero, within 64 bits. Go: Quantity.MilliValue."""
+        return self.scaled_value(-3)
+
+    def scaled_value(self, scale: int) -> int:
+        """The number in units of 10^scale, rounded away from zero, within 64 bits. Go: Quantity.ScaledValue."""
+        shift = self._scale - scale
+        if shift > _MAX_INT64_DIGITS:
+            return 0 if self._unscaled == 0 else _MAX_INT64 if self._unscaled > 0 else _MIN_INT64
+        return max(_MIN_INT64, min(_MAX_INT64, _rescale(self._unscaled, shift)))
+
+    def as_int64(self) -> tuple[int, bool]:
+        """The number if it is an integer of 64 bits, and whether it is. Go: Quantity.AsInt64."""
+        value = self.value()
+        return (value, True) if self.cmp_int64(value) == 0 else (0, False)
+
+    def as_approximate_float64(self) -> float:
+        """The number as a float; infinite when it is too large. Go: Quantity.AsApproximateFloat64."""
+        try:
+            return float(f"{self._unscaled}e{self._scale}")
+        except OverflowError:
+            return float("inf") * self.sign()
+
+    def add(self, y: Quantity) -> Quantity:
+        """The sum, in this one's format unless this is zero. Go: Quantity.Add."""
+        format = y._format if self.is_zero() else self._format
+        scale = min(self._scale, y._scale)
+        mine, theirs = _rescale(self._unscaled, self._scale - scale), _rescale(y._unscaled, y._scale - scale)
+        return Quantity(mine + theirs, scale, format)
+
+    def sub(self, y: Quantity) -> Quantity:
+        """The difference, in this one's format unless this is zero. Go: Quantity.Sub."""
+        return self.add(y.neg())
+
+    def mul(self, y: int) -> Quantity:
+        """The product. Go: Quantity.Mul."""
+        return Quantity(self._unscaled * y, self._scale, self._format)
+
+    def neg(self) -> Quantity:
+        """The same number with the other sign. Go: Quantity.Neg."""
+        return Quantity(-self._unscaled, self._scale, self._format)
+
+    def round_up(self, scale: int) -> Quantity:
+        """Rounded away from zero to a multiple of 10^scale. Go: Quantity.RoundUp."""
+        if self._scale >= scale:
+            return self
+        return Quantity(_rescale(self._unscaled, self._scale - scale), scale, self._format)
+
+    def cmp(self, y: Quantity) -> int:
+        """-1, 0 or 1 as this is less than, equal to or greater than `y`. Go: Quantity.Cmp."""
+        if self.sign() != y.sign():
+            return -1 if self.sign() < y.sign() else 1
+        # Powers of ten first: aligning 1e999999999 with 1 would need all the memory there is.
+        mine, theirs = self._magnitude(), y._magnitude()
+        if mine != theirs:
+            return self.sign() if mine > theirs else -self.sign()
+        scale = min(self._scale, y._scale)
+        left, right = _rescale(self._unscaled, self._scale - scale), _rescale(y._unscaled, y._scale - scale)
+        return (left > right) - (left < right)
+
+    def cmp_int64(self, y: int) -> int:
+        """`cmp` with an integer. Go: Quantity.CmpInt64."""
+        return self.cmp(Quantity(y))
+
+    def equal(self, v: Quantity) -> bool:
+        """Whether the numbers are equal. Go: Quantity.Equal."""
+        return self.cmp(v) == 0
+
+    def deep_copy(self) -> Quantity:
+        """Itself: it cannot change. Go: Quantity.DeepCopy."""
+        return self
+
+    def __add__(self, y: Quantity) -> Quantity:
+        return self.add(y)
+
+    def __sub__(self, y: Quantity) -> Quantity:
+        return self.sub(y)
+
+    def __neg__(self) -> Quantity:
+        return self.neg()
+
+    def __eq__(self, other: object) -> bool:
+        return self.equal(other) if isinstance(other, Quantity) else NotImplemented
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.cmp(other) < 0
+
+    def __bool__(self) -> bool:
+        return self._unscaled != 0
+
+    def __hash__(self) -> int:
+        digits, exponent = _without_factors(self._unscaled, 10)
+        return hash((digits, self._scale + exponent if digits else 0))
+
+    def __str__(self) -> str:
+        if self._text is None:
+            self._text = self._canonical()
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Quantity {self}>"
+
+    def _magnitude(self) -> int:
+        """The power of ten just above the number; only compared between numbers of one sign."""
+        return len(str(abs(self._unscaled))) + self._scale if self._unscaled else 0
+
+    def _canonical(self) -> str:
+        """No digits lost, no fraction, the largest suffix possible. Go: Quantity.CanonicalizeBytes."""
+        if self.is_zero():
+            return "0"
+        format = self._format
+        if format is Format.BINARY_SI:
+            small = self.cmp_int64(-1024) > 0 and self.cmp_int64(1024) < 0
+            whole = self.round_up(0)
+            if not small and whole == self:
+                number, times = _without_factors(_rescale(whole._unscaled, whole._scale), 1024)
+                return f"{number}{construct(times * 10, format)}"
+            format = Format.DECIMAL_SI
+        number, times = _without_factors(self._unscaled, 10)
+        exponent = self._scale + times
+        spare = exponent % 3
+        return f"{number * 10**spare}{construct(exponent - spare, format)}"
+
+
+def _rescale(unscaled: int, shift: int) -> int:
+    """unscaled × 10^shift, rounded away from zero."""
+    if shift >= 0:
+        return int(unscaled * 10**shift)
+    digits = abs(unscaled)
+    # Fewer digits than places to drop: what is left is less than one.
+    rounded = (digits > 0) if -shift > len(str(digits)) else -(-digits // 10**-shift)
+    return int(rounded) if unscaled >= 0 else -int(rounded)
+
+
+def _without_factors(number: int, base: int) -> tuple[int, int]:
+    """The number divided by `base` as often as that leaves no remainder, and how often that was."""
+    times = 0
+    while number and number % base == 0:
+        number //= base
+        times += 1
+    return number, times
+
+
+def must_parse(str: str) -> Quantity:
+    """parse_quantity for texts in programs. Raises ValueError naming the text (Go panics). Go: resource.MustParse."""
+    try:
+        return parse_quantity(str)
+    except ValueError as err:
+        raise ValueError(f"cannot parse '{str}': {err}") from err
+
+
+def parse_quantity(str: str) -> Quantity:
+    """Read a quantity. Raises ErrFormatWrong, ErrNumeric or ErrSuffix, all ValueErrors. Go: resource.ParseQuantity.
+
+    >>> [f"{parse_quantity(text)}" for text in ("0.5", "1.5Gi", "1000k", "12e6", "2048Ki")]
+    ['500m', '1536Mi', '1M', '12e6', '2Mi']
+    """
+    match = _QUANTITY.fullmatch(str)
+    if not str or match is None:
+        raise ErrFormatWrong
+    sign, whole, fraction, suffix = match.groups(default="")
+    whole = whole.lstrip("0") or "0"
+    try:
+        exponent, format = interpret(suffix)
+    except ValueError:
+        raise ErrSuffix from None
+    try:
+        digits = int(whole + fraction)
+    except ValueError:  # Python refuses thousands of digits.
+        raise ErrNumeric from None
+    if sign == "-":
+        digits = -digits
+    if format is Format.BINARY_SI:
+        return _binary(str, digits, whole, fraction, exponent)
+    return _decimal(str, digits, whole + fraction, exponent - len(fraction), format)
+
+
+def _decimal(text: str, digits: int, shown: str, scale: int, format: Format) -> Quantity:
+    if scale < _NANO:
+        return Quantity(_rescale(digits, scale - _NANO), _NANO, format)
+    # Go keeps a text that is canonical already (as far as it looks) and short enough for its integers.
+    canonical = scale % 3 == 0 and not shown.endswith("000") and shown[0] != "0"
+    keep = text == "0" or (canonical and len(shown) <= _MAX_INT64_DIGITS)
+    return Quantity(digits, scale, format, text if keep else None)
+
+
+def _binary(text: str, digits: int, whole: str, fraction: str, exponent: int) -> Quantity:
+    fits = len(whole) + exponent * 3 // 10 <= 14 and not fraction
+    number = digits << exponent
+    if fits:
+        return Quantity(number, 0, Format.BINARY_SI, text if digits & 0x07 else None)
+    quantity = Quantity(number, -len(fraction), Format.BINARY_SI).round_up(_NANO)
+    if quantity.cmp_int64(_MAX_INT64) > 0:
+        quantity = Quantity(_MAX_INT64, 0, Format.BINARY_SI)
+    elif quantity.cmp_int64(-_MAX_INT64) < 0:
+        quantity = Quantity(-_MAX_INT64, 0, Format.BINARY_SI)
+    if quantity and -1 < quantity.as_approximate_float64() < 1:
+        # No binary suffix can write a fraction of one.
+        quantity = Quantity(quantity._unscaled, quantity._scale, Format.DECIMAL_SI)
+    return quantity
+
+
+def new_quantity(value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
+    """Go: resource.NewQuantity."""
+    return Quantity(value, 0, format)
+
+
+def new_milli_quantity(value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
+    """So many thousandths. Go: resource.NewMilliQuantity."""
+    return Quantity(value, -3, format)
+
+
+def new_scaled_quantity(value: int, scale: int) -> Quantity:
+    """So many units of 10^scale. Go: resource.NewScaledQuantity."""
+    return Quantity(value, scale, Format.DECIMAL_SI)
