@@ -1,0 +1,32 @@
+# Sourced by the scripts here: finding a Python and making a virtual environment with the project in it.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The first Python on PATH that is new enough; $PYTHON goes before all.
+find_python() {
+  local candidate
+  for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+      echo "$candidate"
+      return
+    fi
+  done
+  echo "clientgo needs Python 3.11 or newer, and there is none on PATH." >&2
+  echo "Install one (apt-get install python3, pyenv install 3.13), or name it: PYTHON=/path/to/python $0" >&2
+  exit 1
+}
+
+# make_venv DIR EXTRAS: a virtual environment in DIR with the project and its extras; a second run reuses it.
+make_venv() {
+  local venv=$1 extras=$2 python stamp
+  python=$(find_python) || exit 1
+  stamp="$("$python" -c 'import sys; print(sys.version)') $extras $(cat "$root/setup.cfg" "$root/pyproject.toml" | cksum)"
+  if [ "$(cat "$venv/.stamp" 2>/dev/null)" = "$stamp" ]; then
+    return
+  fi
+  echo "Making a virtual environment in ${venv#"$root"/} with $("$python" --version)" >&2
+  rm -rf "$venv"
+  "$python" -m venv "$venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
+  echo "$stamp" >"$venv/.stamp"
+}

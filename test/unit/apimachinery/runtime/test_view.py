@@ -1,0 +1,266 @@
+"""The object model: typed views over JSON documents."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import UTC, datetime
+
+import pytest
+
+from clientgo.api.apps import v1 as appsv1
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+
+
+def deployment() -> appsv1.Deployment:
+    return appsv1.Deployment(
+        metadata=metav1.ObjectMeta(name="web", namespace="default", labels={"app": "web"}),
+        spec=appsv1.DeploymentSpec(
+            replicas=2,
+            template=corev1.PodTemplateSpec(
+                spec=corev1.PodSpec(containers=[corev1.Container(name="nginx", image="nginx:1.27")])
+            ),
+        ),
+    )
+
+
+def test_an_object_is_built_as_a_go_literal_and_read_by_attributes() -> None:
+    web = deployment()
+
+    assert web.metadata.name == "web"
+    assert web.spec.replicas == 2
+    assert web.spec.template.spec.containers[0].image == "nginx:1.27"
+    assert web.to_dict() == {
+        "metadata": {"name": "web", "namespace": "default", "labels": {"app": "web"}},
+        "spec": {"replicas": 2, "template": {"spec": {"containers": [{"name": "nginx", "image": "nginx:1.27"}]}}},
+    }
+
+
+def test_absent_values_read_as_zero_and_absent_pointers_as_none() -> None:
+    empty = appsv1.Deployment()
+
+    assert empty.metadata.name == ""
+    assert empty.status.available_replicas == 0
+    assert empty.spec.paused is False
+    assert empty.spec.replicas is None
+    assert empty.spec.selector is None
+    assert empty.metadata.labels == {}
+    assert empty.spec.template.spec.containers == []
+    assert empty.metadata.creation_timestamp is None
+
+
+def test_null_reads_as_absent() -> None:
+    pod = corev1.Pod.from_dict({"metadata": None, "spec": {"containers": None, "nodeName": None}})
+
+    assert (pod.metadata.name, pod.spec.node_name, list(pod.spec.containers)) == ("", "", [])
+
+
+def test_reading_never_changes_the_document() -> None:
+    document: dict[str, object] = {}
+    pod = corev1.Pod.from_dict(document)
+
+    _ = (pod.metadata.labels, pod.spec.containers, pod.spec.security_context, pod.status.conditions, repr(pod))
+
+    assert document == {}
+
+
+def test_writing_through_an_empty_view_attaches_it() -> None:
+    pod = corev1.Pod()
+
+    pod.metadata.labels["app"] = "web"
+    pod.spec.containers.append(corev1.Container(name="a"))
+    pod.spec.containers[0].image = "nginx"
+
+    assert pod.to_dict() == {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "a", "image": "nginx"}]},
+    }
+
+
+def test_two_empty_views_of_one_field_write_into_the_same_place() -> None:
+    pod = corev1.Pod()
+    first, second = pod.metadata, pod.metadata
+
+    first.name = "a"
+    second.namespace = "b"
+
+    assert pod.to_dict() == {"metadata": {"name": "a", "namespace": "b"}}
+    assert first.namespace == second.namespace == "b"
+
+
+def test_fields_the_class_does_not_know_are_kept() -> None:
+    document = {"metadata": {"name": "a", "fromTheFuture": 1}, "alsoNew": {"x": [1]}}
+    pod = corev1.Pod.from_dict(document)
+
+    pod.metadata.name = "b"
+
+    assert pod.to_dict() == {"metadata": {"name": "b", "fromTheFuture": 1}, "alsoNew": {"x": [1]}}
+    assert pod.deep_copy().to_dict() == pod.to_dict()
+
+
+def test_zero_is_left_out_where_go_leaves_it_out() -> None:
+    status = appsv1.DeploymentStatus(replicas=3)
+    container = corev1.Container(name="a")
+
+    status.replicas = 0  # omitempty
+    container.name = ""  # no omitempty
+    spec = appsv1.DeploymentSpec(replicas=0)  # a pointer to zero is a value
+
+    assert status.to_dict() == {}
+    assert container.to_dict() == {"name": ""}
+    assert spec.to_dict() == {"replicas": 0}
+
+
+def test_none_removes_a_field() -> None:
+    spec = appsv1.DeploymentSpec(replicas=1)
+
+    spec.replicas = None
+
+    assert spec.to_dict() == {}
+
+
+def test_assignment_copies() -> None:
+    container = corev1.Container(name="a")
+    pod = corev1.Pod(spec=corev1.PodSpec(containers=[container]))
+
+    container.name = "changed"
+    other = corev1.Pod(spec=pod.spec)
+    other.spec.containers[0].name = "other"
+
+    assert [pod.spec.containers[0].name, other.spec.containers[0].name] == ["a", "other"]
+
+
+def test_a_frozen_object_refuses_every_write_and_its_copy_takes_them() -> None:
+    web = deployment()
+    early = web.spec.template.spec.containers
+    web.freeze()
+
+    for write in (
+        lambda: setattr(web, "kind", "X"),
+        lambda: setattr(web.metadata, "name", "x"),
+        lambda: web.metadata.labels.update(a="b"),
+        lambda: web.metadata.labels.pop("app"),
+        lambda: web.metadata.annotations.setdefault("a", "b"),
+        lambda: web.metadata.owner_references.append(metav1.OwnerReference(name="x")),
+        lambda: early.clear(),
+        lambda: setattr(early[0], "image", "x"),
+        lambda: web.set_name("x"),
+        lambda: web.set_labels({}),
+        lambda: web.spec.template.spec.containers.__delitem__(0),
+    ):
+        with pytest.raises(runtime.ReadOnlyError, match="deep_copy"):
+            write()
+
+    copied = web.deep_copy()
+    copied.metadata.labels["app"] = "other"
+    assert (web.metadata.labels["app"], copied.metadata.labels["app"]) == ("web", "other")
+    assert web == deployment()
+
+
+def test_every_way_of_copying_gives_a_writable_object() -> None:
+    web = deployment().freeze()
+
+    for copied in (copy.copy(web), copy.deepcopy(web), pickle.loads(pickle.dumps(web)), web.deep_copy_object()):
+        assert copied == web
+        copied.metadata.name = "x"
+    assert web.metadata.name == "web"
+
+
+def test_equality_is_equality_of_documents() -> None:
+    assert deployment() == deployment()
+    assert corev1.Pod() != appsv1.Deployment()
+    assert deployment().spec.template.spec.containers == [corev1.Container(name="nginx", image="nginx:1.27")]
+    changed = deployment()
+    changed.spec.replicas = 3
+    assert changed != deployment()
+    with pytest.raises(TypeError):
+        hash(deployment())
+
+
+def test_times_are_aware_and_in_utc() -> None:
+    meta = metav1.ObjectMeta.from_dict({"creationTimestamp": "2026-11-21T04:00:00+01:00"})
+    assert meta.creation_timestamp == datetime(2026, 11, 21, 3, tzinfo=UTC)
+
+    meta.creation_timestamp = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+    event = corev1.Event(event_time=datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC))
+
+    assert meta.to_dict() == {"creationTimestamp": "2026-01-02T03:04:05Z"}
+    assert event.to_dict() == {"eventTime": "2026-01-02T03:04:05.000678Z"}
+
+
+def test_bytes_are_base64_in_the_document() -> None:
+    secret = corev1.Secret(data={"password": b"hunter2"})
+
+    assert secret.to_dict() == {"data": {"password": "aHVudGVyMg=="}}
+    assert secret.data["password"] == b"hunter2"
+
+
+def test_quantities_read_and_write() -> None:
+    container = corev1.Container(name="a", resources=corev1.ResourceRequirements(requests={"cpu": "250m"}))
+
+    assert container.resources.requests["cpu"].milli_value() == 250
+    assert container.to_dict() == {"name": "a", "resources": {"requests": {"cpu": "250m"}}}
+
+
+def test_inlined_structs_give_their_fields_to_the_class_that_inlines_them() -> None:
+    volume = corev1.Volume(name="tmp", empty_dir=corev1.EmptyDirVolumeSource(medium="Memory"))
+
+    assert volume.to_dict() == {"name": "tmp", "emptyDir": {"medium": "Memory"}}
+    assert isinstance(volume, corev1.VolumeSource)
+
+
+def test_wrong_values_are_refused_with_the_name_of_the_field() -> None:
+    with pytest.raises(TypeError, match=r"DeploymentSpec\.replicas: expected int, got str"):
+        appsv1.DeploymentSpec(replicas="2")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Deployment\.spec: expected DeploymentSpec, got PodSpec"):
+        appsv1.Deployment(spec=corev1.PodSpec())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Deployment has no field 'replicas'"):
+        appsv1.Deployment(replicas=2)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        appsv1.DeploymentSpec().replica = 2  # type: ignore[attr-defined]
+    spec = appsv1.DeploymentSpec(replicas=1)
+    with pytest.raises(TypeError):
+        spec.replicas = True
+    assert spec.replicas == 1
+
+
+def test_the_repr_of_an_object_tells_who_it_is_and_not_what_it_holds() -> None:
+    secret = corev1.Secret(metadata=metav1.ObjectMeta(name="s", namespace="ns"), data={"p": b"hunter2"})
+
+    assert repr(secret) == "Secret('ns/s')"
+    assert repr(deployment().spec.template.spec.containers[0]) == "Container(name='nginx', image='nginx:1.27')"
+
+
+def test_lists_and_maps_behave_like_lists_and_dicts() -> None:
+    pod = corev1.Pod(spec=corev1.PodSpec(containers=[corev1.Container(name=name) for name in "abc"]))
+    containers = pod.spec.containers
+
+    containers.insert(1, corev1.Container(name="x"))
+    del containers[0]
+    containers[1:2] = [corev1.Container(name="y"), corev1.Container(name="z")]
+
+    assert [container.name for container in containers] == ["x", "y", "z", "c"]
+    assert [container.name for container in containers[1:3]] == ["y", "z"]
+    assert corev1.Container(name="x") in containers
+    assert len(containers) == 4
+
+    labels = corev1.Pod(metadata=metav1.ObjectMeta(labels={"a": "1"})).metadata.labels
+    assert (dict(labels), labels.get("b"), "a" in labels, list(labels)) == ({"a": "1"}, None, True, ["a"])
+    with pytest.raises(KeyError):
+        labels["b"]
+
+
+def test_every_generated_class_can_be_made_and_read() -> None:
+    """The declarations resolve: no field names a type that is not there."""
+    from clientgo.kubernetes.scheme import SCHEME
+
+    def read(struct: runtime.Struct, depth: int) -> None:
+        for attr in struct._fields:
+            value = getattr(struct, attr)
+            if isinstance(value, runtime.Struct) and depth:
+                read(value, depth - 1)
+
+    for cls in SCHEME.all_known_types().values():
+        read(cls(), depth=4)
