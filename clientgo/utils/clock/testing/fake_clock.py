@@ -19,7 +19,9 @@ _NS = 1_000_000_000
 
 
 def _to_ns(seconds: float) -> int:
-    return round(seconds * _NS)
+    # Not seconds * _NS: a float of that size is exact to 256 ns only.
+    whole = int(seconds)
+    return whole * _NS + round((seconds - whole) * _NS)
 
 
 class FakePassiveClock:
