@@ -1,0 +1,92 @@
+"""How long items wait. More cases, compared with Go, stand under test/golden/workqueue."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from clientgo.util import workqueue
+from clientgo.util.flowcontrol import rate
+from clientgo.utils.clock.testing import FakeClock
+
+MS = 0.001
+
+
+def test_delay_doubles_per_failure_of_an_item() -> None:
+    """Go: TestItemExponentialFailureRateLimiter"""
+    limiter = workqueue.new_item_exponential_failure_rate_limiter(1 * MS, 1.0)
+    assert [limiter.when("one") for _ in range(5)] == [1 * MS, 2 * MS, 4 * MS, 8 * MS, 16 * MS]
+    assert limiter.num_requeues("one") == 5
+
+    assert [limiter.when("two") for _ in range(2)] == [1 * MS, 2 * MS]
+    assert limiter.num_requeues("two") == 2
+
+    limiter.forget("one")
+    assert limiter.num_requeues("one") == 0
+    assert limiter.when("one") == 1 * MS
+
+
+@pytest.mark.parametrize(("base", "maximum", "calls"), [(1 * MS, 1000.0, 5000), (60.0, 3600.0 * 1000, 1200)])
+def test_delay_stays_at_the_maximum_after_very_many_failures(base: float, maximum: float, calls: int) -> None:
+    """Go: TestItemExponentialFailureRateLimiterOverFlow"""
+    limiter = workqueue.new_item_exponential_failure_rate_limiter(base, maximum)
+    delays = [limiter.when("overflow") for _ in range(calls)]
+    assert delays == sorted(delays)
+    assert delays[-1] == maximum
+
+
+def test_fast_then_slow() -> None:
+    """Go: TestItemFastSlowRateLimiter"""
+    limiter = workqueue.new_item_fast_slow_rate_limiter(5 * MS, 10.0, 3)
+    assert [limiter.when("one") for _ in range(5)] == [5 * MS, 5 * MS, 5 * MS, 10.0, 10.0]
+    assert limiter.num_requeues("one") == 5
+    assert limiter.when("two") == 5 * MS
+    limiter.forget("one")
+    assert limiter.num_requeues("one") == 0
+    assert limiter.when("one") == 5 * MS
+
+
+def test_worst_limiter_wins() -> None:
+    """Go: TestMaxOfRateLimiter"""
+    limiter = workqueue.new_max_of_rate_limiter(
+        workqueue.new_item_fast_slow_rate_limiter(5 * MS, 3.0, 3),
+        workqueue.new_item_exponential_failure_rate_limiter(1 * MS, 1.0),
+    )
+    assert [limiter.when("one") for _ in range(5)] == [5 * MS, 5 * MS, 5 * MS, 3.0, 3.0]
+    assert limiter.num_requeues("one") == 5
+    assert limiter.when("two") == 5 * MS
+    limiter.forget("one")
+    assert limiter.num_requeues("one") == 0
+    assert limiter.when("one") == 5 * MS
+
+
+def test_no_limiter_at_all() -> None:
+    limiter = workqueue.new_max_of_rate_limiter()
+    assert (limiter.when("a"), limiter.num_requeues("a")) == (0.0, 0)
+
+
+def test_wait_is_capped() -> None:
+    """Go: TestWithMaxWaitRateLimiter"""
+    limiter = workqueue.new_with_max_wait_rate_limiter(
+        workqueue.new_item_exponential_failure_rate_limiter(1 * MS, 1000.0), 4 * MS
+    )
+    assert [limiter.when("one") for _ in range(5)] == [1 * MS, 2 * MS, 4 * MS, 4 * MS, 4 * MS]
+    assert limiter.num_requeues("one") == 5
+    limiter.forget("one")
+    assert limiter.when("one") == 1 * MS
+
+
+def test_bucket_reserves_tokens_of_the_future() -> None:
+    clock = FakeClock()
+    limiter: workqueue.BucketRateLimiter = workqueue.TypedBucketRateLimiter(limiter=rate.new_limiter(10, 2, clock))
+    assert [limiter.when(item) for item in "aabc"] == [0.0, 0.0, pytest.approx(0.1), pytest.approx(0.2)]
+    clock.step(0.2)
+    assert limiter.when("d") == pytest.approx(0.1)
+    assert limiter.num_requeues("a") == 0
+    limiter.forget("a")
+
+
+def test_empty_bucket_without_refill_never_gives_a_token() -> None:
+    limiter: workqueue.BucketRateLimiter = workqueue.TypedBucketRateLimiter(limiter=rate.new_limiter(0, 0, FakeClock()))
+    assert limiter.when("a") == math.inf

@@ -1,0 +1,196 @@
+"""The delaying queue adds what is due, once, in order of time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clientgo.testing import synctest
+from clientgo.util import workqueue
+from clientgo.utils.clock.testing import FakeClock
+
+
+@pytest.fixture
+def bubble() -> Iterator[synctest.Bubble]:
+    with synctest.bubble() as b:
+        yield b
+
+
+class Case:
+    """A delaying queue on a clock that only the test moves."""
+
+    def __init__(self, bubble: synctest.Bubble) -> None:
+        self.bubble = bubble
+        self.clock = FakeClock(1000.0)
+        self.queue: Any = workqueue.new_delaying_queue_with_config(workqueue.DelayingQueueConfig(clock=self.clock))
+        bubble.wait()
+
+    def add_after(self, item: str, duration: float) -> None:
+        self.queue.add_after(item, duration)
+        self.bubble.wait()
+
+    def step(self, seconds: float) -> list[str]:
+        """Move the clock; what was added then, taken and done."""
+        self.clock.step(seconds)
+        self.bubble.wait()
+        self.queue._check()
+        items = []
+        while self.queue.len():
+            item, _ = self.queue.get()
+            items.append(item)
+            self.queue.done(item)
+        return items
+
+
+@pytest.fixture
+def case(bubble: synctest.Bubble) -> Iterator[Case]:
+    case = Case(bubble)
+    yield case
+    case.queue.shut_down()
+
+
+def test_item_appears_once_after_its_delay(case: Case) -> None:
+    """Go: TestSimpleQueue"""
+    case.add_after("foo", 0.05)
+    assert case.queue.len() == 0
+    assert case.step(0.06) == ["foo"]
+    assert case.step(10.0) == []
+
+
+def test_earliest_time_counts(case: Case) -> None:
+    """Go: TestDeduping"""
+    case.add_after("foo", 0.05)
+    case.add_after("foo", 0.07)
+    assert case.step(0.06) == ["foo"]
+    assert case.step(0.02) == []
+
+    case.add_after("foo", 0.05)
+    case.add_after("foo", 0.03)
+    assert case.step(0.04) == ["foo"]
+    assert case.step(0.02) == []
+
+
+def test_shorter_delay_added_later_fires_first(case: Case) -> None:
+    """Go: TestAddTwoFireEarly"""
+    case.add_after("foo", 1.0)
+    case.add_after("bar", 0.05)
+    assert case.step(0.06) == ["bar"]
+    case.add_after("baz", 2.0)
+    assert case.step(1.0) == ["foo"]
+    assert case.step(2.0) == ["baz"]
+
+
+def test_items_due_together_come_in_order_of_time(case: Case) -> None:
+    """Go: TestCopyShifting"""
+    case.add_after("foo", 1.0)
+    case.add_after("bar", 0.5)
+    case.add_after("baz", 0.25)
+    assert case.step(2.0) == ["baz", "bar", "foo"]
+
+
+def test_items_due_at_one_instant_come_in_order_of_arrival(case: Case) -> None:
+    for item in "cab":
+        case.add_after(item, 1.0)
+    assert case.step(1.0) == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize("duration", [0.0, -1.0])
+def test_no_delay_adds_at_once(case: Case, duration: float) -> None:
+    case.queue.add_after("foo", duration)
+    assert case.queue.len() == 1
+
+
+def test_infinite_delay_waits_for_ever(case: Case) -> None:
+    case.add_after("foo", float("inf"))
+    assert case.step(1e9) == []
+
+
+def test_replaced_entries_do_not_pile_up(case: Case) -> None:
+    for step in range(10_000):
+        case.queue.add_after("foo", 10_000.0 - step)
+    assert len(case.queue._heap) <= 2 + 64
+    case.queue._check()
+
+
+def test_thread_sleeps_while_later_items_are_added(case: Case) -> None:
+    """Only an item due before the thread would wake by itself wakes it."""
+    case.add_after("first", 1.0)
+    notified: list[None] = []
+    case.queue._wakeup.notify = lambda: notified.append(None)
+    for number in range(100):
+        case.queue.add_after(number, 2.0 + number)
+    assert notified == []
+    case.queue.add_after("earlier", 0.5)
+    assert notified == [None]
+    del case.queue._wakeup.notify
+    case.queue._wakes_at = 0.0
+    with case.queue._lock:
+        case.queue._wakeup.notify()
+
+
+def test_an_inner_queue_that_raises_does_not_end_the_thread(bubble: synctest.Bubble) -> None:
+    class Picky:
+        def __init__(self) -> None:
+            self.inner: workqueue.Queue[Any] = workqueue.default_queue()
+            self.pop, self.len, self.touch = self.inner.pop, self.inner.len, self.inner.touch
+
+        def push(self, item: Any) -> None:
+            if item == "bad":
+                raise ValueError("no bad items")
+            self.inner.push(item)
+
+    queue = workqueue.new_delaying_queue_with_custom_queue(
+        workqueue.new_with_config(workqueue.QueueConfig(queue=Picky())), "picky"
+    )
+    queue.add_after("bad", 1.0)
+    queue.add_after("good", 1.0)
+    bubble.sleep(1.0)
+    assert queue.get() == ("good", False)
+    queue.shut_down()
+
+
+@pytest.mark.parametrize("drain", [False, True])
+def test_shutdown_drops_what_waits_and_ends_the_thread(bubble: synctest.Bubble, drain: bool) -> None:
+    queue: Any = workqueue.new_delaying_queue()
+    queue.add_after("later", 5.0)
+    queue.add("now")
+    if drain:
+        queue.shut_down_with_drain()
+    queue.shut_down()
+    queue.add_after("never", 1.0)
+    queue.add_after("at once", 0.0)
+    bubble.sleep(10.0)
+    assert queue.get() == ("now", False)
+    queue.done("now")
+    assert queue.get() == (None, True)
+    assert not queue._thread.is_alive()
+
+
+def test_shut_down_ends_a_drain_also_when_it_is_not_the_first(bubble: synctest.Bubble) -> None:
+    queue: Any = workqueue.new_delaying_queue()
+    queue.add("a")
+    queue.get()
+    queue.shut_down()
+    drain = threading.Thread(target=queue.shut_down_with_drain)
+    drain.start()
+    bubble.wait()
+    assert drain.is_alive()
+    queue.shut_down()
+    drain.join()
+
+
+def test_deprecated_constructors(bubble: synctest.Bubble) -> None:
+    clock = FakeClock()
+    for queue in (
+        workqueue.new_delaying_queue(),
+        workqueue.typed_new_delaying_queue(),
+        workqueue.new_typed_delaying_queue(),
+        workqueue.new_named_delaying_queue("name"),
+        workqueue.new_delaying_queue_with_custom_clock(clock, "name"),
+    ):
+        queue.add("a")
+        assert queue.get() == ("a", False)
+        queue.shut_down()
