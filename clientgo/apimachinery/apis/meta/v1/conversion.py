@@ -1,0 +1,91 @@
+"""Conversions between texts, query parameters and values.
+
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/conversion.go as far as it says anything in Python: Go's conversions between
+a pointer and its value, or a value and a copy of it, are plain assignments here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from clientgo.apimachinery import fields, labels
+from clientgo.apimachinery.apis.meta.v1.time import Time
+from clientgo.apimachinery.apis.meta.v1.types import DeleteOptions, LabelSelector, Preconditions
+
+
+def convert_slice_string_to_v1_time(values: Sequence[str]) -> Time | None:
+    """The first value as a time. Raises ValueError. Go: Convert_Slice_string_To_v1_Time."""
+    if not values or values[0] in ("", "null"):
+        return None
+    return Time.unmarshal_query_parameter(values[0])
+
+
+def convert_string_to_labels_selector(text: str) -> labels.Selector:
+    """Go: Convert_string_To_labels_Selector."""
+    return labels.parse(text)
+
+
+def convert_string_to_fields_selector(text: str) -> fields.Selector:
+    """Go: Convert_string_To_fields_Selector."""
+    return fields.parse_selector(text)
+
+
+def convert_labels_selector_to_string(selector: labels.Selector | None) -> str:
+    """Go: Convert_labels_Selector_To_string."""
+    return "" if selector is None else str(selector)
+
+
+def convert_fields_selector_to_string(selector: fields.Selector | None) -> str:
+    """Go: Convert_fields_Selector_To_string."""
+    return "" if selector is None else str(selector)
+
+
+def convert_map_string_to_string_to_v1_label_selector(labels: Mapping[str, str]) -> LabelSelector:
+    """Go: Convert_Map_string_To_string_To_v1_LabelSelector."""
+    return LabelSelector(match_labels=dict(labels))
+
+
+def convert_v1_label_selector_to_map_string_to_string(selector: LabelSelector) -> dict[str, str]:
+    """Raises ValueError when the selector demands more. Go: Convert_v1_LabelSelector_To_Map_string_To_string."""
+    from clientgo.apimachinery.apis.meta.v1.helpers import label_selector_as_map
+
+    return label_selector_as_map(selector)
+
+
+def convert_slice_string_to_slice_int32(values: Sequence[str]) -> list[int]:
+    """Each text a list of numbers with commas. Raises ValueError. Go: Convert_Slice_string_To_Slice_int32."""
+    return [int(number) for value in values for number in value.split(",")]
+
+
+def convert_slice_string_to_pointer_v1_deletion_propagation(values: Sequence[str]) -> str | None:
+    """Go: Convert_Slice_string_To_Pointer_v1_DeletionPropagation."""
+    return values[0] if values else None
+
+
+def convert_slice_string_to_v1_include_object_policy(values: Sequence[str]) -> str:
+    """Go: Convert_Slice_string_To_v1_IncludeObjectPolicy."""
+    return values[0] if values else ""
+
+
+def convert_slice_string_to_v1_resource_version_match(values: Sequence[str]) -> str:
+    """Go: Convert_Slice_string_To_v1_ResourceVersionMatch."""
+    return values[0] if values else ""
+
+
+def convert_url_values_to_v1_delete_options(values: Mapping[str, Sequence[str]]) -> DeleteOptions:
+    """Delete options given as query parameters. Raises ValueError. Go: Convert_url_Values_To_v1_DeleteOptions."""
+
+    def first(name: str) -> str:
+        return next(iter(values.get(name) or ()), "")
+
+    grace, orphan, uid, version = (
+        first(name) for name in ("gracePeriodSeconds", "orphanDependents", "uid", "resourceVersion")
+    )
+    preconditions = Preconditions(uid=uid or None, resource_version=version or None) if uid or version else None
+    return DeleteOptions(
+        grace_period_seconds=int(grace) if grace else None,
+        orphan_dependents=orphan.lower() not in ("false", "0") if orphan else None,
+        propagation_policy=first("propagationPolicy") or None,
+        dry_run=list(values.get("dryRun") or ()),
+        preconditions=preconditions,
+    )

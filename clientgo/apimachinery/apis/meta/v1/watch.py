@@ -1,0 +1,37 @@
+"""The event of a watch as it stands on the wire, and back.
+
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/watch.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clientgo.apimachinery.apis.meta.v1.types import WatchEvent
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.watch import Event as InternalEvent
+
+__all__ = [
+    "WatchEvent",
+    "convert_v1_internal_event_to_v1_watch_event",
+    "convert_v1_watch_event_to_watch_event",
+    "convert_watch_event_to_v1_watch_event",
+]
+
+
+def convert_watch_event_to_v1_watch_event(event: InternalEvent) -> WatchEvent:
+    """The wire form; the object's document is copied. Go: Convert_watch_Event_To_v1_WatchEvent."""
+    return WatchEvent(type=str(event.type), object=event.object)
+
+
+def convert_v1_internal_event_to_v1_watch_event(event: InternalEvent) -> WatchEvent:
+    """The same: an internal event is a watch.Event. Go: Convert_v1_InternalEvent_To_v1_WatchEvent."""
+    return convert_watch_event_to_v1_watch_event(event)
+
+
+def convert_v1_watch_event_to_watch_event(event: WatchEvent) -> InternalEvent:
+    """The event with its object as a plain document, to be decoded. Go: Convert_v1_WatchEvent_To_watch_Event."""
+    from clientgo.apimachinery.watch import Event
+
+    return Event(event.type, event.object)
