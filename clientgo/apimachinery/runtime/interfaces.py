@@ -42,17 +42,21 @@ class Decoder(Protocol):
     """Reads objects. Thread-safe."""
 
     def decode(
-        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | None = None
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
     ) -> tuple[Object, GroupVersionKind]:
         """The object in `data` and its kind; fills `into` and returns it if the kind is its own.
 
-        `defaults` stands in for what `data` does not say. Raises ValueError for what is not an object, and the missing
-        and not-registered errors.
+        `into` may be a class: then a new object of it. `defaults` stands in for what `data` does not say. Raises
+        ValueError for what is not an object, and the missing and not-registered errors.
         """
         ...
 
-    def decode_document(self, document: JSONObject, into: Object | None = None) -> Object:
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
         """The same for parsed JSON, which the object takes over without a copy."""
+        ...
+
+    def expecting(self, cls: type[Object]) -> Decoder:
+        """A decoder that makes objects of `cls` of what it knows no other class for."""
         ...
 
 

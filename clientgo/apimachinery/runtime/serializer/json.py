@@ -1,0 +1,183 @@
+"""Objects as JSON. Mirrors runtime/serializer/json/json.go.
+
+Differs: there is no pretty and no strict form, and a document's numbers stay Python numbers. Reading a list is the
+hottest path of an informer's start; see `parse_json` for what it does about the garbage collector.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from typing import Any
+
+from clientgo.apimachinery.runtime.error import new_missing_kind_err
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
+from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.view import JSONObject
+
+# Bodies at least this large are parsed with the cyclic garbage collector paused.
+_PAUSE_FROM = 256 * 1024
+
+_OPTION_KINDS = frozenset(
+    {"ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
+)
+
+
+def parse_json(data: bytes) -> Any:
+    """Parse UTF-8 JSON. Raises ValueError.
+
+    Parsing makes no garbage, but a big body makes millions of dicts, and the collector would walk over all of them
+    several times meanwhile. So it is paused while a big body is parsed, which is one call that no other thread can
+    interrupt; afterwards it is as it was.
+    """
+    try:
+        if len(data) < _PAUSE_FROM or not gc.isenabled():
+            return json.loads(data)
+        gc.disable()
+        try:
+            return json.loads(data)
+        finally:
+            gc.enable()
+    except RecursionError:
+        raise ValueError("json: exceeded max depth") from None
+
+
+class JSONSerializer:
+    """Reads and writes the kinds of a scheme.
+
+    `strip` makes what is decoded come without apiVersion and kind, as Go's typed clients give it (WithoutVersionDecoder);
+    `version` is what objects of several versions are written as. Thread-safe.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        *,
+        strip: bool = False,
+        version: GroupVersion | None = None,
+        expected: type[Object] | None = None,
+    ) -> None:
+        self._scheme = scheme
+        self._strip = strip
+        self._version = version
+        self._expected = expected
+        # Only grows; a race writes the same entry twice.
+        self._classes: dict[tuple[str | None, str | None], type[Object]] = {}
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        """See runtime.Decoder."""
+        try:
+            document = parse_json(data)
+        except ValueError as err:
+            raise ValueError(f"couldn't get version/kind; json parse error: {err}") from err
+        if not isinstance(document, dict):
+            raise ValueError("couldn't get version/kind; json parse error: not a JSON object")
+        if defaults is not None:
+            api_version, kind = defaults.to_api_version_and_kind()
+            document.setdefault("apiVersion", api_version)
+            document.setdefault("kind", kind)
+        gvk = _kind_of(document, into)
+        return self.decode_document(document, into), gvk
+
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
+        """See runtime.Decoder."""
+        if into is not None:
+            return self._fill(document, into)
+        key = (document.get("apiVersion"), document.get("kind"))
+        cls = self._classes.get(key) or self._class_for(document, key)
+        if self._strip:
+            document.pop("apiVersion", None)
+            document.pop("kind", None)
+        return cls.from_dict(document)
+
+    def _class_for(self, document: JSONObject, key: tuple[str | None, str | None]) -> type[Object]:
+        gvk = _kind_of(document, None)
+        if self._expected is not None and not self._scheme.recognizes(gvk):
+            cls = self._expected
+        elif not gvk.kind:
+            raise new_missing_kind_err(json.dumps(document, separators=(",", ":"))[:1024])
+        else:
+            cls = self._scheme.class_for(gvk)
+        self._classes[key] = cls
+        return cls
+
+    def _fill(self, document: JSONObject, into: Object | type[Object]) -> Object:
+        """Give `into` the document when it is of its kind, otherwise return an object of the kind it is of."""
+        kind = document.get("kind")
+        own = into.GROUP_VERSION_KIND
+        if own is not None and kind and kind != own.kind and self._scheme.recognizes(_kind_of(document, None)):
+            return self.decode_document(document)
+        if self._strip and own is not None:
+            document.pop("apiVersion", None)
+            document.pop("kind", None)
+        if isinstance(into, type):
+            return into.from_dict(document)
+        into._writable()
+        into._document = document
+        return into
+
+    def encode(self, obj: Object) -> bytes:
+        """The object with apiVersion and kind, and a newline, as Go's encoder ends it."""
+        document = obj._document
+        own = type(obj).GROUP_VERSION_KIND
+        if own is not None:
+            api_version, kind = self._written_kind(own).to_api_version_and_kind()
+            document = {"kind": kind, "apiVersion": api_version, **_without_type(document)}
+        return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+    def _written_kind(self, own: GroupVersionKind) -> GroupVersionKind:
+        """Options exist in every version and go out in the client's; all else has one version."""
+        if self._version is not None and own.kind in _OPTION_KINDS and own.version == "v1":
+            return self._version.with_kind(own.kind)
+        return own
+
+    def identifier(self) -> str:
+        """Names the encoding (Go: Identifier)."""
+        return f"json:{self._version or ''}"
+
+    def stripping(self) -> JSONSerializer:
+        """The same decoder, whose objects come without apiVersion and kind."""
+        return JSONSerializer(self._scheme, strip=True, version=self._version)
+
+    def expecting(self, cls: type[Object]) -> JSONSerializer:
+        """See runtime.Decoder."""
+        return JSONSerializer(self._scheme, strip=self._strip, version=self._version, expected=cls)
+
+    def writing(self, version: GroupVersion | None) -> JSONSerializer:
+        """The same encoder for a client of `version`."""
+        return JSONSerializer(self._scheme, strip=self._strip, version=version)
+
+    def __repr__(self) -> str:
+        return f"<JSONSerializer {self._scheme!r}{', stripping' if self._strip else ''}>"
+
+
+def _kind_of(document: JSONObject, into: Object | type[Object] | None) -> GroupVersionKind:
+    api_version, kind = document.get("apiVersion") or "", document.get("kind") or ""
+    if not isinstance(api_version, str) or not isinstance(kind, str):
+        raise ValueError("couldn't get version/kind; json parse error: apiVersion and kind must be strings")
+    own = into.GROUP_VERSION_KIND if into is not None else None
+    if own is not None and not (kind and api_version):
+        return own
+    return parse_group_version(api_version).with_kind(kind)
+
+
+def _without_type(document: JSONObject) -> JSONObject:
+    if "kind" not in document and "apiVersion" not in document:
+        return document
+    return {key: value for key, value in document.items() if key not in ("kind", "apiVersion")}
+
+
+class _LineFramer:
+    """One JSON document a line. The reader is the body itself: clientgo.rest.watch cuts it into lines."""
+
+    def new_frame_reader(self, reader: Any) -> Any:
+        return reader
+
+    def new_frame_writer(self, writer: Any) -> Any:
+        return writer
+
+
+LINE_FRAMER = _LineFramer()

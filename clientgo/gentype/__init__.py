@@ -1,0 +1,23 @@
+"""The client every typed client is made of. Mirrors k8s.io/client-go/gentype."""
+
+from clientgo.gentype.type import (
+    Client,
+    ClientWithApply,
+    ClientWithList,
+    ClientWithListAndApply,
+    new_client,
+    new_client_with_apply,
+    new_client_with_list,
+    new_client_with_list_and_apply,
+)
+
+__all__ = [
+    "Client",
+    "ClientWithApply",
+    "ClientWithList",
+    "ClientWithListAndApply",
+    "new_client",
+    "new_client_with_apply",
+    "new_client_with_list",
+    "new_client_with_list_and_apply",
+]

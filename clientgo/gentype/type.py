@@ -1,0 +1,240 @@
+"""Create, update, delete, get, list, watch, patch and apply for any class of objects. Mirrors gentype/type.go.
+
+A generated client is a subclass or an instance of one of the four classes here. Differs: options may be left out; an
+apply takes the object or a plain document in place of Go's apply configurations.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.interfaces import ParameterCodec
+from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
+from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
+from clientgo.apimachinery.types import PatchType
+from clientgo.context import Context
+from clientgo.rest.client import Interface
+from clientgo.rest.request import Request
+
+T = TypeVar("T", bound=ResourceObject)
+L = TypeVar("L", bound=ListObject)
+
+
+class Client(Generic[T]):
+    """The methods on single objects of one resource, in one namespace or in none. Thread-safe.
+
+    Every method blocks until the server has answered and raises StatusError when it refuses, URLError when it cannot be
+    reached. `result` objects are new and belong to the caller.
+    """
+
+    def __init__(
+        self,
+        resource: str,
+        client: Interface,
+        namespace: str,
+        object_class: type[T],
+        *,
+        parameter_codec: ParameterCodec = PARAMETER_CODEC,
+    ) -> None:
+        """`namespace` is "" for resources without one, and for all namespaces."""
+        self._resource = resource
+        self._client = client
+        self._parameter_codec = parameter_codec
+        self._namespace = namespace
+        self._object_class = object_class
+
+    def get_client(self) -> Interface:
+        """The client below (Go: GetClient)."""
+        return self._client
+
+    def get_namespace(self) -> str:
+        """The namespace, "" for none (Go: GetNamespace)."""
+        return self._namespace
+
+    def _on_resource(self, request: Request) -> Request:
+        return request.namespace_if_scoped(self._namespace, self._namespace != "").resource(self._resource)
+
+    def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None) -> T:
+        """The named object."""
+        request = self._on_resource(self._client.get()).name(name)
+        return self._params(request, options).do(ctx).into(self._object_class)
+
+    def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
+        """Changes of the objects the options select."""
+        opts = opts.deep_copy() if opts is not None else metav1.ListOptions()
+        opts.watch = True
+        request = self._params(self._on_resource(self._client.get()), opts)
+        return request.timeout(_timeout(opts)).watch(ctx, self._object_class)
+
+    def create(self, ctx: Context, obj: T, opts: metav1.CreateOptions | None = None) -> T:
+        """Create the object; returns what the server made of it."""
+        request = self._params(self._on_resource(self._client.post()), opts)
+        return request.body(obj).do(ctx).into(self._object_class)
+
+    def update(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
+        """Replace the object; a conflict if it names a resourceVersion that is not the current one."""
+        request = self._params(self._on_resource(self._client.put()).name(obj.get_name()), opts)
+        return request.body(obj).do(ctx).into(self._object_class)
+
+    def update_status(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
+        """Replace the object's status; the rest of `obj` is ignored."""
+        request = self._on_resource(self._client.put()).name(obj.get_name()).sub_resource("status")
+        return self._params(request, opts).body(obj).do(ctx).into(self._object_class)
+
+    def delete(self, ctx: Context, name: str, opts: metav1.DeleteOptions | None = None) -> None:
+        """Delete the named object."""
+        request = self._on_resource(self._client.delete()).name(name)
+        request.body(opts if opts is not None else metav1.DeleteOptions()).do(ctx).raise_for_error()
+
+    def patch(
+        self,
+        ctx: Context,
+        name: str,
+        pt: str,
+        data: bytes,
+        opts: metav1.PatchOptions | None = None,
+        *subresources: str,
+    ) -> T:
+        """Change the named object, or a subresource of it, by a patch of type `pt` (types.PatchType)."""
+        request = self._on_resource(self._client.patch(pt)).name(name).sub_resource(*subresources)
+        return self._params(request, opts).body(data).do(ctx).into(self._object_class)
+
+    def _params(self, request: Request, options: Any) -> Request:
+        return request if options is None else request.versioned_params(options, self._parameter_codec)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._resource} in {self._namespace or 'all namespaces'!r}>"
+
+
+class _AlsoLister(Client[T], Generic[T, L]):
+    """Adds the methods on many objects."""
+
+    _list_class: type[L]
+
+    def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> L:
+        """The objects the options select."""
+        request = self._params(self._on_resource(self._client.get()), opts)
+        return request.timeout(_timeout(opts)).do(ctx).into(self._list_class)
+
+    def delete_collection(
+        self, ctx: Context, opts: metav1.DeleteOptions | None = None, list_opts: metav1.ListOptions | None = None
+    ) -> None:
+        """Delete the objects `list_opts` selects."""
+        request = self._params(self._on_resource(self._client.delete()), list_opts)
+        body = opts if opts is not None else metav1.DeleteOptions()
+        request.timeout(_timeout(list_opts)).body(body).do(ctx).raise_for_error()
+
+
+class _AlsoApplier(Client[T]):
+    """Adds server-side apply."""
+
+    def apply(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
+        """Make the fields in `obj` this field manager's. Raises ValueError without a name; StatusError on a conflict."""
+        return self._apply(ctx, obj, opts)
+
+    def apply_status(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
+        """The same for the status."""
+        return self._apply(ctx, obj, opts, "status")
+
+    def _apply(
+        self, ctx: Context, obj: T | Mapping[str, Any] | None, opts: metav1.ApplyOptions | None, *subresources: str
+    ) -> T:
+        if obj is None:
+            raise ValueError("object provided to Apply must not be nil")
+        document = self._apply_document(obj)
+        name = (document.get("metadata") or {}).get("name")
+        if not name:
+            raise ValueError("obj.Name must be provided to Apply")
+        request = self._on_resource(self._client.patch(PatchType.APPLY_YAML)).name(name).sub_resource(*subresources)
+        options = _to_patch_options(opts) if opts is not None else None
+        data = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        return self._params(request, options).body(data).do(ctx).into(self._object_class)
+
+    def _apply_document(self, obj: T | Mapping[str, Any]) -> dict[str, Any]:
+        document = dict(obj._document) if isinstance(obj, ResourceObject) else dict(obj)
+        kind = self._object_class.GROUP_VERSION_KIND
+        if kind is not None:
+            api_version, name = kind.to_api_version_and_kind()
+            document = {"apiVersion": api_version, "kind": name, **document}
+        return document
+
+
+class ClientWithList(_AlsoLister[T, L], Generic[T, L]):
+    """Client with list and delete_collection (Go: ClientWithList)."""
+
+    def __init__(
+        self,
+        resource: str,
+        client: Interface,
+        namespace: str,
+        object_class: type[T],
+        list_class: type[L],
+        *,
+        parameter_codec: ParameterCodec = PARAMETER_CODEC,
+    ) -> None:
+        super().__init__(resource, client, namespace, object_class, parameter_codec=parameter_codec)
+        self._list_class = list_class
+
+
+class ClientWithApply(_AlsoApplier[T], Generic[T]):
+    """Client with apply and apply_status (Go: ClientWithApply)."""
+
+
+class ClientWithListAndApply(ClientWithList[T, L], _AlsoApplier[T], Generic[T, L]):
+    """Client with all of it (Go: ClientWithListAndApply)."""
+
+
+def new_client(
+    resource: str, client: Interface, parameter_codec: ParameterCodec, namespace: str, object_class: type[T]
+) -> Client[T]:
+    """Go: NewClient, with its order of parameters."""
+    return Client(resource, client, namespace, object_class, parameter_codec=parameter_codec)
+
+
+def new_client_with_list(
+    resource: str,
+    client: Interface,
+    parameter_codec: ParameterCodec,
+    namespace: str,
+    object_class: type[T],
+    list_class: type[L],
+) -> ClientWithList[T, L]:
+    """Go: NewClientWithList."""
+    return ClientWithList(resource, client, namespace, object_class, list_class, parameter_codec=parameter_codec)
+
+
+def new_client_with_apply(
+    resource: str, client: Interface, parameter_codec: ParameterCodec, namespace: str, object_class: type[T]
+) -> ClientWithApply[T]:
+    """Go: NewClientWithApply."""
+    return ClientWithApply(resource, client, namespace, object_class, parameter_codec=parameter_codec)
+
+
+def new_client_with_list_and_apply(
+    resource: str,
+    client: Interface,
+    parameter_codec: ParameterCodec,
+    namespace: str,
+    object_class: type[T],
+    list_class: type[L],
+) -> ClientWithListAndApply[T, L]:
+    """Go: NewClientWithListAndApply."""
+    return ClientWithListAndApply(
+        resource, client, namespace, object_class, list_class, parameter_codec=parameter_codec
+    )
+
+
+def _timeout(opts: metav1.ListOptions | None) -> float:
+    """The server's time limit, which is the client's as well; 0 for none."""
+    return float(opts.timeout_seconds or 0) if opts is not None else 0.0
+
+
+def _to_patch_options(opts: metav1.ApplyOptions) -> metav1.PatchOptions:
+    options = metav1.PatchOptions(field_manager=opts.field_manager, force=opts.force)
+    if opts.dry_run:
+        options.dry_run = list(opts.dry_run)
+    return options

@@ -1,0 +1,1 @@
+"""What client-go keeps below pkg/: version data and the exec credential API."""

@@ -1,0 +1,1 @@
+"""API types that only clients use."""

@@ -1,0 +1,386 @@
+"""How to reach a cluster, and clients built from that. Mirrors rest/config.go.
+
+Differs: `str` and `repr` hide credentials field by field. The methods that Go keeps in rest/transport.go are here too.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from clientgo import klog, transport
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.interfaces import NegotiatedSerializer
+from clientgo.apimachinery.runtime.negotiate import new_client_negotiator
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.serializer import CodecFactory
+from clientgo.pkg import version
+from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client
+from clientgo.rest.plugin import AuthProviderConfigPersister, get_auth_provider
+from clientgo.rest.url_utils import default_server_url_for
+from clientgo.rest.warnings import WarningHandler, WarningHandlerWithContext, _WarningLoggerNopContext
+from clientgo.transport import http
+from clientgo.util import flowcontrol
+
+if TYPE_CHECKING:
+    from clientgo.tools.clientcmd.api import AuthProviderConfig, ExecConfig
+
+DEFAULT_QPS = 5.0
+DEFAULT_BURST = 10
+
+_SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+_REDACTED = "--- REDACTED ---"
+_TRUNCATED = "--- TRUNCATED ---"
+
+
+class ErrNotInCluster(Exception):
+    """The process does not run in a pod, or its service account is switched off."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
+        )
+
+
+@dataclass(kw_only=True)
+class ImpersonationConfig:
+    """Whom to act as."""
+
+    user_name: str = ""
+    uid: str = ""
+    groups: list[str] = field(default_factory=list)
+    extra: dict[str, list[str]] = field(default_factory=dict)
+
+
+# What stands in texts for the value of a field that is set.
+_HIDDEN = {
+    "password": _REDACTED,
+    "bearer_token": _REDACTED,
+    "key_data": _REDACTED,
+    "cert_data": _TRUNCATED,
+    "auth_config_persister": f"rest.AuthProviderConfigPersister({_REDACTED})",
+}
+
+
+class _Redacted:
+    """Texts that show every set field and no credential."""
+
+    def __str__(self) -> str:
+        shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)  # type: ignore[arg-type]
+        parts = (f"{name}={_HIDDEN.get(name) or repr(value)}" for name, value in shown if value)
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(kw_only=True, repr=False)
+class TLSClientConfig(_Redacted):
+    """Transport security. Data wins over the file of the same name; all PEM."""
+
+    # Do not check the server's certificate. For testing only.
+    insecure: bool = False
+    # Checked against the certificate, and sent as SNI, in place of the host's name.
+    server_name: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    ca_file: str = ""
+    cert_data: bytes = b""
+    key_data: bytes = b""
+    ca_data: bytes = b""
+    # Accepted for parity; the port speaks HTTP/1.1 only.
+    next_protos: list[str] = field(default_factory=list)
+
+    # dataclass(repr=False) on a subclass would inherit them anyway; stated, since they are part of the API.
+    __str__ = _Redacted.__str__
+    __repr__ = _Redacted.__repr__
+
+
+@dataclass(kw_only=True)
+class ContentConfig:
+    """How objects are written and read."""
+
+    accept_content_types: str = ""
+    content_type: str = ""
+    group_version: GroupVersion | None = None
+    negotiated_serializer: NegotiatedSerializer | None = None
+
+
+@dataclass(kw_only=True, repr=False)
+class Config(ContentConfig, TLSClientConfig):
+    """Everything a client needs to know to reach a server. Go: rest.Config.
+
+    What Go embeds is inherited: `config.ca_file` is `Config.TLSClientConfig.CAFile`, `config.group_version` is
+    `Config.ContentConfig.GroupVersion`.
+    """
+
+    # A URL, host or host:port. A path in the URL comes before the path of every request.
+    host: str = ""
+    api_path: str = ""
+    username: str = ""
+    password: str = ""
+    bearer_token: str = ""
+    # Read again each minute and after a 401; what was read last wins over `bearer_token`.
+    bearer_token_file: str = ""
+    impersonate: ImpersonationConfig = field(default_factory=ImpersonationConfig)
+    auth_provider: AuthProviderConfig | None = None
+    auth_config_persister: AuthProviderConfigPersister | None = None
+    exec_provider: ExecConfig | None = None
+    user_agent: str = ""
+    disable_compression: bool = False
+    # Excludes the TLS fields; `wrap_transport` adds behaviour to the transport made from them.
+    transport: http.RoundTripper | None = None
+    wrap_transport: transport.WrapperFunc | None = None
+    # Requests a second on average: 0 means DEFAULT_QPS, a negative number no limit.
+    qps: float = 0.0
+    # Requests at once: 0 means DEFAULT_BURST.
+    burst: int = 0
+    # Overrides the two above.
+    rate_limiter: flowcontrol.RateLimiter | None = None
+    warning_handler: WarningHandler | None = None
+    # Wins over `warning_handler`; without both the default handler is used.
+    warning_handler_with_context: WarningHandlerWithContext | None = None
+    # Seconds after which a request is given up, watches included; 0 means never.
+    timeout: float = 0.0
+    # Opens the connection to (host, port).
+    dial: Callable[[str, int], socket.socket] | None = None
+    # From the URL of a request to the URL of its proxy, or None. Without it the environment decides.
+    proxy: Callable[[str], str | None] | None = None
+
+    __str__ = _Redacted.__str__
+    __repr__ = _Redacted.__repr__
+
+    def transport_config(self) -> transport.Config:
+        """The config as a transport understands it (Go: TransportConfig). Raises ValueError, OSError.
+
+        An exec provider is asked for credentials with the first request, not here.
+        """
+        conf = transport.Config(
+            user_agent=self.user_agent,
+            transport=self.transport,
+            wrap_transport=self.wrap_transport,
+            disable_compression=self.disable_compression,
+            tls=self._transport_tls(),
+            username=self.username,
+            password=self.password,
+            bearer_token=self.bearer_token,
+            bearer_token_file=self.bearer_token_file,
+            impersonate=transport.ImpersonationConfig(
+                user_name=self.impersonate.user_name,
+                uid=self.impersonate.uid,
+                groups=self.impersonate.groups,
+                extra=self.impersonate.extra,
+            ),
+            dial_holder=transport.DialHolder(self.dial) if self.dial is not None else None,
+            proxy=self.proxy,
+        )
+        if self.exec_provider is not None and self.auth_provider is not None:
+            raise ValueError("execProvider and authProvider cannot be used in combination")
+        if self.exec_provider is not None:
+            self._add_exec_provider(conf, self.exec_provider)
+        if self.auth_provider is not None:
+            provider = get_auth_provider(self.host, self.auth_provider, self.auth_config_persister)
+            conf.wrap(provider.wrap_transport)
+        return conf
+
+    def _transport_tls(self) -> transport.TLSConfig:
+        return transport.TLSConfig(
+            insecure=self.insecure,
+            server_name=self.server_name,
+            ca_file=self.ca_file,
+            ca_data=self.ca_data,
+            cert_file=self.cert_file,
+            cert_data=self.cert_data,
+            key_file=self.key_file,
+            key_data=self.key_data,
+            next_protos=self.next_protos,
+        )
+
+    def _add_exec_provider(self, conf: transport.Config, provider: ExecConfig) -> None:
+        from clientgo.plugin.pkg.client.auth import exec as exec_plugin
+        from clientgo.rest.exec import config_to_exec_cluster
+
+        cluster = config_to_exec_cluster(self) if provider.provide_cluster_info else None
+        exec_plugin.get_authenticator(provider, cluster).update_transport_config(conf)
+
+    def wrap(self, fn: transport.WrapperFunc) -> None:
+        """Add a wrapper around those that are there (Go: Wrap)."""
+        self.wrap_transport = transport.wrappers(self.wrap_transport, fn)
+
+
+def rest_client_for(config: Config) -> RESTClient:
+    """A client for the API version of the config (Go: RESTClientFor). Raises ValueError, OSError."""
+    _require_group_version(config)
+    default_server_url_for(config)  # a wrong host is told before anything is built
+    return rest_client_for_config_and_client(config, _http_client_for(config))
+
+
+def rest_client_for_config_and_client(config: Config, http_client: http.Client | None) -> RESTClient:
+    """The same over an HTTP client that several API versions share (Go: RESTClientForConfigAndClient)."""
+    _require_group_version(config)
+    return _new_client(config, http_client)
+
+
+def unversioned_rest_client_for(config: Config) -> RESTClient:
+    """rest_client_for without a version, for discovery and the like (Go: UnversionedRESTClientFor)."""
+    default_server_url_for(config)
+    return unversioned_rest_client_for_config_and_client(config, _http_client_for(config))
+
+
+def unversioned_rest_client_for_config_and_client(config: Config, http_client: http.Client | None) -> RESTClient:
+    """The same over a shared HTTP client (Go: UnversionedRESTClientForConfigAndClient)."""
+    return _new_client(config, http_client)
+
+
+def _http_client_for(config: Config) -> http.Client:
+    from clientgo.rest.transport import http_client_for
+
+    return http_client_for(config)
+
+
+def _require_group_version(config: Config) -> None:
+    if config.group_version is None:
+        raise ValueError("GroupVersion is required when initializing a RESTClient")
+
+
+def _meta_codecs() -> NegotiatedSerializer:
+    """Codecs for clients that name the classes they expect: of kinds they know Status and the like only."""
+    scheme = Scheme("meta")
+    metav1.add_to_group_version(scheme, metav1.UNVERSIONED)
+    return CodecFactory(scheme).without_conversion()
+
+
+# Used where a config has no serializer of its own (Go refuses it).
+_DEFAULT_SERIALIZER = _meta_codecs()
+
+
+def _new_client(config: Config, http_client: http.Client | None) -> RESTClient:
+    base_url, versioned_api_path = default_server_url_for(config)
+    # Option kinds of a client without a version go out as meta.k8s.io/v1.
+    group_version = config.group_version or metav1.SCHEME_GROUP_VERSION
+    serializer = config.negotiated_serializer or _DEFAULT_SERIALIZER
+    content = ClientContentConfig(
+        accept_content_types=config.accept_content_types,
+        content_type=config.content_type,
+        group_version=group_version,
+        negotiator=new_client_negotiator(serializer, group_version),
+    )
+    client = new_rest_client(base_url, versioned_api_path, content, _rate_limiter(config), http_client)
+    if config.warning_handler_with_context is not None:
+        client.warning_handler = config.warning_handler_with_context
+    elif config.warning_handler is not None:
+        client.warning_handler = _WarningLoggerNopContext(config.warning_handler)
+    return client
+
+
+def _rate_limiter(config: Config) -> flowcontrol.RateLimiter | None:
+    if config.rate_limiter is not None:
+        return config.rate_limiter
+    qps = config.qps or DEFAULT_QPS
+    return flowcontrol.new_token_bucket_rate_limiter(qps, config.burst or DEFAULT_BURST) if qps > 0 else None
+
+
+def set_kubernetes_defaults(config: Config) -> None:
+    """Fill in the user agent (Go: SetKubernetesDefaults)."""
+    config.user_agent = config.user_agent or default_kubernetes_user_agent()
+
+
+def default_kubernetes_user_agent() -> str:
+    """ "program/version (os/arch) kubernetes/commit" (Go: DefaultKubernetesUserAgent)."""
+    info = version.get()
+    command = os.path.basename(sys.argv[0].rstrip("/")) if sys.argv and sys.argv[0] else "unknown"
+    release = info.git_version.split("-", 1)[0] or "unknown"
+    machine = platform.machine().lower()
+    arch = {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
+    commit = info.git_commit[:7] or "unknown"
+    return f"{command}/{release} ({platform.system().lower()}/{arch}) kubernetes/{commit}"
+
+
+def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
+    """The config of a pod's service account; its token is re-read as it is rotated (Go: InClusterConfig).
+
+    `service_account` is the folder Kubernetes mounts. Raises ErrNotInCluster, or OSError for an unreadable token.
+    """
+    host, port = os.environ.get("KUBERNETES_SERVICE_HOST", ""), os.environ.get("KUBERNETES_SERVICE_PORT", "")
+    if not host or not port:
+        raise ErrNotInCluster
+    token_file, ca_file = f"{service_account}/token", f"{service_account}/ca.crt"
+    with open(token_file, encoding="utf-8") as file:
+        token = file.read()
+    config = Config(
+        host=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        bearer_token=token,
+        bearer_token_file=token_file,
+    )
+    try:
+        transport.tls_config_for(transport.Config(tls=transport.TLSConfig(ca_file=ca_file)))
+    except (OSError, ValueError) as err:
+        klog.errorf("Expected to load root CA config from %s, but got err: %s", ca_file, err)
+    else:
+        config.ca_file = ca_file
+    return config
+
+
+def is_config_transport_tls(config: Config) -> bool:
+    """Whether requests will be encrypted (Go: IsConfigTransportTLS)."""
+    try:
+        base_url, _ = default_server_url_for(config)
+    except ValueError:
+        return False
+    return base_url.startswith("https://")
+
+
+def load_tls_files(c: Config) -> None:
+    """Read the certificate files into the data fields (Go: LoadTLSFiles). Raises OSError."""
+    c.ca_data = data_from_slice_or_file(c.ca_data, c.ca_file)
+    c.cert_data = data_from_slice_or_file(c.cert_data, c.cert_file)
+    c.key_data = data_from_slice_or_file(c.key_data, c.key_file)
+
+
+def data_from_slice_or_file(data: bytes, path: str) -> bytes:
+    """The data, or the content of the file, or nothing. Raises OSError."""
+    if data or not path:
+        return data
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def add_user_agent(config: Config, user_agent: str) -> Config:
+    """Set the default user agent with `user_agent` behind it; returns the config (Go: AddUserAgent)."""
+    config.user_agent = f"{default_kubernetes_user_agent()}/{user_agent}"
+    return config
+
+
+_ANONYMOUS_FIELDS = (
+    *(f.name for f in fields(ContentConfig)),
+    *("host", "api_path", "insecure", "server_name", "ca_file", "ca_data", "next_protos", "rate_limiter"),
+    *("warning_handler", "warning_handler_with_context", "user_agent", "disable_compression", "qps", "burst"),
+    *("timeout", "dial", "proxy"),
+)
+
+
+def anonymous_client_config(config: Config) -> Config:
+    """A copy without credentials and without custom transports (Go: AnonymousClientConfig)."""
+    known_safe: dict[str, Any] = {name: getattr(config, name) for name in _ANONYMOUS_FIELDS}
+    return Config(**known_safe)
+
+
+def copy_config(config: Config) -> Config:
+    """A copy whose fields can be set without changing the original (Go: CopyConfig)."""
+    copied = replace(config, impersonate=replace(config.impersonate))
+    provider = config.exec_provider
+    if provider is not None:
+        copied.exec_provider = provider.deep_copy()
+    return copied
+
+
+def codec_factory_for_generated_client(scheme: Scheme, codecs: CodecFactory) -> CodecFactory:
+    """The codecs of a generated client (Go: CodecFactoryForGeneratedClient)."""
+    return codecs

@@ -1,0 +1,36 @@
+"""Cluster information for exec plugins. Mirrors rest/exec.go."""
+
+from __future__ import annotations
+
+from clientgo.pkg.apis.clientauthentication import Cluster
+from clientgo.rest.config import Config, data_from_slice_or_file
+
+
+def config_to_exec_cluster(config: Config) -> Cluster:
+    """What a plugin may know about the cluster (Go: ConfigToExecCluster). Raises OSError."""
+    try:
+        ca_data = data_from_slice_or_file(config.ca_data, config.ca_file)
+    except OSError as err:
+        raise OSError(f"failed to load CA bundle for execProvider: {err}") from err
+    return Cluster(
+        server=config.host,
+        tls_server_name=config.server_name,
+        insecure_skip_tls_verify=config.insecure,
+        certificate_authority_data=ca_data,
+        proxy_url=(config.proxy(config.host) or "") if config.proxy is not None else "",
+        disable_compression=config.disable_compression,
+        config=config.exec_provider.config if config.exec_provider is not None else None,
+    )
+
+
+def exec_cluster_to_config(cluster: Cluster) -> Config:
+    """A config without credentials for that cluster (Go: ExecClusterToConfig)."""
+    proxy_url = cluster.proxy_url
+    return Config(
+        host=cluster.server,
+        insecure=cluster.insecure_skip_tls_verify,
+        server_name=cluster.tls_server_name,
+        ca_data=cluster.certificate_authority_data,
+        proxy=(lambda url: proxy_url) if proxy_url else None,
+        disable_compression=cluster.disable_compression,
+    )

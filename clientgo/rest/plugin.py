@@ -1,0 +1,62 @@
+"""Authentication providers that are compiled into a program. Mirrors rest/plugin.go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from clientgo.transport.http import RoundTripper
+
+if TYPE_CHECKING:
+    from clientgo.tools.clientcmd.api import AuthProviderConfig
+
+
+class AuthProvider(Protocol):
+    """Adds what a server needs to know who asks."""
+
+    def wrap_transport(self, rt: RoundTripper) -> RoundTripper:
+        """A round tripper that adds the credentials."""
+        ...
+
+    def login(self) -> None:
+        """Set up the provider's configuration, without a person's help."""
+        ...
+
+
+class AuthProviderConfigPersister(Protocol):
+    """Keeps a provider's configuration, in a kubeconfig for instance."""
+
+    def persist(self, config: Mapping[str, str]) -> None: ...
+
+
+# (cluster address, the provider's configuration, persister) -> provider
+Factory = Callable[[str, Mapping[str, str], AuthProviderConfigPersister], AuthProvider]
+
+
+class _NoopPersister:
+    def persist(self, config: Mapping[str, str]) -> None: ...
+
+
+# Guards _plugins.
+_plugins_lock = threading.Lock()
+_plugins: dict[str, Factory] = {}
+
+
+def register_auth_provider_plugin(name: str, plugin: Factory) -> None:
+    """Make a provider known (Go: RegisterAuthProviderPlugin). Raises ValueError for a name that is taken."""
+    with _plugins_lock:
+        if name in _plugins:
+            raise ValueError(f'auth Provider Plugin "{name}" was registered twice')
+        _plugins[name] = plugin
+
+
+def get_auth_provider(
+    cluster_address: str, apc: AuthProviderConfig, persister: AuthProviderConfigPersister | None
+) -> AuthProvider:
+    """The provider a kubeconfig names (Go: GetAuthProvider). Raises ValueError when nobody registered it."""
+    with _plugins_lock:
+        plugin = _plugins.get(apc.name)
+    if plugin is None:
+        raise ValueError(f'no Auth Provider found for name "{apc.name}"')
+    return plugin(cluster_address, apc.config, persister or _NoopPersister())

@@ -1,0 +1,914 @@
+"""Building a request, sending it, and reading the result. Mirrors rest/request.go.
+
+    pod = client.get().namespace("default").resource("pods").name("web").do(ctx).into(corev1.Pod())
+
+Differs: `Result.into` returns the object; getters that fill a pointer in Go return the value; protobuf is not spoken;
+and a request that is not answered for long, or a watch that is silent for too long, counts as dead, where Go relies on
+HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from email.message import Message
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
+from urllib.parse import parse_qs, quote, urlencode, urlsplit, urlunsplit
+
+from clientgo import context, klog
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.interfaces import Decoder, ParameterCodec
+from clientgo.apimachinery.runtime.negotiate import NegotiateError
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupResource, GroupVersion, GroupVersionKind
+from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
+from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.util import net
+from clientgo.context import Context
+from clientgo.rest.client import ClientContentConfig
+from clientgo.rest.url_utils import join_path
+from clientgo.rest.urlbackoff import (
+    BackoffManager,
+    BackoffManagerWithContext,
+    NoBackoff,
+    _BackoffManagerNopContext,
+)
+from clientgo.rest.warnings import (
+    WarningHandler,
+    WarningHandlerWithContext,
+    WarningHeader,
+    _WarningLoggerNopContext,
+    handle_warnings,
+)
+from clientgo.rest.watch.decoder import Decoder as WatchDecoder
+from clientgo.rest.watch.stream_watcher import BatchedStreamWatcher
+from clientgo.rest.with_retry import (
+    NEVER_RETRY_ERROR,
+    IsRetryableErrorFunc,
+    WithRetry,
+    new_with_retry,
+    read_and_close_response_body,
+    retry_after_seconds,
+)
+from clientgo.tools.metrics import metrics
+from clientgo.transport import http
+from clientgo.transport.http import Body, Header, Response
+from clientgo.util import flowcontrol
+from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
+
+if TYPE_CHECKING:
+    from clientgo.rest.client import RESTClient
+
+O = TypeVar("O", bound=Object)
+
+# Waiting this long for the client's own rate limiter is worth a log line; much longer, a louder one.
+_LONG_THROTTLE_LATENCY = 0.05
+_EXTRA_LONG_THROTTLE_LATENCY = 1.0
+
+# An API server answers whatever is not a watch or a stream within 60 s (--request-timeout); half as much again is grace.
+REQUEST_SILENCE = 90.0
+
+# A server ends a watch at its timeoutSeconds; without it, within an hour (twice --min-request-timeout).
+_WATCH_GRACE = 30.0
+_DEFAULT_WATCH_TIMEOUT = 3600.0
+
+# How much of an answer that is no Status goes into an error.
+_MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
+
+
+def watch_silence(timeout_seconds: float | None) -> float:
+    """Seconds of silence after which a watch's connection counts as dead.
+
+    The server closes a healthy watch by itself at its timeout, so that silence beyond it can only be a lost peer. Once a
+    server has shown that it sends bookmarks, which is each minute, the decoder tightens this to
+    watch.decoder.SILENCE_AFTER_BOOKMARK.
+    """
+    return (timeout_seconds or _DEFAULT_WATCH_TIMEOUT) + _WATCH_GRACE
+
+
+@runtime_checkable
+class HTTPClient(Protocol):
+    """Sends HTTP requests; http.Client does."""
+
+    def do(self, request: http.Request) -> Response: ...
+
+
+@runtime_checkable
+class ResponseWrapper(Protocol):
+    """Something whose response can be had as a whole or as a stream."""
+
+    def do_raw(self, ctx: Context) -> bytes: ...
+
+    def stream(self, ctx: Context) -> Body: ...
+
+
+class RequestConstructionError(Exception):
+    """A request that could not be put together."""
+
+    def __init__(self, err: BaseException) -> None:
+        self.err = err
+        super().__init__(f"request construction error: '{err}'")
+
+
+class Request:
+    """A request under construction, in a chain of calls; errors are kept until it is sent. Belongs to one thread.
+
+    Sending blocks; cancelling the context ends it within milliseconds, also while it connects or reads.
+    """
+
+    def __init__(self, c: RESTClient) -> None:
+        self._c = c
+        self._content: ClientContentConfig = c.content
+        self._warning_handler: WarningHandlerWithContext | None = c.warning_handler
+        self._rate_limiter = c.rate_limiter
+        self._backoff: BackoffManagerWithContext = c.new_backoff_manager()
+        self._timeout = c.client.timeout
+        self._max_retries = 10
+        self._retry_fn: Callable[[int], WithRetry] = new_with_retry
+        self._verb = ""
+        self._base_path = urlsplit(c.base).path
+        self._path_prefix = join_path("/", self._base_path, c.versioned_api_path)
+        self._subpath = ""
+        self._params: dict[str, list[str]] = {}
+        self._headers = Header()
+        self._namespace = ""
+        self._namespace_set = False
+        self._resource = ""
+        self._resource_name = ""
+        self._subresource = ""
+        self._err: Exception | None = None
+        # At most one of the two; a stream cannot be sent twice, so there are no retries with it.
+        self._body: IO[bytes] | None = None
+        self._body_bytes: bytes | None = None
+        self._set_accept_header()
+
+    # --- building ---
+
+    def use_protobuf_as_default_if_preferred(self, prefers_protobuf: bool) -> Request:
+        """Does nothing: this client speaks JSON (Go: UseProtobufAsDefaultIfPreferred)."""
+        return self
+
+    def use_protobuf_as_default(self) -> Request:
+        """Does nothing: this client speaks JSON (Go: UseProtobufAsDefault)."""
+        return self
+
+    def _set_accept_header(self) -> None:
+        if self._content.accept_content_types:
+            self.set_header("Accept", self._content.accept_content_types)
+        elif self._content.content_type:
+            self.set_header("Accept", self._content.content_type + ", */*")
+
+    def verb(self, verb: str) -> Request:
+        """Set the HTTP method."""
+        self._verb = verb
+        return self
+
+    def prefix(self, *segments: str) -> Request:
+        """Add to the path before namespace and resource."""
+        if self._err is None:
+            self._path_prefix = join_path(self._path_prefix, *segments)
+        return self
+
+    def suffix(self, *segments: str) -> Request:
+        """Add to the end of the path."""
+        if self._err is None:
+            self._subpath = join_path(self._subpath, *segments)
+        return self
+
+    def resource(self, resource: str) -> Request:
+        """Set the resource, once."""
+        if self._err is not None:
+            return self
+        if self._resource:
+            return self._fail(f'resource already set to "{self._resource}", cannot change to "{resource}"')
+        if messages := is_valid_path_segment_name(resource):
+            return self._fail(f'invalid resource "{resource}": {_go_list(messages)}')
+        self._resource = resource
+        return self
+
+    def back_off(self, manager: BackoffManager | None) -> Request:
+        """Set the backoff; None for none. Deprecated, use back_off_with_context."""
+        self._backoff = NoBackoff(self._c.clock) if manager is None else _BackoffManagerNopContext(manager)
+        return self
+
+    def back_off_with_context(self, manager: BackoffManagerWithContext | None) -> Request:
+        """Set the backoff; None for none."""
+        self._backoff = manager if manager is not None else NoBackoff(self._c.clock)
+        return self
+
+    def warning_handler(self, handler: WarningHandler | None) -> Request:
+        """Set who hears of warnings; None for the default handler."""
+        self._warning_handler = None if handler is None else _WarningLoggerNopContext(handler)
+        return self
+
+    def warning_handler_with_context(self, handler: WarningHandlerWithContext | None) -> Request:
+        """Set who hears of warnings; None for the default handler."""
+        self._warning_handler = handler
+        return self
+
+    def throttle(self, limiter: flowcontrol.RateLimiter | None) -> Request:
+        """Set the rate limiter the request passes."""
+        self._rate_limiter = limiter
+        return self
+
+    def sub_resource(self, *subresources: str) -> Request:
+        """Set the subresource, which may have several segments, once."""
+        if self._err is not None:
+            return self
+        subresource = join_path(*subresources)
+        if self._subresource:
+            return self._fail(f'subresource already set to "{self._subresource}", cannot change to "{subresource}"')
+        for segment in subresources:
+            if messages := is_valid_path_segment_name(segment):
+                return self._fail(f'invalid subresource "{segment}": {_go_list(messages)}')
+        self._subresource = subresource
+        return self
+
+    def name(self, resource_name: str) -> Request:
+        """Set the object's name, once."""
+        if self._err is not None:
+            return self
+        if not resource_name:
+            return self._fail("resource name may not be empty")
+        if self._resource_name:
+            return self._fail(
+                f'resource name already set to "{self._resource_name}", cannot change to "{resource_name}"'
+            )
+        if messages := is_valid_path_segment_name(resource_name):
+            return self._fail(f'invalid resource name "{resource_name}": {_go_list(messages)}')
+        self._resource_name = resource_name
+        return self
+
+    def namespace(self, namespace: str) -> Request:
+        """Set the namespace, once."""
+        if self._err is not None:
+            return self
+        if self._namespace_set:
+            return self._fail(f'namespace already set to "{self._namespace}", cannot change to "{namespace}"')
+        if messages := is_valid_path_segment_name(namespace):
+            return self._fail(f'invalid namespace "{namespace}": {_go_list(messages)}')
+        self._namespace_set = True
+        self._namespace = namespace
+        return self
+
+    def namespace_if_scoped(self, namespace: str, scoped: bool) -> Request:
+        """Set the namespace if `scoped`."""
+        return self.namespace(namespace) if scoped else self
+
+    def abs_path(self, *segments: str) -> Request:
+        """Replace the path before namespace and resource, below the path of the base URL. One segment keeps its slash."""
+        if self._err is not None:
+            return self
+        self._path_prefix = join_path(self._base_path, *segments)
+        if len(segments) == 1 and segments[0].endswith("/") and (len(self._base_path) > 1 or len(segments[0]) > 1):
+            self._path_prefix = self._path_prefix.rstrip("/") + "/"
+        return self
+
+    def request_uri(self, uri: str) -> Request:
+        """Replace path and parameters by those of a URI relative to the server."""
+        if self._err is not None:
+            return self
+        try:
+            parts = urlsplit(uri)
+        except ValueError as err:
+            self._err = err
+            return self
+        self.abs_path(parts.path)
+        self._params = parse_qs(parts.query, keep_blank_values=True)
+        return self
+
+    def param(self, param_name: str, s: str) -> Request:
+        """Add a query parameter."""
+        if self._err is None:
+            self._params.setdefault(param_name, []).append(s)
+        return self
+
+    def versioned_params(self, obj: Struct, codec: ParameterCodec = PARAMETER_CODEC) -> Request:
+        """Add the set fields of an options object as query parameters."""
+        return self.specifically_versioned_params(obj, codec, self._content.group_version)
+
+    def specifically_versioned_params(self, obj: Struct, codec: ParameterCodec, version: GroupVersion) -> Request:
+        """The same in a given version."""
+        if self._err is not None:
+            return self
+        try:
+            parameters = codec.encode_parameters(obj, version)  # type: ignore[arg-type]
+        except (ValueError, TypeError) as err:
+            self._err = err
+            return self
+        for name, values in parameters.items():
+            self._params.setdefault(name, []).extend(values)
+        return self
+
+    def set_header(self, key: str, *values: str) -> Request:
+        """Replace a header."""
+        self._headers.discard(key)
+        for value in values:
+            self._headers.add(key, value)
+        return self
+
+    def timeout(self, d: float) -> Request:
+        """Limit the whole request to `d` seconds, and tell the server so; 0 for no limit."""
+        if self._err is None:
+            self._timeout = d
+        return self
+
+    def max_retries(self, max_retries: int) -> Request:
+        """How often to try again when the server asks for that; 10 by default."""
+        self._max_retries = max(max_retries, 0)
+        return self
+
+    def body(self, obj: Object | bytes | str | IO[bytes] | None) -> Request:
+        """Set the body: bytes, a binary file to send as it comes, an object to encode, or the path of a file to read."""
+        if self._err is not None or obj is None:
+            return self
+        try:
+            self._set_body(obj)
+        except (OSError, ValueError, TypeError, NegotiateError) as err:
+            self._err = err
+        return self
+
+    def _set_body(self, obj: Any) -> None:
+        self._body = None
+        if isinstance(obj, bytes):
+            self._body_bytes = obj
+        elif isinstance(obj, str):
+            with open(obj, "rb") as file:
+                self._body_bytes = file.read()
+        elif isinstance(obj, Object):
+            content_type = self._content.content_type
+            self._body_bytes = self._content.negotiator.encoder(content_type, {}).encode(obj)
+            self.set_header("Content-Type", content_type)
+        elif hasattr(obj, "read"):
+            self._body, self._body_bytes = obj, None
+        else:
+            raise TypeError(f"unknown type used for body: {type(obj).__name__}")
+
+    def _fail(self, message: str) -> Request:
+        self._err = ValueError(message)
+        return self
+
+    def error(self) -> Exception | None:
+        """What went wrong in building the request, None if nothing did."""
+        return self._err
+
+    def url(self) -> str:
+        """The URL as it is now; worth something only while `error` is None."""
+        path = self._path_prefix
+        if self._namespace_set and self._namespace:
+            path = join_path(path, "namespaces", self._namespace)
+        if self._resource:
+            path = join_path(path, self._resource.lower())
+        if self._resource_name or self._subpath or self._subresource:
+            path = join_path(path, self._resource_name, self._subresource, self._subpath)
+        query = dict(self._params)
+        if self._timeout:
+            query["timeout"] = [_format_duration(self._timeout)]
+        base = urlsplit(self._c.base)
+        encoded = urlencode(sorted(query.items()), doseq=True)
+        return urlunsplit((base.scheme, base.netloc, quote(path, safe="/$&+,:;=@~"), encoded, ""))
+
+    def has_stream_body(self) -> bool:
+        """Whether the body can be sent only once."""
+        return self._body is not None
+
+    def backoff_manager(self) -> BackoffManagerWithContext:
+        """The backoff between attempts."""
+        return self._backoff
+
+    def __repr__(self) -> str:
+        return f"<Request {self._verb} {http.redacted_url(self.url())}>"
+
+    # --- sending ---
+
+    def _final_url_template(self) -> str:
+        """The URL with placeholders for names, for metrics."""
+        path = urlsplit(self.url()).path
+        for value, placeholder in ((self._namespace, "{namespace}"), (self._resource_name, "{name}")):
+            if value:
+                path = path.replace(f"/{quote(value)}", f"/{placeholder}", 1)
+        query = "&".join(f"{name}={{value}}" for name in sorted(self._params))
+        return f"{path}?{query}" if query else path
+
+    def try_throttle_with_info(self, ctx: Context, retry_info: str = "") -> None:
+        """Wait for the rate limiter. Raises what it raises when the context ends first."""
+        if self._rate_limiter is None:
+            return
+        clock = self._c.clock
+        start = clock.now()
+        try:
+            self._rate_limiter.wait(ctx)
+        except Exception as err:
+            raise RuntimeError(f"client rate limiter Wait returned an error: {err}") from err
+        finally:
+            latency = clock.since(start)
+            if latency > _LONG_THROTTLE_LATENCY:
+                self._log_throttling(ctx, latency, retry_info)
+            metrics.RATE_LIMITER_LATENCY.observe(ctx, self._verb, self._final_url_template(), latency)
+
+    def _log_throttling(self, ctx: Context, latency: float, retry_info: str) -> None:
+        logger = klog.from_context(ctx)
+        pairs: dict[str, Any] = {
+            "delay": _format_duration(latency),
+            "reason": retry_info or "client-side throttling, not priority and fairness",
+            "verb": self._verb,
+            "URL": self.url(),
+        }
+        logger.v(3).info("Waited before sending request", **pairs)
+        if latency > _EXTRA_LONG_THROTTLE_LATENCY:
+            GLOBAL_THROTTLED_LOGGER.info(logger, "Waited before sending request", **pairs)
+
+    def count_attempt(self, ctx: Context, response: Response | None, is_retry: bool) -> None:
+        """Report an attempt to the metrics."""
+        code = str(response.status_code) if response is not None else "<error>"
+        host = urlsplit(self._c.base).netloc.rpartition("@")[2] or "none"
+        metrics.REQUEST_RESULT.increment(ctx, code, self._verb, host)
+        if is_retry:
+            metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, host)
+
+    def watch(self, ctx: Context, expected: type[Object] | None = None) -> watch.Interface:
+        """Begin a watch (Go: Watch). Blocks until the server answered. Passes no rate limiter.
+
+        Objects of kinds the client's scheme does not know become objects of the class `expected`. A connection that broke gives an ended watch. Raises StatusError, URLError.
+        """
+        _log_body(ctx, "Request Body", self._body_bytes)
+        if self._err is not None:
+            raise self._err
+        retry = self._retry_fn(self._max_retries)
+        while True:
+            self._before(retry, ctx)
+            request = self._new_http_request(ctx, self._watch_silence())
+            response, failure = self._attempt(request)
+            retry.after(ctx, self, response, failure)
+            if failure is None and response is not None and response.status_code == 200:
+                return self._new_stream_watcher(ctx, response, expected)
+            try:
+                if retry.is_next_retry(ctx, self, request, response, failure, _WATCH_RETRYABLE):
+                    continue
+                if failure is not None:
+                    if _WATCH_RETRYABLE.is_error_retryable(request, failure):
+                        return watch.new_empty_watch()
+                    raise retry.wrap_previous_error(failure)
+                assert response is not None
+                raise retry.wrap_previous_error(self._watch_error(ctx, response, request))
+            finally:
+                read_and_close_response_body(response)
+
+    def _watch_error(self, ctx: Context, response: Response, request: http.Request) -> Exception:
+        err = self._transform_response(ctx, response, request).error()
+        return err or RuntimeError(f"for request {request.url}, got status: {response.status_code}")
+
+    def _watch_silence(self) -> float:
+        wanted = self._params.get("timeoutSeconds", [""])[0]
+        return watch_silence(float(wanted) if wanted.isdecimal() else None)
+
+    def _new_stream_watcher(self, ctx: Context, response: Response, expected: type[Object] | None) -> watch.Interface:
+        media_type, params = parse_media_type(response.headers.get("Content-Type", ""))
+        try:
+            decoder, _, framer = self._content.negotiator.stream_decoder(media_type, params)
+        except NegotiateError:
+            response.close()
+            raise
+        if expected is not None:
+            decoder = decoder.expecting(expected)
+        handle_warnings(ctx, response.headers, self._warning_handler)
+        # 500 says that nobody knows what went wrong; other codes mean something in HTTP.
+        reporter = errors.new_client_error_reporter(500, self._verb, "ClientWatchDecoding")
+        source = WatchDecoder(framer.new_frame_reader(response.body), decoder)
+        return BatchedStreamWatcher(source, reporter, klog.from_context(ctx), self._resource or self._path_prefix)
+
+    def stream(self, ctx: Context) -> Body:
+        """The body of a successful response, to read from and close (Go: Stream). Raises StatusError, URLError."""
+        _log_body(ctx, "Request Body", self._body_bytes)
+        if self._err is not None:
+            raise self._err
+        self.try_throttle_with_info(ctx)
+        retry = self._retry_fn(self._max_retries)
+        while True:
+            retry.before(ctx, self)
+            request = self._new_http_request(ctx, None)
+            response, failure = self._attempt(request)
+            retry.after(ctx, self, response, failure)
+            if failure is not None:
+                raise failure
+            assert response is not None
+            if 200 <= response.status_code < 300:
+                handle_warnings(ctx, response.headers, self._warning_handler)
+                return response.body
+            try:
+                if retry.is_next_retry(ctx, self, request, response, None, NEVER_RETRY_ERROR):
+                    continue
+                result = self._transform_response(ctx, response, request)
+                raise result.error() or RuntimeError(f"{response.status_code} while accessing {request.url}")
+            finally:
+                response.close()
+
+    def _request_preflight_check(self) -> None:
+        """Refuse what can only be a mistake of the caller's: an empty namespace where one must be meant."""
+        if not self._namespace_set or self._namespace:
+            return
+        if self._verb == "POST":
+            raise ValueError("an empty namespace may not be set during creation")
+        if self._verb in ("GET", "PUT", "DELETE") and self._resource_name:
+            raise ValueError("an empty namespace may not be set when a resource name is provided")
+
+    def _new_http_request(self, ctx: Context, read_timeout: float | None) -> http.Request:
+        return http.Request(
+            method=self._verb,
+            url=self.url(),
+            headers=self._headers.copy(),
+            body=self._body if self._body is not None else self._body_bytes,
+            ctx=ctx,
+            read_timeout=read_timeout,
+        )
+
+    def _attempt(self, request: http.Request) -> tuple[Response | None, Exception | None]:
+        """Send once: the response, or why there is none."""
+        try:
+            return self._c.client.do(request), None
+        except Exception as err:
+            return None, err
+
+    def _before(self, retry: WithRetry, ctx: Context) -> None:
+        try:
+            retry.before(ctx, self)
+        except Exception as err:
+            wrapped = retry.wrap_previous_error(err)
+            raise wrapped from wrapped.__cause__
+
+    def _request(self, ctx: Context, fn: Callable[[http.Request, Response], None]) -> None:
+        """Send, with retries, and call `fn` once with the response. Raises when there is none."""
+        start = self._c.clock.now()
+        try:
+            self._request_with_retries(ctx, fn)
+        finally:
+            latency = self._c.clock.since(start)
+            metrics.REQUEST_LATENCY.observe(ctx, self._verb, self._final_url_template(), latency)
+
+    def _request_with_retries(self, ctx: Context, fn: Callable[[http.Request, Response], None]) -> None:
+        if self._err is not None:
+            klog.from_context(ctx).v(4).info("Error in request", err=self._err)
+            raise self._err
+        self._request_preflight_check()
+        # Before the timeout begins: a throttled client must not time out before it has sent anything.
+        self.try_throttle_with_info(ctx)
+        cancel: Callable[[], None] | None = None
+        if self._timeout > 0:
+            ctx, cancel = context.with_timeout(ctx, self._timeout, self._c.clock)
+        retry = self._retry_fn(self._max_retries)
+        try:
+            while self._request_once(ctx, retry, fn):
+                pass
+        finally:
+            if cancel is not None:
+                cancel()
+
+    def _request_once(self, ctx: Context, retry: WithRetry, fn: Callable[[http.Request, Response], None]) -> bool:
+        """One attempt; whether there shall be another one."""
+        self._before(retry, ctx)
+        request = self._new_http_request(ctx, max(REQUEST_SILENCE, self._timeout + _WATCH_GRACE))
+        response, failure = self._attempt(request)
+        if self._body_bytes is not None:
+            metrics.REQUEST_SIZE.observe(ctx, self._verb, self._host(), float(len(self._body_bytes)))
+        retry.after(ctx, self, response, failure)
+        try:
+            if retry.is_next_retry(ctx, self, request, response, failure, _GET_RETRYABLE):
+                return True
+            if failure is not None:
+                raise retry.wrap_previous_error(failure)
+            assert response is not None
+            fn(request, response)
+            return False
+        finally:
+            read_and_close_response_body(response)
+
+    def _host(self) -> str:
+        return urlsplit(self._c.base).netloc.rpartition("@")[2]
+
+    def do(self, ctx: Context) -> Result:
+        """Send and wait for the result, which holds the object or the error (Go: Do)."""
+        _log_body(ctx, "Request Body", self._body_bytes)
+        results: list[Result] = []
+        try:
+            self._request(
+                ctx, lambda request, response: results.append(self._transform_response(ctx, response, request))
+            )
+        except Exception as err:
+            return Result(err=err, logger=klog.from_context(ctx))
+        result = results[0]
+        metrics.RESPONSE_SIZE.observe(ctx, self._verb, self._host(), float(len(result._body)))
+        return result
+
+    def do_raw(self, ctx: Context) -> bytes:
+        """Send and return the body as it comes (Go: DoRaw). Raises StatusError, URLError."""
+        _log_body(ctx, "Request Body", self._body_bytes)
+        bodies: list[bytes] = []
+
+        def read(request: http.Request, response: Response) -> None:
+            body = response.body.read()
+            _log_body(ctx, "Response Body", body)
+            if not 200 <= response.status_code <= 206:
+                raise self._unstructured_error(request, response, body)
+            bodies.append(body)
+
+        self._request(ctx, read)
+        metrics.RESPONSE_SIZE.observe(ctx, self._verb, self._host(), float(len(bodies[0])))
+        return bodies[0]
+
+    # --- reading the response ---
+
+    def _transform_response(self, ctx: Context, response: Response, request: http.Request) -> Result:
+        logger = klog.from_context(ctx)
+        try:
+            body = response.body.read()
+        except Exception as err:
+            if not ctx.done().is_set():
+                logger.error(err, "Unexpected error when reading response body")
+            unexpected = RuntimeError(
+                f"unexpected error when reading response body. Please retry. Original error: {err}"
+            )
+            unexpected.__cause__ = err
+            _add_note(unexpected, request, response.status_code)
+            return Result(err=unexpected, logger=logger)
+        _log_body(ctx, "Response Body", body)
+        content_type = response.headers.get("Content-Type") or self._content.content_type
+        failed = response.status_code != 101 and not 200 <= response.status_code <= 206
+        decoder: Decoder | None = None
+        try:
+            decoder = self._content.negotiator.decoder(*parse_media_type(content_type))
+        except NegotiateError:
+            pass  # a result that can be had raw only
+        return Result(
+            body=body,
+            content_type=content_type,
+            status_code=response.status_code,
+            decoder=decoder,
+            err=self._unstructured_error(request, response, body) if failed else None,
+            warnings=handle_warnings(ctx, response.headers, self._warning_handler),
+            logger=logger,
+            request=request,
+        )
+
+    def _unstructured_error(self, request: http.Request, response: Response, body: bytes) -> errors.StatusError:
+        """An error made of code and text, for an answer that is no Status."""
+        message = "unknown"
+        if _is_text_response(response):
+            message = body[:_MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES].decode("utf-8", "replace").strip()
+        group = self._content.group_version.group if self._resource else ""
+        err = errors.new_generic_server_response(
+            response.status_code,
+            request.method,
+            GroupResource(group, self._resource),
+            self._resource_name,
+            message,
+            retry_after_seconds(response) or 0,
+            True,
+        )
+        _add_note(err, request, response.status_code)
+        return err
+
+
+def new_request(c: RESTClient) -> Request:
+    """Begin a request (Go: NewRequest)."""
+    return Request(c)
+
+
+def new_request_with_client(
+    base: str, versioned_api_path: str, content: ClientContentConfig, client: http.Client
+) -> Request:
+    """Begin a request without a RESTClient of its own, for tests (Go: NewRequestWithClient)."""
+    from clientgo.rest.client import new_rest_client
+
+    return Request(new_rest_client(base, versioned_api_path, content, None, client))
+
+
+def _get_is_retryable(request: http.Request, err: BaseException) -> bool:
+    """A lost connection is worth another attempt, but writing twice is not."""
+    return request.method == "GET" and (net.is_connection_reset(err) or net.is_probable_eof(err))
+
+
+_GET_RETRYABLE = IsRetryableErrorFunc(_get_is_retryable)
+_WATCH_RETRYABLE = IsRetryableErrorFunc(lambda request, err: net.is_probable_eof(err) or net.is_timeout(err))
+
+
+def _add_note(err: BaseException, request: http.Request, code: int) -> None:
+    """Say in tracebacks which request the error is about; the text of a Status stays the server's."""
+    path = urlsplit(request.url)
+    err.add_note(f"{request.method} {path.path}{'?' + path.query if path.query else ''}: {code}")
+
+
+class Result:
+    """The outcome of `Request.do`. `into`, `get` and `raw` raise its error if there is one."""
+
+    def __init__(
+        self,
+        *,
+        body: bytes = b"",
+        content_type: str = "",
+        status_code: int = 0,
+        decoder: Decoder | None = None,
+        err: Exception | None = None,
+        warnings: Sequence[WarningHeader] = (),
+        logger: klog.Logger | None = None,
+        request: http.Request | None = None,
+    ) -> None:
+        self._body = body
+        self._content_type = content_type
+        self._status_code = status_code
+        self._decoder = decoder
+        self._err = err
+        self._warnings = list(warnings)
+        self._logger = logger or klog.background()
+        self._request = request
+
+    def raw(self) -> bytes:
+        """The body (Go: Raw)."""
+        if self._err is not None:
+            raise self._err
+        return self._body
+
+    def get(self) -> Object:
+        """The object the body says it is (Go: Get). Raises StatusError and what decoders raise."""
+        self.raise_for_error()
+        obj, _ = self._decoder_or_raise().decode(self._body)
+        return self._unless_failure(obj)
+
+    def status_code(self) -> int:
+        """The HTTP status code, 0 when there was no response (Go: StatusCode)."""
+        return self._status_code
+
+    def content_type(self) -> str:
+        """The response's Content-Type (Go: ContentType)."""
+        return self._content_type
+
+    @overload
+    def into(self, obj: type[O]) -> O: ...
+    @overload
+    def into(self, obj: O) -> O: ...
+    def into(self, obj: Any) -> Any:
+        """Fill `obj` from the body and return it, or a new object if `obj` is a class (Go: Into).
+
+        The object takes the decoded document over, whatever it held before. A Status that says Success fills nothing.
+        Raises StatusError and what decoders raise.
+        """
+        self.raise_for_error()
+        decoder = self._decoder_or_raise()
+        if not self._body:
+            raise ValueError(
+                f"0-length response with status code: {self._status_code} and content type: {self._content_type}"
+            )
+        out, gvk = decoder.decode(self._body, None, obj)
+        cls = obj if isinstance(obj, type) else type(obj)
+        if type(out) is cls:
+            return out
+        if isinstance(self._unless_failure(out), metav1.Status):
+            return obj() if isinstance(obj, type) else obj
+        raise TypeError(f"unable to decode {gvk.kind} into {cls.__name__}")
+
+    def was_created(self) -> bool:
+        """Whether the server answered 201 (Go: WasCreated)."""
+        return self._status_code == 201
+
+    def error(self) -> Exception | None:
+        """The error of the request, None if there was none; the server's Status if it sent one (Go: Error)."""
+        err = self._err
+        if err is None or not errors.is_unexpected_server_error(err) or not self._body or self._decoder is None:
+            return err
+        try:
+            out, _ = self._decoder.decode(self._body, GroupVersionKind("", "v1", ""))
+        except Exception as undecodable:
+            self._logger.v(5).info("Body was not decodable (unable to check for Status)", err=undecodable)
+            return err
+        if isinstance(out, metav1.Status) and out.status == "Failure":
+            self._err = self._status_error(out)
+        return self._err
+
+    def raise_for_error(self) -> Result:
+        """Raise the error if there is one; otherwise return the result itself."""
+        err = self.error()
+        if err is not None:
+            raise err
+        return self
+
+    def warnings(self) -> list[WarningHeader]:
+        """The warnings of the response (Go: Warnings)."""
+        return self._warnings
+
+    def _decoder_or_raise(self) -> Decoder:
+        if self._decoder is None:
+            raise ValueError(f"serializer for {self._content_type} doesn't exist")
+        return self._decoder
+
+    def _unless_failure(self, obj: Object) -> Object:
+        """The object, unless it is a Status that is no success."""
+        if isinstance(obj, metav1.Status) and obj.status != "Success":
+            raise self._status_error(obj)
+        return obj
+
+    def _status_error(self, status: metav1.Status) -> Exception:
+        err = errors.from_object(status)
+        if self._request is not None:
+            _add_note(err, self._request, self._status_code)
+        return err
+
+    def __repr__(self) -> str:
+        return f"<Result {self._status_code}, {len(self._body)} bytes{', ' + repr(self._err) if self._err else ''}>"
+
+
+def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
+    """("application/json", {"charset": "utf-8"}) (Go: mime.ParseMediaType)."""
+    if ";" not in value:
+        return value.strip().lower(), {}
+    message = Message()
+    message["Content-Type"] = value
+    params = message.get_params([])
+    return params[0][0].lower(), {key.lower(): text for key, text in params[1:]}
+
+
+def _is_text_response(response: Response) -> bool:
+    content_type = response.headers.get("Content-Type", "")
+    return not content_type or parse_media_type(content_type)[0].startswith("text/")
+
+
+def _format_duration(seconds: float) -> str:
+    """Go's text of a duration: 8m4s, 1.5s, 250ms."""
+    if 0 < seconds < 1:
+        return f"{seconds * 1000:.9g}ms"
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    text = f"{rest:.9g}s"
+    if minutes or hours:
+        text = f"{minutes}m{text}"
+    return f"{hours}h{text}" if hours else text
+
+
+def _go_list(messages: Sequence[str]) -> str:
+    return f"[{' '.join(messages)}]"
+
+
+def _log_body(ctx: Context, prefix: str, body: bytes | None) -> None:
+    logger = klog.from_context(ctx)
+    if logger.v(8).enabled():
+        logger.v(8).info(prefix, body=_truncate_body(logger, (body or b"").decode("utf-8", "backslashreplace")))
+
+
+def _truncate_body(logger: klog.Logger, body: str) -> str:
+    if logger.v(10).enabled():
+        return body
+    limit = 10240 if logger.v(9).enabled() else 1024
+    return body if len(body) <= limit else f"{body[:limit]} [truncated {len(body) - limit} chars]"
+
+
+class _ThrottledLogger:
+    """Writes a line at the first verbosity that is enabled, and there only so often."""
+
+    # (verbosity, seconds between lines)
+    _SETTINGS = ((2, 1.0), (0, 10.0))
+
+    def __init__(self, clock: PassiveClock) -> None:
+        self._clock = clock
+        # Guards _last, the time of the last line by verbosity.
+        self._lock = threading.Lock()
+        self._last: dict[int, float] = {}
+
+    def info(self, logger: klog.Logger, message: str, /, **pairs: object) -> None:
+        for level, interval in self._SETTINGS:
+            if logger.v(level).enabled():
+                if self._may_log(level, interval):
+                    logger.v(level).info(message, **pairs)
+                return
+
+    def _may_log(self, level: int, interval: float) -> bool:
+        now = self._clock.now()
+        with self._lock:
+            last = self._last.get(level)
+            if last is not None and now - last < interval:
+                return False
+            self._last[level] = now
+            return True
+
+
+GLOBAL_THROTTLED_LOGGER = _ThrottledLogger(REAL_CLOCK)
+
+# Names that cannot be a segment of a path, and texts that cannot be in one.
+NAME_MAY_NOT_BE = [".", ".."]
+NAME_MAY_NOT_CONTAIN = ["/", "%"]
+
+
+def is_valid_path_segment_name(name: str) -> list[str]:
+    """Why the name cannot be a segment of a path; empty if it can (Go: IsValidPathSegmentName)."""
+    if name in NAME_MAY_NOT_BE:
+        return [f"may not be '{name}'"]
+    return is_valid_path_segment_prefix(name)
+
+
+def is_valid_path_segment_prefix(name: str) -> list[str]:
+    """The same for the start of a segment (Go: IsValidPathSegmentPrefix)."""
+    return [f"may not contain '{text}'" for text in NAME_MAY_NOT_CONTAIN if text in name]
+
+
+def validate_path_segment_name(name: str, prefix: bool) -> list[str]:
+    """One or the other (Go: ValidatePathSegmentName)."""
+    return is_valid_path_segment_prefix(name) if prefix else is_valid_path_segment_name(name)

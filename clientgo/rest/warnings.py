@@ -1,0 +1,156 @@
+"""What to do with the Warning headers of responses. Mirrors rest/warnings.go (and ParseWarningHeaders of util/net/http.go)."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TextIO, runtime_checkable
+
+from clientgo import context, klog
+from clientgo.context import Context
+from clientgo.transport.http import Header
+
+
+@runtime_checkable
+class WarningHandler(Protocol):
+    """Handles a warning header."""
+
+    def handle_warning_header(self, code: int, agent: str, text: str) -> None:
+        """Called in the thread of the request for each warning of its response."""
+        ...
+
+
+@runtime_checkable
+class WarningHandlerWithContext(Protocol):
+    """Handles a warning header, with the context of the request."""
+
+    def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str) -> None:
+        """Called in the thread of the request for each warning of its response."""
+        ...
+
+
+class _WarningLoggerNopContext:
+    """A WarningHandler as a WarningHandlerWithContext."""
+
+    def __init__(self, handler: WarningHandler) -> None:
+        self._handler = handler
+
+    def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str) -> None:
+        self._handler.handle_warning_header(code, agent, text)
+
+
+class NoWarnings:
+    """Ignores warnings."""
+
+    def handle_warning_header(self, code: int, agent: str, text: str) -> None: ...
+
+    def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str) -> None: ...
+
+
+class WarningLogger:
+    """Logs warnings of code 299, the only one Kubernetes sends."""
+
+    def handle_warning_header(self, code: int, agent: str, text: str) -> None:
+        self.handle_warning_header_with_context(context.background(), code, agent, text)
+
+    def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str) -> None:
+        if code == 299 and text:
+            klog.from_context(ctx).info("Warning: " + text)
+
+
+# What clients without a handler of their own use. Replaced as a whole, so that reading needs no lock.
+_default_warning_handler: WarningHandlerWithContext | None = WarningLogger()
+
+
+def set_default_warning_handler(handler: WarningHandler | None) -> None:
+    """Set the handler of clients that have none; by default warnings are logged (Go: SetDefaultWarningHandler)."""
+    set_default_warning_handler_with_context(None if handler is None else _WarningLoggerNopContext(handler))
+
+
+def set_default_warning_handler_with_context(handler: WarningHandlerWithContext | None) -> None:
+    """The same with the request's context (Go: SetDefaultWarningHandlerWithContext)."""
+    global _default_warning_handler
+    _default_warning_handler = handler
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarningWriterOptions:
+    """How a warning writer writes."""
+
+    # Write each text once. A long-running process that meets many warnings then remembers them all.
+    deduplicate: bool = False
+    color: bool = False
+
+
+def new_warning_writer(out: TextIO, opts: WarningWriterOptions | None = None) -> _WarningWriter:
+    """A handler that writes warnings for people (Go: NewWarningWriter)."""
+    return _WarningWriter(out, opts or WarningWriterOptions())
+
+
+class _WarningWriter:
+    def __init__(self, out: TextIO, opts: WarningWriterOptions) -> None:
+        self._out = out
+        self._opts = opts
+        # Guards the next two, and keeps lines whole.
+        self._lock = threading.Lock()
+        self._count = 0
+        self._written: set[str] = set()
+
+    def handle_warning_header(self, code: int, agent: str, text: str) -> None:
+        if code != 299 or not text:
+            return
+        with self._lock:
+            if self._opts.deduplicate:
+                if text in self._written:
+                    return
+                self._written.add(text)
+            self._count += 1
+            label = "\x1b[33;1mWarning:\x1b[0m" if self._opts.color else "Warning:"
+            self._out.write(f"{label} {text}\n")
+
+    def warning_count(self) -> int:
+        """How many warnings were written (Go: WarningCount)."""
+        with self._lock:
+            return self._count
+
+
+@dataclass(frozen=True)
+class WarningHeader:
+    """One warning of a Warning header (Go: utilnet.WarningHeader)."""
+
+    code: int
+    agent: str
+    text: str
+
+
+def handle_warnings(ctx: Context, headers: Header, handler: WarningHandlerWithContext | None) -> list[WarningHeader]:
+    """Pass the response's warnings to the handler, or to the default one, and return them."""
+    values = headers.getlist("Warning")
+    if not values:
+        return []
+    warnings = parse_warning_headers(values)
+    handler = handler or _default_warning_handler
+    if handler is not None:
+        for warning in warnings:
+            handler.handle_warning_header_with_context(ctx, warning.code, warning.agent, warning.text)
+    return warnings
+
+
+_QUOTED = r'"(?P<{}>(?:[^"\\]|\\.)*)"'
+_WARNING = re.compile(
+    r"\s*(?P<code>\d{3}) (?P<agent>[^\s\"]+) " + _QUOTED.format("text") + r'(?: "[^"]*")?\s*(?:,|$)', re.DOTALL
+)
+
+
+def parse_warning_headers(headers: Iterable[str]) -> list[WarningHeader]:
+    """The warnings in the header's values; what is malformed is skipped (Go: utilnet.ParseWarningHeaders)."""
+    warnings = []
+    for header in headers:
+        position = 0
+        while position < len(header) and (match := _WARNING.match(header, position)) is not None:
+            text = re.sub(r"\\(.)", r"\1", match["text"])
+            warnings.append(WarningHeader(int(match["code"]), match["agent"], text))
+            position = match.end()
+    return warnings

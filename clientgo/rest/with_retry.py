@@ -1,0 +1,231 @@
+"""When to send a request again. Mirrors rest/with_retry.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from clientgo import klog
+from clientgo.context import Context
+from clientgo.transport.http import Header, Response, URLError, describe
+from clientgo.transport.http import Request as HTTPRequest
+
+if TYPE_CHECKING:
+    from clientgo.rest.request import Request
+
+# Priority and fairness puts the UID of the flow schema it chose into this header.
+_FLOW_SCHEMA_HEADER = "X-Kubernetes-PF-FlowSchema-UID"
+
+# Small leftovers are read, so that the connection can serve the next request.
+_MAX_BODY_SLURP_SIZE = 2 << 10
+
+
+class IsRetryableErrorFunc:
+    """A function that says whether an error of a request is worth another attempt."""
+
+    def __init__(self, fn: Callable[[HTTPRequest, BaseException], bool]) -> None:
+        self._fn = fn
+
+    def is_error_retryable(self, request: HTTPRequest, err: BaseException) -> bool:
+        """Whether to try again after `err`."""
+        return self._fn(request, err)
+
+
+NEVER_RETRY_ERROR = IsRetryableErrorFunc(lambda request, err: False)
+
+
+class WithRetry(Protocol):
+    """The retry state of one call; used by one thread."""
+
+    def is_next_retry(
+        self,
+        ctx: Context,
+        rest_req: Request,
+        http_req: HTTPRequest,
+        response: Response | None,
+        err: BaseException | None,
+        f: IsRetryableErrorFunc,
+    ) -> bool:
+        """Count the attempt, and say whether there shall be another one.
+
+        There is none when the attempts are used up, the body cannot be sent twice, the error is not a retryable one,
+        or the response is not a 429 or 5xx with a Retry-After header.
+        """
+        ...
+
+    def before(self, ctx: Context, request: Request) -> None:
+        """Called before each attempt; waits as long as the server and the backoff ask. Raises the context's error."""
+        ...
+
+    def after(self, ctx: Context, request: Request, response: Response | None, err: BaseException | None) -> None:
+        """Called right after each attempt."""
+        ...
+
+    def wrap_previous_error(self, final_err: Exception) -> Exception:
+        """The final error, or one that also tells what went wrong in an earlier attempt."""
+        ...
+
+
+@dataclass(kw_only=True)
+class RetryAfter:
+    """What is known about the next attempt."""
+
+    # Seconds the server asked for.
+    wait: float = 0.0
+    attempt: int = 0
+    reason: str = ""
+
+
+class PreviousAttemptError(Exception):
+    """The final error of a call, with that of an earlier attempt. `__cause__` is the final one."""
+
+    def __init__(self, current: BaseException, previous: BaseException) -> None:
+        self.current = current
+        self.previous = previous
+        super().__init__(f"{current} - error from a previous attempt: {previous}")
+        self.__cause__ = current
+
+
+class _WithRetry:
+    def __init__(self, max_retries: int) -> None:
+        self._max_retries = max_retries
+        self._attempts = 0
+        # What the last attempt said about the next one; None before the first and right after each attempt.
+        self._retry_after: RetryAfter | None = None
+        # The two most recent errors.
+        self._previous_err: BaseException | None = None
+        self._current_err: BaseException | None = None
+
+    def is_next_retry(
+        self,
+        ctx: Context,
+        rest_req: Request,
+        http_req: HTTPRequest,
+        response: Response | None,
+        err: BaseException | None,
+        f: IsRetryableErrorFunc,
+    ) -> bool:
+        try:
+            return self._is_next_retry(rest_req, http_req, response, err, f)
+        finally:
+            self._track_previous_error(err)
+
+    def _is_next_retry(
+        self,
+        rest_req: Request,
+        http_req: HTTPRequest,
+        response: Response | None,
+        err: BaseException | None,
+        f: IsRetryableErrorFunc,
+    ) -> bool:
+        if response is None and err is None:
+            return False
+        if rest_req.has_stream_body():
+            return False
+        self._attempts += 1
+        self._retry_after = RetryAfter(attempt=self._attempts)
+        if self._attempts > self._max_retries:
+            return False
+        if err is not None:
+            if not f.is_error_retryable(http_req, err):
+                return False
+            response = _RETRY_AFTER_ONE_SECOND
+        assert response is not None
+        seconds = _check_wait(response)
+        if seconds is None:
+            return False
+        self._retry_after.wait = float(seconds)
+        self._retry_after.reason = _get_retry_reason(self._attempts, seconds, response, err)
+        return True
+
+    def before(self, ctx: Context, request: Request) -> None:
+        failure = ctx.err()
+        if failure is not None:
+            self._track_previous_error(failure)
+            raise failure
+        url = request.url()
+        backoff = request.backoff_manager()
+        delay = backoff.calculate_backoff_with_context(ctx, url)
+        if self._retry_after is None:
+            backoff.sleep_with_context(ctx, delay)
+            return
+        backoff.sleep_with_context(ctx, max(delay, self._retry_after.wait))
+        # Every attempt passes the client's own rate limiter, not just the first.
+        try:
+            request.try_throttle_with_info(ctx, self._retry_after.reason)
+        except Exception:
+            self._track_previous_error(ctx.err())
+            raise
+        klog.from_context(ctx).v(4).info(
+            "Got a Retry-After response",
+            delay=f"{self._retry_after.wait:g}s",
+            attempt=self._retry_after.attempt,
+            url=url,
+        )
+
+    def after(self, ctx: Context, request: Request, response: Response | None, err: BaseException | None) -> None:
+        is_retry = self._retry_after is not None
+        self._retry_after = None
+        request.count_attempt(ctx, response, is_retry)
+        code = response.status_code if response is not None and err is None else 0
+        request.backoff_manager().update_backoff_with_context(ctx, request.url(), err, code)
+
+    def wrap_previous_error(self, final_err: Exception) -> Exception:
+        previous = self._previous_err
+        if previous is None or str(previous) == str(final_err):
+            return final_err
+        # The URL stands in the final error already.
+        return PreviousAttemptError(final_err, previous.err if isinstance(previous, URLError) else previous)
+
+    def _track_previous_error(self, err: BaseException | None) -> None:
+        if self._current_err is not None:
+            self._previous_err = self._current_err
+        self._current_err = err
+
+
+def new_with_retry(max_retries: int) -> WithRetry:
+    """At most `max_retries` attempts after the first."""
+    return _WithRetry(max_retries)
+
+
+# The answer an error that is worth another attempt counts as.
+_RETRY_AFTER_ONE_SECOND = Response(status_code=500, headers=Header({"Retry-After": "1"}))
+
+
+def _check_wait(response: Response) -> int | None:
+    if response.status_code != 429 and response.status_code < 500:
+        return None
+    return retry_after_seconds(response)
+
+
+def retry_after_seconds(response: Response) -> int | None:
+    """The seconds of the Retry-After header; None when it is missing or no number."""
+    try:
+        return int(response.headers["Retry-After"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _get_retry_reason(retries: int, seconds: int, response: Response, err: BaseException | None) -> str:
+    message = f"retries: {retries}, retry-after: {seconds}s - retry-reason: "
+    if response.status_code == 429:
+        uid = response.headers.get(_FLOW_SCHEMA_HEADER, "")
+        return f'{message}due to server-side throttling, FlowSchema UID: "{uid}"'
+    if err is not None:
+        return f"{message}due to retryable error, error: {describe(err)}"
+    return f"{message}{response.status_code}"
+
+
+def read_and_close_response_body(response: Response | None) -> None:
+    """Let go of the response, and keep its connection if little is left to read."""
+    if response is None:
+        return
+    try:
+        length = int(response.headers.get("Content-Length", "-1"))
+        if 0 <= length <= _MAX_BODY_SLURP_SIZE:
+            response.body.read()
+    except (OSError, EOFError, ValueError):
+        pass
+    finally:
+        response.close()

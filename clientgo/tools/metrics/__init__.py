@@ -1,0 +1,50 @@
+"""Metrics hooks of the rest client. Mirrors k8s.io/client-go/tools/metrics.
+
+The hooks themselves are attributes of the module `metrics.metrics` and are reached here by name, so that a hook replaced
+by `register` is seen.
+"""
+
+from typing import Any
+
+from clientgo.tools.metrics import metrics as _metrics
+from clientgo.tools.metrics.metrics import (
+    CallsMetric,
+    DurationMetric,
+    ExpiryMetric,
+    LatencyMetric,
+    PolicyCallsMetric,
+    RegisterOpts,
+    ResolverLatencyMetric,
+    ResultMetric,
+    RetryMetric,
+    SizeMetric,
+    TransportCacheGCCallsMetric,
+    TransportCacheMetric,
+    TransportCAReloadsMetric,
+    TransportCertRotationGCCallsMetric,
+    TransportCreateCallsMetric,
+    register,
+)
+
+__all__ = [
+    "CallsMetric",
+    "DurationMetric",
+    "ExpiryMetric",
+    "LatencyMetric",
+    "PolicyCallsMetric",
+    "RegisterOpts",
+    "ResolverLatencyMetric",
+    "ResultMetric",
+    "RetryMetric",
+    "SizeMetric",
+    "TransportCAReloadsMetric",
+    "TransportCacheGCCallsMetric",
+    "TransportCacheMetric",
+    "TransportCertRotationGCCallsMetric",
+    "TransportCreateCallsMetric",
+    "register",
+]
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_metrics, name)

@@ -1,0 +1,113 @@
+"""What a connection to a server needs to know: TLS, credentials, impersonation, proxy. Mirrors transport/config.go.
+
+Differs: `repr` hides every credential, since a transport config ends up in logs sooner or later.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from clientgo.transport.http import RoundTripper
+
+# Wraps a round tripper in another one (Go: transport.WrapperFunc).
+WrapperFunc = Callable[[RoundTripper], RoundTripper]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A client certificate with its key, both PEM."""
+
+    cert: bytes
+    key: bytes = field(repr=False)
+
+
+@dataclass
+class GetCertHolder:
+    """Gives the client certificate to use now, or None for none. Asked before each request; must be fast."""
+
+    get_cert: Callable[[], Certificate | None]
+
+
+@dataclass
+class DialHolder:
+    """Opens a TCP connection to (host, port); what comes back speaks plain bytes, TLS is laid over it."""
+
+    dial: Callable[[str, int], socket.socket]
+
+
+@dataclass(kw_only=True)
+class ImpersonationConfig:
+    """Who the server shall take the client for."""
+
+    user_name: str = ""
+    uid: str = ""
+    groups: list[str] = field(default_factory=list)
+    extra: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class TLSConfig:
+    """Certificates and checks. Data wins over the file of the same name; all PEM."""
+
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    # Set by `tls_config_for` when certificate and key, or the CA, come from files alone, which may be rotated.
+    reload_tls_files: bool = False
+    reload_ca_files: bool = False
+    insecure: bool = False
+    server_name: str = ""
+    ca_data: bytes = field(default=b"", repr=False)
+    cert_data: bytes = field(default=b"", repr=False)
+    key_data: bytes = field(default=b"", repr=False)
+    # Accepted for parity; this transport speaks HTTP/1.1 only.
+    next_protos: list[str] = field(default_factory=list)
+    get_cert_holder: GetCertHolder | None = None
+
+
+@dataclass(kw_only=True)
+class Config:
+    """Everything `transport.new` builds a round tripper from."""
+
+    user_agent: str = ""
+    tls: TLSConfig = field(default_factory=TLSConfig)
+    username: str = ""
+    password: str = field(default="", repr=False)
+    bearer_token: str = field(default="", repr=False)
+    # Read again each minute and after a 401; what was read last wins over `bearer_token`.
+    bearer_token_file: str = ""
+    impersonate: ImpersonationConfig = field(default_factory=ImpersonationConfig)
+    disable_compression: bool = False
+    transport: RoundTripper | None = None
+    wrap_transport: WrapperFunc | None = None
+    dial_holder: DialHolder | None = None
+    # From the URL of a request to the URL of its proxy, or None. Without it the environment decides.
+    proxy: Callable[[str], str | None] | None = None
+
+    def has_ca(self) -> bool:
+        """Whether a certificate authority is given (Go: HasCA)."""
+        return bool(self.tls.ca_data or self.tls.ca_file)
+
+    def has_basic_auth(self) -> bool:
+        """Whether there is a user name for basic authentication (Go: HasBasicAuth)."""
+        return bool(self.username)
+
+    def has_token_auth(self) -> bool:
+        """Whether there is a bearer token, or a file with one (Go: HasTokenAuth)."""
+        return bool(self.bearer_token or self.bearer_token_file)
+
+    def has_cert_auth(self) -> bool:
+        """Whether there are a client certificate and its key (Go: HasCertAuth)."""
+        return bool((self.tls.cert_data or self.tls.cert_file) and (self.tls.key_data or self.tls.key_file))
+
+    def has_cert_callback(self) -> bool:
+        """Whether client certificates come from a callback (Go: HasCertCallback)."""
+        return self.tls.get_cert_holder is not None
+
+    def wrap(self, fn: WrapperFunc) -> None:
+        """Add a wrapper around those that are there (Go: Wrap)."""
+        from clientgo.transport.transport import wrappers
+
+        self.wrap_transport = wrappers(self.wrap_transport, fn)

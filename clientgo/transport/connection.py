@@ -1,0 +1,546 @@
+"""The bottom of the stack: HTTP/1.1 through requests and urllib3, on connections that another thread can break off.
+
+Stands where Go has net/http's Transport, with the settings of client-go's transport/cache.go. What it adds to requests:
+every request in flight can be aborted from any thread by shutting its socket down, also while it connects, so that
+cancelling a context or stopping a watch takes milliseconds; and dead peers are noticed by TCP keep-alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+import requests.utils
+import urllib3.connection
+import urllib3.connectionpool
+import urllib3.exceptions
+from requests.adapters import HTTPAdapter
+from requests.cookies import RequestsCookieJar
+from requests.hooks import default_hooks
+
+from clientgo.apimachinery.util.net import ErrUnexpectedEOF
+from clientgo.transport.http import Request, Response
+
+__all__ = ["Transport"]
+
+# Go's transport keeps as many idle connections to a server. A watch takes its connection out of the pool for good, and
+# a pool that has none left makes one more, so that any number of informers can watch at once.
+IDLE_CONNECTIONS_PER_HOST = 25
+
+# Go's dialer gives up on a connection after 30 s, its TLS handshake after 10 s; one limit serves both here.
+CONNECT_TIMEOUT = 30.0
+
+# A peer that is silent is probed after 30 s and given up 15 s later, as Go's HTTP/2 pings do.
+KEEP_ALIVE_IDLE = 30
+KEEP_ALIVE_INTERVAL = 5
+KEEP_ALIVE_PROBES = 3
+
+# The largest piece `read_some` asks for. A busy stream then costs one system call for many events.
+_PIECE = 64 * 1024
+
+_MAX_CHUNK_HEADER = 4096
+
+
+def socket_options() -> list[tuple[int, int, int]]:
+    """No Nagle delay, and TCP keep-alive with the times above where the platform lets us set them."""
+    options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    dead_after = KEEP_ALIVE_IDLE + KEEP_ALIVE_INTERVAL * KEEP_ALIVE_PROBES
+    times = {
+        "TCP_KEEPIDLE": KEEP_ALIVE_IDLE,
+        "TCP_KEEPALIVE": KEEP_ALIVE_IDLE,  # macOS calls it so
+        "TCP_KEEPINTVL": KEEP_ALIVE_INTERVAL,
+        "TCP_KEEPCNT": KEEP_ALIVE_PROBES,
+        # Probes are not sent while data waits for its acknowledgement; this covers a request that never arrives.
+        "TCP_USER_TIMEOUT": dead_after * 1000,
+    }
+    options += [
+        (socket.IPPROTO_TCP, getattr(socket, name), value) for name, value in times.items() if hasattr(socket, name)
+    ]
+    return options
+
+
+class _Exchange:
+    """One request on its way, and the means to break it off from another thread.
+
+    Holds a file descriptor of its own for the connection: shutting that down ends a blocked connect, handshake or read
+    of the connection itself, and it stays valid whatever urllib3 does with its socket objects.
+    """
+
+    def __init__(self, dial: Callable[[str, int], socket.socket] | None) -> None:
+        self.dial = dial
+        # Guards the rest. Held for system calls that never block.
+        self._lock = threading.Lock()
+        self._descriptor = -1
+        self._socket: socket.socket | None = None
+        self.aborted = False
+
+    def attach(self, sock: socket.socket) -> None:
+        """From now on the request runs over this socket."""
+        with self._lock:
+            self._forget()
+            self._socket = sock
+            self._descriptor = os.dup(sock.fileno())
+            if self.aborted:
+                self._shut_down()
+
+    def set_timeout(self, seconds: float | None) -> None:
+        with self._lock:
+            if self._socket is not None and self._socket.fileno() >= 0:
+                self._socket.settimeout(seconds)
+
+    def abort(self) -> None:
+        with self._lock:
+            self.aborted = True
+            if self._descriptor >= 0:
+                self._shut_down()
+
+    def finish(self) -> None:
+        """The request is over; its connection may serve another one."""
+        with self._lock:
+            self._forget()
+
+    def _shut_down(self) -> None:
+        with socket.socket(fileno=os.dup(self._descriptor)) as handle, contextlib.suppress(OSError):
+            handle.shutdown(socket.SHUT_RDWR)
+
+    def _forget(self) -> None:
+        self._socket = None
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class _Current(threading.local):
+    exchange: _Exchange | None = None
+
+
+# The exchange whose request this thread is sending: urllib3 has no other way to hand it down to the connection.
+_current = _Current()
+
+
+class _Abortable(urllib3.connection.HTTPConnection):
+    """Tells the exchange of the running request which socket it uses."""
+
+    def _new_conn(self) -> socket.socket:
+        exchange = _current.exchange
+        assert exchange is not None
+        timeout = self.timeout if isinstance(self.timeout, (int, float)) else None
+        try:
+            if exchange.dial is not None:
+                sock = exchange.dial(self._dns_host, self.port)
+                exchange.attach(sock)
+            else:
+                sock = _dial(exchange, self._dns_host, self.port, timeout)
+        except TimeoutError as err:
+            raise urllib3.exceptions.ConnectTimeoutError(self, str(err)) from err
+        except OSError as err:
+            raise urllib3.exceptions.NewConnectionError(self, str(err)) from err
+        return sock
+
+    def connect(self) -> None:
+        super().connect()
+        self._attach()
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._attach()
+        super().request(*args, **kwargs)
+
+    def _attach(self) -> None:
+        if self.sock is not None and _current.exchange is not None:
+            _current.exchange.attach(self.sock)
+
+
+class _HTTPSConnection(_Abortable, urllib3.connection.HTTPSConnection):
+    pass
+
+
+class _HTTPPool(urllib3.connectionpool.HTTPConnectionPool):
+    ConnectionCls = _Abortable
+
+
+class _HTTPSPool(urllib3.connectionpool.HTTPSConnectionPool):
+    ConnectionCls = _HTTPSConnection
+
+
+_POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
+
+
+def _dial(exchange: _Exchange, host: str, port: int, timeout: float | None) -> socket.socket:
+    """Connect to the first address that answers, telling the exchange about each socket before it blocks."""
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror as err:
+        reason = "no such host" if err.errno in (socket.EAI_NONAME, -5) else (err.strerror or str(err))
+        raise OSError(err.errno, f"dial tcp: lookup {host}: {reason}") from err
+    failure: OSError | None = None
+    for family, kind, protocol, _, address in addresses:
+        sock = socket.socket(family, kind, protocol)
+        try:
+            for option in socket_options():
+                sock.setsockopt(*option)
+            sock.settimeout(timeout)
+            exchange.attach(sock)
+            sock.connect(address)
+            return sock
+        except OSError as err:
+            sock.close()
+            failure = failure or _dial_error(err, address)
+            if exchange.aborted:
+                break
+    raise failure or OSError(f"dial tcp: lookup {host}: no addresses")
+
+
+def _dial_error(err: OSError, address: Any) -> OSError:
+    where = f"[{address[0]}]:{address[1]}" if ":" in str(address[0]) else f"{address[0]}:{address[1]}"
+    if isinstance(err, TimeoutError):
+        return TimeoutError(f"dial tcp {where}: i/o timeout")
+    return type(err)(err.errno, f"dial tcp {where}: connect: {(err.strerror or str(err)).lower()}")
+
+
+class _Adapter(HTTPAdapter):
+    """requests' adapter with our connections and exactly our TLS context: no bundled or system roots added to it."""
+
+    def __init__(self, ssl_context: ssl.SSLContext | None, server_name: str) -> None:
+        self._tls: dict[str, Any] = {}
+        if ssl_context is not None:
+            self._tls["ssl_context"] = ssl_context
+        if server_name:
+            self._tls["server_hostname"] = server_name
+        super().__init__(pool_connections=4, pool_maxsize=IDLE_CONNECTIONS_PER_HOST, max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs, **self._tls)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        manager: Any = super().proxy_manager_for(proxy, **kwargs, **self._tls)
+        if not proxy.lower().startswith("socks"):
+            manager.pool_classes_by_scheme = _POOLS
+        return manager
+
+    def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> tuple[Any, Any]:
+        parts = urlsplit(request.url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        return {"scheme": parts.scheme, "host": parts.hostname, "port": port}, {}
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """The context says all there is to say."""
+
+
+class Transport:
+    """Sends requests to servers (Go: http.Transport). Thread-safe; a request blocks the thread that makes it.
+
+    Connections are kept for the next request when a response was read to its end. Proxies come from `proxy`, a function
+    from URL to proxy URL or None, or from the environment.
+    """
+
+    def __init__(
+        self,
+        *,
+        ssl_context: Callable[[], ssl.SSLContext | None] = lambda: None,
+        server_name: str = "",
+        proxy: Callable[[str], str | None] | None = None,
+        dial: Callable[[str, int], socket.socket] | None = None,
+        disable_compression: bool = False,
+    ) -> None:
+        """`ssl_context` is asked before each request; when it returns another one, new connections use that."""
+        self._ssl_context = ssl_context
+        self._server_name = server_name
+        self._proxy = proxy
+        self._dial = dial
+        self._disable_compression = disable_compression
+        # Guards the next three.
+        self._lock = threading.Lock()
+        self._session: requests.Session | None = None
+        self._session_context: ssl.SSLContext | None = None
+        self._proxies: dict[str, dict[str, str]] = {}
+
+    def round_trip(self, request: Request) -> Response:
+        """See RoundTripper. Follows redirects as requests does: credentials never leave for another host."""
+        failure = request.ctx.err()
+        if failure is not None:
+            raise failure
+        session = self._current_session(request.url)
+        exchange = _Exchange(self._dial)
+        forget = request.ctx.add_done_callback(exchange.abort)
+
+        def finish() -> None:
+            forget()
+            exchange.finish()
+
+        try:
+            answer = self._send(session, request, exchange)
+        except BaseException:
+            finish()
+            raise
+        body = _ResponseBody(answer, exchange, request, finish)
+        return Response(status_code=answer.status_code, headers=answer.raw.headers, body=body)
+
+    def _send(self, session: requests.Session, request: Request, exchange: _Exchange) -> requests.Response:
+        previous, _current.exchange = _current.exchange, exchange
+        try:
+            with _translated(request, exchange):
+                return session.send(
+                    self._prepared(request),
+                    stream=True,
+                    timeout=(CONNECT_TIMEOUT, request.read_timeout),
+                    proxies=self._proxies_for(request.url),
+                    allow_redirects=True,
+                )
+        finally:
+            _current.exchange = previous
+
+    def _prepared(self, request: Request) -> requests.PreparedRequest:
+        headers = request.headers.copy()
+        body = request.body
+        if isinstance(body, bytes):
+            headers["Content-Length"] = str(len(body))
+        elif body is None and request.method in ("POST", "PUT", "PATCH"):
+            headers["Content-Length"] = "0"
+        if "Accept-Encoding" not in headers:
+            headers["Accept-Encoding"] = "identity" if self._disable_compression else "gzip"
+        prepared: Any = requests.PreparedRequest()
+        prepared.method = request.method
+        prepared.url = request.url
+        prepared.headers = headers
+        prepared.body = body
+        prepared.hooks = default_hooks()
+        prepared._cookies = RequestsCookieJar()
+        return prepared  # type: ignore[no-any-return]
+
+    def _current_session(self, url: str) -> requests.Session:
+        context = self._ssl_context() if url.startswith("https:") else None
+        with self._lock:
+            if self._session is None or context is not self._session_context:
+                self._session = self._new_session(context)
+                self._session_context = context
+            return self._session
+
+    def _new_session(self, context: ssl.SSLContext | None) -> requests.Session:
+        session = requests.Session()
+        # Neither ~/.netrc nor REQUESTS_CA_BUNDLE may have a say in how a cluster is reached.
+        session.trust_env = False
+        session.headers.clear()
+        adapter = _Adapter(context, self._server_name)
+        session.mount("http://", adapter)
+        session.mount("https://", adapter)
+        return session
+
+    def _proxies_for(self, url: str) -> dict[str, str]:
+        parts = urlsplit(url)
+        if self._proxy is not None:
+            proxy = self._proxy(url)
+            return {parts.scheme: proxy} if proxy else {}
+        where = f"{parts.scheme}://{parts.netloc}"
+        with self._lock:
+            if where not in self._proxies:
+                self._proxies[where] = dict(requests.utils.get_environ_proxies(where))
+            return self._proxies[where]
+
+    def close_idle_connections(self) -> None:
+        """Close the pooled connections; requests under way go on."""
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def __repr__(self) -> str:
+        return f"<Transport server_name={self._server_name!r}, {'open' if self._session else 'idle'}>"
+
+
+class _ResponseBody:
+    """A response's body on its connection. See http.Body."""
+
+    def __init__(
+        self, answer: requests.Response, exchange: _Exchange, request: Request, finish: Callable[[], None]
+    ) -> None:
+        self._answer = answer
+        self._raw: Any = answer.raw
+        # Reads pieces straight from the connection; made by the first `read_some` where that is possible.
+        self._pieces: Callable[[], bytes] | None = None
+        self._exchange = exchange
+        self._request = request
+        self._finish = finish
+
+    def read(self) -> bytes:
+        try:
+            with _translated(self._request, self._exchange):
+                data: bytes = self._raw.read(decode_content=True)
+            return data
+        finally:
+            self._finish()
+
+    def read_some(self) -> bytes:
+        try:
+            if self._pieces is None:
+                self._pieces = self._piece_reader()
+            return self._pieces()
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as err:
+            raise _translate(err, self._request, self._exchange) from err
+
+    def _piece_reader(self) -> Callable[[], bytes]:
+        """How to read what has arrived: many chunks at once if we may take the connection for ourselves."""
+        raw = self._raw
+        connection = getattr(getattr(raw, "_fp", None), "fp", None)
+        if raw.chunked and "Content-Encoding" not in raw.headers and hasattr(connection, "read1"):
+            return _ChunkedReader(connection).read_some
+        return lambda: bytes(raw.read1(_PIECE, decode_content=True))
+
+    def set_read_timeout(self, seconds: float | None) -> None:
+        self._exchange.set_timeout(seconds)
+
+    def abort(self) -> None:
+        self._exchange.abort()
+
+    def close(self) -> None:
+        self._answer.close()
+        self._finish()
+
+
+class _ChunkedReader:
+    """Takes the chunked transfer coding apart, everything that one system call brought at once.
+
+    http.client reads at most one chunk a call, and a server sends each watch event in a chunk of its own. A reader owns
+    its connection from the first call on: http.client no longer knows where in the stream it is.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self._read1: Callable[[int], bytes] = connection.read1
+        # The start of a chunk header that has not arrived in full.
+        self._rest = b""
+        # Bytes of the current chunk still to come, and of the line end behind it.
+        self._left = 0
+        self._skip = 0
+        self._ended = False
+
+    def read_some(self) -> bytes:
+        """What has arrived, at least one byte, after waiting for it; b"" at the end. Raises ErrUnexpectedEOF."""
+        while not self._ended:
+            data = self._read1(_PIECE)
+            if not data:
+                raise ErrUnexpectedEOF()
+            pieces = self._feed(self._rest + data if self._rest else data)
+            if pieces:
+                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return b""
+
+    def _feed(self, data: bytes) -> list[bytes]:
+        self._rest = b""
+        position, end = 0, len(data)
+        pieces: list[bytes] = []
+        while position < end:
+            if self._left:
+                piece = data[position : position + self._left]
+                pieces.append(piece)
+                position += len(piece)
+                self._left -= len(piece)
+            elif self._skip:
+                skipped = min(self._skip, end - position)
+                position += skipped
+                self._skip -= skipped
+            else:
+                line_end = data.find(b"\r\n", position)
+                if line_end < 0:
+                    self._rest = self._incomplete(data[position:])
+                    break
+                self._begin_chunk(data[position:line_end])
+                if self._ended:
+                    break
+                position = line_end + 2
+        return pieces
+
+    def _incomplete(self, header: bytes) -> bytes:
+        if len(header) > _MAX_CHUNK_HEADER:
+            raise ValueError("http: chunk header too long")
+        return header
+
+    def _begin_chunk(self, header: bytes) -> None:
+        try:
+            size = int(header.partition(b";")[0], 16)
+        except ValueError:
+            size = -1
+        if size < 0:
+            raise ValueError("http: invalid byte in chunk length")
+        # What follows the last chunk, trailers at most, is nobody's business: the connection is closed.
+        self._ended = size == 0
+        self._left, self._skip = size, 2
+
+
+@contextlib.contextmanager
+def _translated(request: Request, exchange: _Exchange) -> Iterator[None]:
+    """Turn what requests, urllib3 and http.client raise into the builtin exception behind it."""
+    try:
+        yield
+    except (requests.RequestException, urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as err:
+        raise _translate(err, request, exchange) from err
+
+
+def _translate(err: BaseException, request: Request, exchange: _Exchange) -> Exception:
+    failure = request.ctx.err()
+    if failure is not None:
+        return failure
+    if exchange.aborted:
+        return ConnectionAbortedError("use of closed network connection")
+    return _as_builtin(_root(err))
+
+
+def _root(err: BaseException) -> BaseException:
+    """Walk down through the wrappers of requests and urllib3 to the error that started it."""
+    for _ in range(10):
+        inner = _inner(err)
+        if inner is None:
+            return err
+        err = inner
+    return err
+
+
+def _inner(err: BaseException) -> BaseException | None:
+    if isinstance(err, urllib3.exceptions.MaxRetryError):
+        return err.reason
+    if isinstance(err, urllib3.exceptions.ProxyError):
+        return err.original_error
+    if isinstance(err, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError)):
+        return err.__cause__
+    if isinstance(err, (requests.RequestException, urllib3.exceptions.HTTPError)):
+        return next((arg for arg in err.args if isinstance(arg, BaseException)), None)
+    return None
+
+
+def _as_builtin(err: BaseException) -> Exception:
+    if isinstance(err, ssl.SSLCertVerificationError):
+        return _with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
+    if isinstance(err, ssl.SSLError):
+        return _with_text(err, f"tls: {_tls_reason(err)}")
+    if isinstance(err, http.client.RemoteDisconnected):
+        return EOFError("EOF")
+    if isinstance(err, (http.client.IncompleteRead, urllib3.exceptions.IncompleteRead)):
+        return ErrUnexpectedEOF()
+    if isinstance(err, (TimeoutError, urllib3.exceptions.TimeoutError)):
+        return TimeoutError(str(err) if str(err).startswith("dial ") else "read: i/o timeout")
+    if isinstance(err, OSError) and not isinstance(err, requests.RequestException):
+        return (
+            err
+            if not err.errno or " " in str(err.strerror)[:5]
+            else _with_text(err, f"read: {str(err.strerror).lower()}")
+        )
+    return err if isinstance(err, (EOFError, ValueError)) else OSError(str(err))
+
+
+def _with_text(err: OSError, text: str) -> OSError:
+    """The same kind of error with a text of ours."""
+    same = type(err)(err.errno, text)
+    same.strerror = text
+    return same
+
+
+def _tls_reason(err: ssl.SSLError) -> str:
+    reason = (err.reason or str(err)).lower().replace("_", " ")
+    return reason.removeprefix("tlsv13 ").removeprefix("tlsv1 ").removeprefix("sslv3 ")

@@ -1,0 +1,197 @@
+"""The part of Go's net/http that client-go stands on: requests, responses, round trippers and a client.
+
+Mirrors no client-go file. A `RoundTripper` sends one `Request` and returns its `Response` with the body still unread;
+`Client` adds the text of Go's url.Error to what fails. The bottom round tripper is `Transport`
+(clientgo/transport/connection.py), which speaks HTTP through requests and urllib3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import IO, Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+from urllib3 import HTTPHeaderDict
+
+from clientgo import context
+from clientgo.context import Context
+
+__all__ = [
+    "Body",
+    "BytesBody",
+    "Client",
+    "Header",
+    "Request",
+    "Response",
+    "RoundTripper",
+    "RoundTripperWrapper",
+    "URLError",
+    "redacted_url",
+]
+
+# Case-insensitive and multi-valued: `add`, `getlist`, `get` (joined with commas). Go: http.Header.
+Header = HTTPHeaderDict
+
+
+class URLError(Exception):
+    """A request that got no answer: what was tried, and why it failed. Never holds a credential. Go: url.Error.
+
+    The reason is `err` and `__cause__`: an OSError such as ConnectionRefusedError or TimeoutError, an EOFError, an
+    ssl.SSLError, or the error of the context that ended the request.
+    """
+
+    def __init__(self, op: str, url: str, err: BaseException) -> None:
+        self.op = op
+        self.url = redacted_url(url)
+        self.err = err
+        super().__init__(f'{op} "{self.url}": {describe(err)}')
+        self.__cause__ = err
+
+    def timeout(self) -> bool:
+        """Whether time ran out (Go: Timeout)."""
+        return isinstance(self.err, (TimeoutError, context.DeadlineExceeded))
+
+
+def redacted_url(url: str) -> str:
+    """The URL without a password in it."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username}:xxxxx@{host}"))
+
+
+def describe(err: BaseException) -> str:
+    """The error's text without Python's "[Errno N]" in front."""
+    if isinstance(err, OSError) and err.strerror:
+        return err.strerror
+    return str(err) or type(err).__name__
+
+
+@dataclass(kw_only=True)
+class Request:
+    """One HTTP request. Round trippers that change it change a `clone` of it, for a retry sends the original again."""
+
+    method: str
+    url: str
+    headers: Header = field(default_factory=Header)
+    # bytes, a binary file to be read once, or nothing.
+    body: bytes | IO[bytes] | None = None
+    # Ends the request and the reading of its response when done.
+    ctx: Context = field(default_factory=context.background)
+    # How long the connection may stay silent, in seconds, before it counts as dead; None waits for ever.
+    read_timeout: float | None = None
+
+    def clone(self) -> Request:
+        """A copy with headers of its own (Go: utilnet.CloneRequest)."""
+        return replace(self, headers=self.headers.copy())
+
+
+class Body(Protocol):
+    """The body of a response, read once, by one thread; `close` and `abort` may come from any."""
+
+    def read(self) -> bytes:
+        """All the rest. Blocks."""
+        ...
+
+    def read_some(self) -> bytes:
+        """What has arrived, at least one byte, after waiting for it; b"" at the end."""
+        ...
+
+    def set_read_timeout(self, seconds: float | None) -> None:
+        """From now on give up with TimeoutError when nothing arrives for so long."""
+        ...
+
+    def abort(self) -> None:
+        """Break off: a read that is blocked ends at once, as do later ones. Does not wait for it."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection; it serves another request only if the body was read to its end."""
+        ...
+
+
+class BytesBody:
+    """A body that is there already, for round trippers that answer by themselves (tests do)."""
+
+    def __init__(self, data: bytes | Iterable[bytes]) -> None:
+        self._pieces = iter([data] if isinstance(data, bytes) else data)
+
+    def read(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def read_some(self) -> bytes:
+        return next((piece for piece in self._pieces if piece), b"")
+
+    def set_read_timeout(self, seconds: float | None) -> None: ...
+
+    def abort(self) -> None:
+        self._pieces = iter(())
+
+    def close(self) -> None: ...
+
+
+@dataclass(kw_only=True)
+class Response:
+    """Status, headers and unread body of an answer."""
+
+    status_code: int
+    headers: Header = field(default_factory=Header)
+    body: Body = field(default_factory=lambda: BytesBody(b""))
+    # Set by the client: the request this answers.
+    request: Request | None = None
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.body.close()
+
+
+class RoundTripper(Protocol):
+    """Sends a request and returns the response, whatever its status. Thread-safe. Go: http.RoundTripper.
+
+    Raises OSError, EOFError or the context's error when there was no response.
+    """
+
+    def round_trip(self, request: Request) -> Response: ...
+
+
+class RoundTripperWrapper(RoundTripper, Protocol):
+    """A round tripper on top of another one. Go: utilnet.RoundTripperWrapper."""
+
+    def wrapped_round_tripper(self) -> RoundTripper: ...
+
+
+class Client:
+    """Go's http.Client: a round tripper, an overall timeout, and errors that say which request they are about."""
+
+    def __init__(self, transport: RoundTripper, timeout: float = 0.0) -> None:
+        """`timeout` in seconds limits each request, its body included; 0 means no limit."""
+        self.transport = transport
+        self.timeout = timeout
+
+    def do(self, request: Request) -> Response:
+        """Send and wait for the response's headers. Raises URLError; a status code is never an error here."""
+        try:
+            response = self.transport.round_trip(request)
+        except URLError:
+            raise
+        except (Exception, TimeoutError) as err:
+            cause = request.ctx.err() or err
+            raise URLError(request.method.capitalize(), request.url, cause) from cause
+        response.request = request
+        return response
+
+    def close_idle_connections(self) -> None:
+        """Close the connections no request uses now (Go: CloseIdleConnections)."""
+        transport: Any = self.transport
+        while transport is not None:
+            close: Callable[[], None] | None = getattr(transport, "close_idle_connections", None)
+            if close is not None:
+                close()
+                return
+            unwrap = getattr(transport, "wrapped_round_tripper", None)
+            transport = unwrap() if unwrap is not None else None
+
+    def __repr__(self) -> str:
+        return f"<Client {type(self.transport).__name__}, timeout {self.timeout:g}s>"

@@ -1,0 +1,151 @@
+"""Bearer tokens that change while the program runs. Mirrors transport/token_source.go.
+
+Differs: a 401 resets the token of a token file too (Go does so only for sources given through
+`resettable_token_source_wrap_transport`), so that a rotated service account token is picked up at once and not within
+the minute.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from clientgo import klog
+from clientgo.transport.config import WrapperFunc
+from clientgo.transport.http import Request, Response, RoundTripper
+from clientgo.utils.clock import Clock, RealClock
+
+# A projected token lives ten minutes and is renewed at 80 % of that: half of what then remains.
+FILE_TOKEN_PERIOD = 60.0
+FILE_TOKEN_LEEWAY = 10.0
+
+
+@dataclass(frozen=True)
+class Token:
+    """A bearer token and the time (seconds since the epoch) at which it should be asked for again. Go: oauth2.Token."""
+
+    access_token: str = field(repr=False)
+    expiry: float = 0.0
+
+
+@runtime_checkable
+class TokenSource(Protocol):
+    """Gives the token to use now. Thread-safe; raises OSError or ValueError when there is none. Go: oauth2.TokenSource."""
+
+    def token(self) -> Token: ...
+
+
+@runtime_checkable
+class ResettableTokenSource(TokenSource, Protocol):
+    """A token source that can be told that its token was refused."""
+
+    def reset_token_older_than(self, t: float) -> None:
+        """Forget the token unless it was fetched at `t` (seconds since the epoch) or later."""
+        ...
+
+
+def token_source_wrap_transport(ts: TokenSource) -> WrapperFunc:
+    """A wrapper that adds the source's token to each request (Go: TokenSourceWrapTransport)."""
+    return lambda rt: _TokenSourceTransport(rt, ts, None)
+
+
+def resettable_token_source_wrap_transport(ts: ResettableTokenSource) -> WrapperFunc:
+    """The same, and a 401 makes the source fetch a new token for the next request (Go: ResettableTokenSourceWrapTransport)."""
+    return lambda rt: _TokenSourceTransport(rt, ts, ts)
+
+
+def new_cached_file_token_source(path: str, clock: Clock | None = None) -> _CachingTokenSource:
+    """A source that reads a file, at most each minute (Go: NewCachedFileTokenSource)."""
+    clock = clock or RealClock()
+    return _CachingTokenSource(_FileTokenSource(path, FILE_TOKEN_PERIOD, clock.now), clock.now, FILE_TOKEN_LEEWAY)
+
+
+def new_cached_token_source(ts: TokenSource, clock: Clock | None = None) -> _CachingTokenSource:
+    """A source that asks another one only when its token has expired (Go: NewCachedTokenSource)."""
+    return _CachingTokenSource(ts, (clock or RealClock()).now, 0.0)
+
+
+class _TokenSourceTransport:
+    def __init__(self, base: RoundTripper, source: TokenSource, resettable: ResettableTokenSource | None) -> None:
+        self._base = base
+        self._source = source
+        self._resettable = resettable
+        self._now = RealClock().now
+
+    def round_trip(self, request: Request) -> Response:
+        # An explicit --token overrides whatever the provider would say.
+        if request.headers.get("Authorization"):
+            return self._base.round_trip(request)
+        # Taken before the request, so that a token fetched meanwhile is not thrown away for the old one's refusal.
+        start = self._now()
+        request = request.clone()
+        request.headers["Authorization"] = "Bearer " + self._source.token().access_token
+        response = self._base.round_trip(request)
+        if response.status_code == 401 and self._resettable is not None:
+            self._resettable.reset_token_older_than(start)
+        return response
+
+    def wrapped_round_tripper(self) -> RoundTripper:
+        return self._base
+
+
+class _FileTokenSource:
+    """Reads the file each time it is asked."""
+
+    def __init__(self, path: str, period: float, now: Callable[[], float]) -> None:
+        self._path = path
+        self._period = period
+        self._now = now
+
+    def token(self) -> Token:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                token = file.read().strip()
+        except OSError as err:
+            raise OSError(f'failed to read token file "{self._path}": {err.strerror or err}') from err
+        if not token:
+            raise ValueError(f'read empty token from file "{self._path}"')
+        return Token(token, self._now() + self._period)
+
+
+class _CachingTokenSource:
+    """Keeps a token until shortly before it expires; keeps it longer when a new one cannot be had. Thread-safe."""
+
+    def __init__(self, base: TokenSource, now: Callable[[], float], leeway: float) -> None:
+        self._base = base
+        self._now = now
+        self._leeway = leeway
+        # Guards the next two, and lets one thread at a time ask the base.
+        self._lock = threading.Lock()
+        self._token: Token | None = None
+        self._fetched_at = 0.0
+
+    def token(self) -> Token:
+        """The cached token, or a new one. Blocks on the base. Raises what the base raises if there never was a token."""
+        with self._lock:
+            token = self._token
+            if token is not None and token.expiry - self._leeway > self._now():
+                return token
+            try:
+                fetched = self._base.token()
+            except (OSError, ValueError) as err:
+                if token is None:
+                    raise
+                klog.background().error(err, "Unable to rotate token")
+                return token
+            self._fetched_at = self._now()
+            self._token = fetched
+            return fetched
+
+    def reset_token_older_than(self, t: float) -> None:
+        """See ResettableTokenSource."""
+        with self._lock:
+            if self._fetched_at < t and self._token is not None:
+                # Kept as a fallback: an unreadable file must not turn into a missing Authorization header.
+                self._token = Token(self._token.access_token, 0.0)
+                self._fetched_at = 0.0
+
+    def __repr__(self) -> str:
+        return f"<token source, {'holds a token' if self._token else 'empty'}>"

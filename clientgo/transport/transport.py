@@ -1,0 +1,227 @@
+"""From a transport config to a round tripper. Mirrors transport/transport.go, cert_rotation.go and ca_rotation.go.
+
+Differs: there is no process-wide cache of transports; a client's round tripper, shared by all its API groups, is what
+keeps connections. Certificate and CA files are looked at again at most each second, before a request, and a change
+means a new TLS context for new connections; Go does it in a background goroutine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import ssl
+import tempfile
+import threading
+from dataclasses import dataclass
+
+from clientgo.context import Context
+from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
+from clientgo.transport.connection import Transport
+from clientgo.transport.http import Request, Response, RoundTripper
+from clientgo.transport.round_trippers import http_wrappers_for_config
+from clientgo.utils.clock import Clock, RealClock
+
+# Certificate files are not looked at more often than this, in seconds.
+_FILE_CHECK_PERIOD = 1.0
+
+
+def new(config: Config) -> RoundTripper:
+    """A round tripper with the security and authentication the config asks for (Go: New).
+
+    Raises ValueError when the config contradicts itself, OSError when a file cannot be read.
+    """
+    tls = config.tls
+    if config.transport is not None and (
+        config.has_ca() or config.has_cert_auth() or config.has_cert_callback() or tls.insecure
+    ):
+        raise ValueError("using a custom transport with TLS certificate options or the insecure flag is not allowed")
+    base = config.transport if config.transport is not None else _new_transport(config)
+    return http_wrappers_for_config(config, base)
+
+
+def _new_transport(config: Config) -> Transport:
+    source = _ContextSource(config)
+    source.context()  # a wrong certificate is an error of the configuration, not of the first request
+    return Transport(
+        ssl_context=source.context,
+        server_name=config.tls.server_name,
+        proxy=config.proxy,
+        dial=config.dial_holder.dial if config.dial_holder is not None else None,
+        disable_compression=config.disable_compression,
+    )
+
+
+def tls_config_for(c: Config) -> ssl.SSLContext | None:
+    """The TLS context the config describes, None when it describes nothing special (Go: TLSConfigFor).
+
+    Marks in `c.tls` what comes from files alone. Raises ValueError, OSError.
+    """
+    tls = c.tls
+    if not (c.has_ca() or c.has_cert_auth() or c.has_cert_callback() or tls.insecure or tls.server_name):
+        return None
+    if c.has_ca() and tls.insecure:
+        raise ValueError("specifying a root certificates file with the insecure flag is not allowed")
+    tls.reload_ca_files = bool(tls.ca_file and not tls.ca_data)
+    tls.reload_tls_files = bool(tls.cert_file and not tls.cert_data and tls.key_file and not tls.key_data)
+    return _build_context(tls, _Material.load(tls), has_ca=c.has_ca())
+
+
+@dataclass(frozen=True)
+class _Material:
+    """The certificates in effect, read from data, files or the callback. Equal materials need no new context."""
+
+    ca: bytes
+    certificate: Certificate | None
+
+    @classmethod
+    def load(cls, tls: TLSConfig) -> _Material:
+        ca = _data_from_slice_or_file(tls.ca_data, tls.ca_file)
+        cert = _data_from_slice_or_file(tls.cert_data, tls.cert_file)
+        key = _data_from_slice_or_file(tls.key_data, tls.key_file)
+        if cert and key:
+            return cls(ca, Certificate(cert, key))
+        return cls(ca, tls.get_cert_holder.get_cert() if tls.get_cert_holder is not None else None)
+
+
+def _data_from_slice_or_file(data: bytes, path: str) -> bytes:
+    if data or not path:
+        return data
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _build_context(tls: TLSConfig, material: _Material, *, has_ca: bool) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # As in Go: names stand in the subject alternative names only, and any certificate the user names is an anchor.
+    context.hostname_checks_common_name = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if tls.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif has_ca:
+        _load_ca(context, material.ca)
+    else:
+        context.load_default_certs()
+    if material.certificate is not None:
+        _load_client_certificate(context, material.certificate)
+    return context
+
+
+_PEM_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
+    """Trust exactly these authorities; an empty file trusts nobody."""
+    certificates = _PEM_CERTIFICATE.findall(ca)
+    if not certificates and not ca.strip():
+        return
+    if not certificates:
+        reason = (
+            "no valid certificate authority data seen" if b"-----BEGIN" in ca else "unable to parse bytes as PEM block"
+        )
+        raise ValueError(f"unable to load root certificates: {reason}")
+    try:
+        context.load_verify_locations(cadata=b"\n".join(certificates).decode("ascii"))
+    except (ssl.SSLError, UnicodeDecodeError) as err:
+        raise ValueError(f"unable to load root certificates: failed to parse certificate: {err}") from err
+
+
+def _load_client_certificate(context: ssl.SSLContext, certificate: Certificate) -> None:
+    # The ssl module reads files only; the directory is readable by this user alone and gone a moment later.
+    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:
+        cert_path, key_path = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+        for path, data in ((cert_path, certificate.cert), (key_path, certificate.key)):
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+        try:
+            context.load_cert_chain(cert_path, key_path, password="")
+        except ssl.SSLError as err:
+            reason = (
+                "private key does not match public key"
+                if err.reason == "KEY_VALUES_MISMATCH"
+                else str(err.reason or err)
+            )
+            raise ValueError(f"tls: failed to load the client certificate: {reason}") from None
+
+
+class _ContextSource:
+    """Gives the TLS context for the next request, a new one when certificates changed. Thread-safe."""
+
+    def __init__(self, config: Config, clock: Clock | None = None) -> None:
+        self._config = config
+        self._clock = clock or RealClock()
+        # Guards the rest; held while files are read.
+        self._lock = threading.Lock()
+        self._context: ssl.SSLContext | None = None
+        self._material: _Material | None = None
+        self._checked_at: float | None = None
+
+    def context(self) -> ssl.SSLContext:
+        with self._lock:
+            if self._context is None:
+                self._context = tls_config_for(self._config) or _build_context(
+                    self._config.tls, _Material(b"", None), has_ca=False
+                )
+                self._material = _Material.load(self._config.tls)
+                self._checked_at = self._clock.now()
+            elif self._may_have_changed():
+                self._reload()
+            return self._context
+
+    def _may_have_changed(self) -> bool:
+        tls = self._config.tls
+        if tls.get_cert_holder is not None:
+            return True
+        if not (tls.reload_ca_files or tls.reload_tls_files):
+            return False
+        now = self._clock.now()
+        if self._checked_at is not None and now - self._checked_at < _FILE_CHECK_PERIOD:
+            return False
+        self._checked_at = now
+        return True
+
+    def _reload(self) -> None:
+        # A rotation writes several files; while they do not fit together the old context stays in use.
+        with contextlib.suppress(OSError, ValueError):
+            material = _Material.load(self._config.tls)
+            if material != self._material:
+                self._context = _build_context(self._config.tls, material, has_ca=self._config.has_ca())
+                self._material = material
+
+
+def wrappers(*fns: WrapperFunc | None) -> WrapperFunc | None:
+    """One wrapper that applies the given ones in order, ignoring None (Go: Wrappers)."""
+    present = [fn for fn in fns if fn is not None]
+    if not present:
+        return None
+    if len(present) == 1:
+        return present[0]
+
+    def wrap(rt: RoundTripper) -> RoundTripper:
+        for fn in present:
+            rt = fn(rt)
+        return rt
+
+    return wrap
+
+
+def context_canceller(ctx: Context, err: Exception) -> WrapperFunc:
+    """Refuse new requests with `err` once the context is done (Go: ContextCanceller)."""
+    return lambda rt: _ContextCanceller(ctx, err, rt)
+
+
+class _ContextCanceller:
+    def __init__(self, ctx: Context, err: Exception, rt: RoundTripper) -> None:
+        self._ctx = ctx
+        self._err = err
+        self._rt = rt
+
+    def round_trip(self, request: Request) -> Response:
+        if self._ctx.done().is_set():
+            raise self._err
+        return self._rt.round_trip(request)
+
+    def wrapped_round_tripper(self) -> RoundTripper:
+        return self._rt
