@@ -46,7 +46,7 @@ class _EnvVarFeatureGates:
                 return value
         spec = self._known.get(key)
         if spec is None:
-            raise KeyError(f'feature "{key}" is not registered in FeatureGates "{self._call_site_name}"')
+            raise LookupError(f'feature "{key}" is not registered in FeatureGates "{self._call_site_name}"')
         return spec.default
 
     def set(self, feature_name: Feature, feature_value: bool) -> None:

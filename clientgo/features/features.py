@@ -84,7 +84,7 @@ class Gates(Protocol):
     """Answers whether a feature is on (Go: features.Gates)."""
 
     def enabled(self, key: Feature) -> bool:
-        """Whether the feature is on. Raises KeyError when nobody knows it (Go panics)."""
+        """Whether the feature is on. Raises LookupError when nobody knows it (Go panics)."""
         ...
 
 

@@ -1,0 +1,156 @@
+"""Crashes are logged and swallowed, errors logged and slowed down."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from clientgo import context, klog
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.testing import synctest
+
+
+@pytest.fixture(autouse=True)
+def restore(monkeypatch):
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", list(utilruntime.PANIC_HANDLERS))
+    monkeypatch.setattr(utilruntime.runtime, "ERROR_HANDLERS", list(utilruntime.ERROR_HANDLERS))
+    monkeypatch.setattr(utilruntime.runtime, "REALLY_CRASH", False)
+
+
+def test_handle_crash_logs_with_traceback_and_goes_on(caplog):
+    with utilruntime.handle_crash():
+        raise ValueError("boom")
+    (record,) = caplog.records
+    message = record.getMessage()
+    assert message.startswith("""\"Observed a panic" panic="boom" panicGoValue="ValueError('boom')" stacktrace=<""")
+    assert 'raise ValueError("boom")' in caplog.text
+    assert record.filename == "test_runtime.py"
+    assert record.funcName == "test_handle_crash_logs_with_traceback_and_goes_on"
+
+
+def test_handle_crash_runs_all_handlers():
+    seen: list[tuple[str, str]] = []
+    utilruntime.PANIC_HANDLERS.append(lambda ctx, err: seen.append(("global", str(err))))
+    with utilruntime.handle_crash(lambda err: seen.append(("own", str(err)))):
+        raise ValueError("boom")
+    ctx = context.with_value(context.background(), "k", "v")
+    with utilruntime.handle_crash_with_context(ctx, lambda inner, err: seen.append((inner.value("k"), str(err)))):
+        raise ValueError("bang")
+    assert seen == [("global", "boom"), ("own", "boom"), ("global", "bang"), ("v", "bang")]
+
+
+def test_handle_crash_with_logger(caplog):
+    with utilruntime.handle_crash_with_logger(klog.background().with_name("worker")):
+        raise ValueError("boom")
+    assert 'logger="worker"' in caplog.text
+
+
+def test_no_crash_no_handlers():
+    guard = utilruntime.handle_crash(lambda err: pytest.fail("called"))
+    for _ in range(2):
+        with guard:
+            pass
+
+
+def test_interrupts_pass_through():
+    for kind in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(kind), utilruntime.handle_crash(lambda err: pytest.fail("called")):
+            raise kind
+
+
+def test_really_crash_raises_in_the_main_thread():
+    utilruntime.REALLY_CRASH = True
+    assert utilruntime.REALLY_CRASH
+    with pytest.raises(ValueError, match="boom"), utilruntime.handle_crash():
+        raise ValueError("boom")
+
+
+def test_really_crash_ends_the_process_from_any_thread():
+    program = (
+        "import threading\n"
+        "from clientgo.apimachinery.util import runtime\n"
+        "runtime.REALLY_CRASH = True\n"
+        "def work():\n"
+        "    with runtime.handle_crash():\n"
+        "        raise ValueError('boom')\n"
+        "threading.Thread(target=work).start()\n"
+        "threading.Event().wait()\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=env)
+    assert done.returncode == 2
+    assert "Observed a panic" in done.stderr
+
+
+def test_handle_error(caplog):
+    utilruntime.handle_error(None)
+    assert not caplog.records
+    utilruntime.handle_error(ValueError("bad"))
+    assert caplog.messages == ['"Unhandled Error" err="bad" logger="UnhandledError"']
+    assert caplog.records[0].filename == "test_runtime.py"
+
+
+def test_handle_error_with_context_and_logger(caplog):
+    logger = klog.background().with_name("queue")
+    utilruntime.handle_error_with_context(klog.new_context(context.background(), logger), None, "Odd", key="k")
+    utilruntime.handle_error_with_logger(logger, ValueError("bad"), "Odd")
+    assert caplog.messages == [
+        '"Odd" logger="queue.UnhandledError" key="k"',
+        '"Odd" err="bad" logger="queue.UnhandledError"',
+    ]
+    assert {record.filename for record in caplog.records} == {"test_runtime.py"}
+
+
+def test_error_handlers_can_be_replaced():
+    seen: list[object] = []
+    utilruntime.ERROR_HANDLERS = [lambda ctx, err, msg, /, **pairs: seen.append((str(err), msg, pairs))]
+    utilruntime.handle_error_with_context(context.background(), ValueError("bad"), "m", a=1)
+    assert seen == [("bad", "m", {"a": 1})]
+
+
+def test_errors_that_come_too_fast_wait_a_millisecond():
+    backoff = utilruntime.runtime._RudimentaryErrorBackoff
+    with synctest.bubble() as b:
+        slow = backoff(0.001, utilruntime.runtime.REAL_CLOCK)
+        for _ in range(5):
+            slow.on_error(context.background(), None, "m")
+        # Time counts from before the wait, as in Go, so of errors in a row every second one waits.
+        assert b.elapsed == pytest.approx(0.003, abs=1e-5)
+        b.sleep(1.0)
+        before = b.elapsed
+        slow.on_error(context.background(), None, "m")
+        assert b.elapsed == before
+
+
+def test_error_to_string():
+    assert utilruntime.error_to_string(ValueError("bad"), "m", a=1) == '"m" err="bad" a=1'
+
+
+def test_get_caller():
+    def called() -> str:
+        return utilruntime.get_caller()
+
+    assert called().endswith("test_get_caller")
+
+
+def test_recover_from_panic():
+    with pytest.raises(RuntimeError, match='recovered from panic "boom"') as caught, utilruntime.recover_from_panic():
+        raise ValueError("boom")
+    assert "Call stack:\nTraceback" in str(caught.value)
+    assert isinstance(caught.value.__cause__, ValueError)
+    with utilruntime.recover_from_panic():
+        pass
+
+
+def test_must():
+    utilruntime.must(None)
+    with pytest.raises(ValueError):
+        utilruntime.must(ValueError("bad"))
+
+
+def test_the_package_has_no_other_magic_names():
+    with pytest.raises(AttributeError):
+        _ = utilruntime.NOT_THERE
