@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from clientgo import rest
+from clientgo.transport.http import Client
 from clientgo.util import flowcontrol
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.storage.v1alpha1 import StorageV1alpha1Client
     from clientgo.kubernetes.typed.storage.v1beta1 import StorageV1beta1Client
     from clientgo.kubernetes.typed.storagemigration.v1beta1 import StoragemigrationV1beta1Client
+
+C = TypeVar("C")
 
 
 class Interface(Protocol):
@@ -184,29 +187,28 @@ class Interface(Protocol):
 class Clientset:
     """Clients of all API groups over one pool of connections. Thread-safe."""
 
-    def __init__(self, config: rest.Config, http: rest.HTTPClient) -> None:
+    def __init__(self, config: rest.Config, http: Client) -> None:
         self._config = config
         self._http = http
         # Guards _clients; held while a client is made, so that each is made once.
         self._lock = threading.Lock()
         self._clients: dict[str, Any] = {}
 
-    def _client(self, name: str, make: Callable[[rest.Config, rest.HTTPClient], Any]) -> Any:
+    def _client(self, name: str, make: Callable[[rest.Config, Client], C]) -> C:
         with self._lock:
             if name not in self._clients:
                 self._clients[name] = make(self._config, self._http)
-            return self._clients[name]
+            return cast(C, self._clients[name])
 
     def close(self) -> None:
         """Close the idle connections; for programs that make clientsets again and again."""
-        self._http.close()
+        self._http.close_idle_connections()
 
     def discovery(self) -> DiscoveryClient:
         """What tells which resources the server has. Go: Discovery."""
         from clientgo import discovery
 
-        client: DiscoveryClient = self._client("discovery", discovery.new_discovery_client_for_config_and_client)
-        return client
+        return self._client("discovery", discovery.new_discovery_client_for_config_and_client)
 
     def admissionregistration_v1(self) -> AdmissionregistrationV1Client:
         """The client of admissionregistration.k8s.io/v1."""
@@ -538,7 +540,7 @@ def new_for_config(config: rest.Config) -> Clientset:
     return new_for_config_and_client(config, rest.http_client_for(config))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> Clientset:
+def new_for_config_and_client(config: rest.Config, http: Client) -> Clientset:
     """A clientset over connections shared with others. Go: NewForConfigAndClient."""
     config = rest.copy_config(config)
     if config.rate_limiter is None and config.qps > 0:

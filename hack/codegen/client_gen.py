@@ -31,9 +31,9 @@ def render_kind(group: GroupVersion, kind: Kind) -> str:
     parameters = "client: rest.Interface, namespace: str" if scope else "client: rest.Interface"
     expansion = _expansion(group, kind)
     if expansion:
-        header += f"\n{expansion}"
-        header = "\n".join(sorted(header.splitlines(), key=lambda line: line.split()[1]))
-    bases = f"{kind.name}Expansion, " if expansion else ""
+        imports = (imports - {"from clientgo import gentype, rest"}) | {"from clientgo import rest", expansion}
+        header = "\n".join(sorted(imports, key=lambda line: line.split()[1]))
+    base_class = f"{kind.name}Expansion" if expansion else f"gentype.{base}[{arguments}]"
     getter_parameters = "self, namespace: str" if scope else "self"
     return f'''"""The client of {kind.genclient.resource}. {GENERATED}"""
 
@@ -50,7 +50,7 @@ class {kind.plural}Getter(Protocol):
     def {kind.accessor}({getter_parameters}) -> {kind.name}Interface: ...
 
 
-class {kind.name}Interface({bases}gentype.{base}[{arguments}]):
+class {kind.name}Interface({base_class}):
     """Reads and writes {kind.genclient.resource}{" of one namespace, or lists all with an empty one" if scope else ""}."""
 
     def __init__(self, {parameters}) -> None:
@@ -58,8 +58,8 @@ class {kind.name}Interface({bases}gentype.{base}[{arguments}]):
 {"".join(lines)}'''
 
 
-# Kinds with hand-written methods beside the generated ones, as in Go's *_expansion.go.
-EXPANSIONS = {("clientgo.api.core.v1", "Event")}
+# Kinds with a hand-written <kind>_expansion.py beside the generated module, as in Go, and what it adds to the package.
+EXPANSIONS = {("clientgo.api.core.v1", "Event"): ["EventExpansion", "EventSinkImpl"]}
 
 
 def _expansion(group: GroupVersion, kind: Kind) -> str:
@@ -101,7 +101,7 @@ def _methods(group: GroupVersion, kind: Kind) -> Iterator[str]:
         if body:
             parameters.append(f"{naming.snake(body.split('.')[1])}: {body}")
         parameters.append(f"opts: metav1.{options} | None = None")
-        calls = [f"self.get_client().{http}()"]
+        calls = ["self.get_client()", f".{http}()"]
         if kind.genclient.namespaced:
             calls.append(".namespace(self.get_namespace())")
         calls += [
@@ -112,7 +112,7 @@ def _methods(group: GroupVersion, kind: Kind) -> Iterator[str]:
         ]
         if body:
             calls.append(f".body({naming.snake(body.split('.')[1])})")
-        calls += [".do(ctx)", f".into({result})"]
+        calls += [".do(ctx)", f".into({result}())"]
         chain = "\n".join(f"            {call}" for call in calls)
         yield f'''
     def {naming.snake(method.name)}(
@@ -135,7 +135,7 @@ def render_group_client(clientset: Clientset, group: GroupVersion) -> str:
     name = f"{group.go_name}Client"
     imports = "\n".join(
         sorted(
-            [*imports.splitlines(), "from clientgo import rest", f"from {group.parent} import {group.version} as {group.alias}"],
+            [*imports.splitlines(), "from clientgo import rest", "from clientgo.transport.http import Client", f"from {clientset.clientset}.scheme import CODECS, SCHEME", f"from {group.parent} import {group.version} as {group.alias}"],
             key=lambda line: line.split()[1],
         )
     )
@@ -162,7 +162,7 @@ def new_for_config(config: rest.Config) -> {name}:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> {name}:
+def new_for_config_and_client(config: rest.Config, http: Client) -> {name}:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -176,6 +176,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = {group.alias}.SCHEME_GROUP_VERSION
     config.api_path = "{api_path}"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config
@@ -200,6 +201,9 @@ def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
     """typed/<group>/<version>/__init__.py."""
     package = f"{clientset.clientset}.typed.{group.directory}.{group.version}"
     imports = [(f"{package}.{kind.module}", [f"{kind.name}Interface", f"{kind.plural}Getter"]) for kind in group.kinds()]
+    for kind in group.kinds():
+        if names := EXPANSIONS.get((group.module, kind.name)):
+            imports.append((f"{package}.{kind.module}_expansion", names))
     imports.append(
         (
             f"{package}.{group.directory}_client",
@@ -249,14 +253,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from clientgo import rest
+from clientgo.transport.http import Client
 from clientgo.util import flowcontrol
 
 if TYPE_CHECKING:
     from clientgo.discovery import DiscoveryClient, DiscoveryInterface
 {hints}
+
+C = TypeVar("C")
 
 
 class Interface(Protocol):
@@ -268,29 +275,28 @@ class Interface(Protocol):
 class Clientset:
     """Clients of all API groups over one pool of connections. Thread-safe."""
 
-    def __init__(self, config: rest.Config, http: rest.HTTPClient) -> None:
+    def __init__(self, config: rest.Config, http: Client) -> None:
         self._config = config
         self._http = http
         # Guards _clients; held while a client is made, so that each is made once.
         self._lock = threading.Lock()
         self._clients: dict[str, Any] = {{}}
 
-    def _client(self, name: str, make: Callable[[rest.Config, rest.HTTPClient], Any]) -> Any:
+    def _client(self, name: str, make: Callable[[rest.Config, Client], C]) -> C:
         with self._lock:
             if name not in self._clients:
                 self._clients[name] = make(self._config, self._http)
-            return self._clients[name]
+            return cast(C, self._clients[name])
 
     def close(self) -> None:
         """Close the idle connections; for programs that make clientsets again and again."""
-        self._http.close()
+        self._http.close_idle_connections()
 
     def discovery(self) -> DiscoveryClient:
         """What tells which resources the server has. Go: Discovery."""
         from clientgo import discovery
 
-        client: DiscoveryClient = self._client("discovery", discovery.new_discovery_client_for_config_and_client)
-        return client
+        return self._client("discovery", discovery.new_discovery_client_for_config_and_client)
 {accessors}
 
 def new_for_config(config: rest.Config) -> Clientset:
@@ -304,7 +310,7 @@ def new_for_config(config: rest.Config) -> Clientset:
     return new_for_config_and_client(config, rest.http_client_for(config))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> Clientset:
+def new_for_config_and_client(config: rest.Config, http: Client) -> Clientset:
     """A clientset over connections shared with others. Go: NewForConfigAndClient."""
     config = rest.copy_config(config)
     if config.rate_limiter is None and config.qps > 0:

@@ -14,6 +14,7 @@ def render(title: str, clientset: Clientset) -> str:
         "from clientgo.apimachinery import runtime",
         "from clientgo.apimachinery.apis.meta import v1 as metav1",
         "from clientgo.apimachinery.runtime.schema import GroupVersion",
+        "from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_factory",
     ]
     imports = "\n".join(sorted(lines, key=lambda line: line.split()[1]))
     listed = "\n".join(f"    {g.alias}.add_to_scheme," for g in groups)
@@ -39,10 +40,14 @@ def add_to_scheme(scheme: runtime.Scheme) -> None:
 
 metav1.add_to_group_version(SCHEME, GroupVersion("", "v1"))
 add_to_scheme(SCHEME)
+
+CODECS = new_codec_factory(SCHEME)
+
+__all__ = ["CODECS", "PARAMETER_CODEC", "SCHEME", "add_to_scheme"]
 '''
 
 
 def render_init(clientset: Clientset) -> str:
     """scheme/__init__.py."""
-    modules = [(f"{clientset.clientset}.scheme.register", ["SCHEME", "add_to_scheme"])]
+    modules = [(f"{clientset.clientset}.scheme.register", ["CODECS", "PARAMETER_CODEC", "SCHEME", "add_to_scheme"])]
     return render_front_door("The scheme of this clientset.", modules)

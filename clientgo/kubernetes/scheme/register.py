@@ -60,6 +60,7 @@ from clientgo.api.storagemigration import v1beta1 as storagemigrationv1beta1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_factory
 
 SCHEME = runtime.Scheme("clientgo.kubernetes.scheme")
 
@@ -127,3 +128,7 @@ def add_to_scheme(scheme: runtime.Scheme) -> None:
 
 metav1.add_to_group_version(SCHEME, GroupVersion("", "v1"))
 add_to_scheme(SCHEME)
+
+CODECS = new_codec_factory(SCHEME)
+
+__all__ = ["CODECS", "PARAMETER_CODEC", "SCHEME", "add_to_scheme"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.admissionregistration import v1alpha1 as admissionregistrationv1alpha1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.admissionregistration.v1alpha1.mutatingadmissionpolicy import (
     MutatingAdmissionPolicyInterface,
 )
@@ -16,6 +17,7 @@ from clientgo.kubernetes.typed.admissionregistration.v1alpha1.validatingadmissio
 from clientgo.kubernetes.typed.admissionregistration.v1alpha1.validatingadmissionpolicybinding import (
     ValidatingAdmissionPolicyBindingInterface,
 )
+from clientgo.transport.http import Client
 
 
 class AdmissionregistrationV1alpha1Client:
@@ -50,7 +52,7 @@ def new_for_config(config: rest.Config) -> AdmissionregistrationV1alpha1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> AdmissionregistrationV1alpha1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> AdmissionregistrationV1alpha1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -64,6 +66,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = admissionregistrationv1alpha1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

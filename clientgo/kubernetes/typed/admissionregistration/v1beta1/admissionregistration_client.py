@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.admissionregistration import v1beta1 as admissionregistrationv1beta1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.admissionregistration.v1beta1.mutatingadmissionpolicy import (
     MutatingAdmissionPolicyInterface,
 )
@@ -22,6 +23,7 @@ from clientgo.kubernetes.typed.admissionregistration.v1beta1.validatingadmission
 from clientgo.kubernetes.typed.admissionregistration.v1beta1.validatingwebhookconfiguration import (
     ValidatingWebhookConfigurationInterface,
 )
+from clientgo.transport.http import Client
 
 
 class AdmissionregistrationV1beta1Client:
@@ -64,7 +66,7 @@ def new_for_config(config: rest.Config) -> AdmissionregistrationV1beta1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> AdmissionregistrationV1beta1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> AdmissionregistrationV1beta1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -78,6 +80,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = admissionregistrationv1beta1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -28,14 +28,15 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
     ) -> autoscalingv1.Scale:
         """Get the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().get()
+            self.get_client()
+            .get()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)
             .sub_resource("scale")
             .versioned_params(opts or metav1.GetOptions())
             .do(ctx)
-            .into(autoscalingv1.Scale)
+            .into(autoscalingv1.Scale())
         )
 
     def update_scale(
@@ -43,7 +44,8 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
     ) -> autoscalingv1.Scale:
         """Update the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)
@@ -51,5 +53,5 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
             .versioned_params(opts or metav1.UpdateOptions())
             .body(scale)
             .do(ctx)
-            .into(autoscalingv1.Scale)
+            .into(autoscalingv1.Scale())
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.apps import v1beta2 as appsv1beta2
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.apps.v1beta2.controllerrevision import ControllerRevisionInterface
 from clientgo.kubernetes.typed.apps.v1beta2.daemonset import DaemonSetInterface
 from clientgo.kubernetes.typed.apps.v1beta2.deployment import DeploymentInterface
 from clientgo.kubernetes.typed.apps.v1beta2.replicaset import ReplicaSetInterface
 from clientgo.kubernetes.typed.apps.v1beta2.statefulset import StatefulSetInterface
+from clientgo.transport.http import Client
 
 
 class AppsV1beta2Client:
@@ -47,7 +49,7 @@ def new_for_config(config: rest.Config) -> AppsV1beta2Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> AppsV1beta2Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> AppsV1beta2Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -61,6 +63,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = appsv1beta2.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -27,14 +27,15 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
     ) -> appsv1beta2.Scale:
         """Get the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().get()
+            self.get_client()
+            .get()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)
             .sub_resource("scale")
             .versioned_params(opts or metav1.GetOptions())
             .do(ctx)
-            .into(appsv1beta2.Scale)
+            .into(appsv1beta2.Scale())
         )
 
     def update_scale(
@@ -42,7 +43,8 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
     ) -> appsv1beta2.Scale:
         """Update the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)
@@ -50,5 +52,5 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
             .versioned_params(opts or metav1.UpdateOptions())
             .body(scale)
             .do(ctx)
-            .into(appsv1beta2.Scale)
+            .into(appsv1beta2.Scale())
         )

@@ -27,12 +27,13 @@ class CertificateSigningRequestInterface(gentype.ClientWithListAndApply[certific
     ) -> certificatesv1.CertificateSigningRequest:
         """Update the approval subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .resource("certificatesigningrequests")
             .name(certificate_signing_request_name)
             .sub_resource("approval")
             .versioned_params(opts or metav1.UpdateOptions())
             .body(certificate_signing_request)
             .do(ctx)
-            .into(certificatesv1.CertificateSigningRequest)
+            .into(certificatesv1.CertificateSigningRequest())
         )

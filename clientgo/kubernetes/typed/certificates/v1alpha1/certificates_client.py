@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.certificates import v1alpha1 as certificatesv1alpha1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInterface
+from clientgo.transport.http import Client
 
 
 class CertificatesV1alpha1Client:
@@ -27,7 +29,7 @@ def new_for_config(config: rest.Config) -> CertificatesV1alpha1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> CertificatesV1alpha1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> CertificatesV1alpha1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -41,6 +43,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = certificatesv1alpha1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.certificates import v1beta1 as certificatesv1beta1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInterface
 from clientgo.kubernetes.typed.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInterface
 from clientgo.kubernetes.typed.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInterface
+from clientgo.transport.http import Client
 
 
 class CertificatesV1beta1Client:
@@ -37,7 +39,7 @@ def new_for_config(config: rest.Config) -> CertificatesV1beta1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> CertificatesV1beta1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> CertificatesV1beta1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -51,6 +53,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = certificatesv1beta1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

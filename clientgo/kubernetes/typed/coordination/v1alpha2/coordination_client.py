@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.coordination import v1alpha2 as coordinationv1alpha2
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.coordination.v1alpha2.leasecandidate import LeaseCandidateInterface
+from clientgo.transport.http import Client
 
 
 class CoordinationV1alpha2Client:
@@ -27,7 +29,7 @@ def new_for_config(config: rest.Config) -> CoordinationV1alpha2Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> CoordinationV1alpha2Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> CoordinationV1alpha2Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -41,6 +43,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = coordinationv1alpha2.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -5,6 +5,7 @@ from clientgo.kubernetes.typed.core.v1.configmap import ConfigMapInterface, Conf
 from clientgo.kubernetes.typed.core.v1.core_client import CoreV1Client, new, new_for_config, new_for_config_and_client
 from clientgo.kubernetes.typed.core.v1.endpoints import EndpointsGetter, EndpointsInterface
 from clientgo.kubernetes.typed.core.v1.event import EventInterface, EventsGetter
+from clientgo.kubernetes.typed.core.v1.event_expansion import EventExpansion, EventSinkImpl
 from clientgo.kubernetes.typed.core.v1.limitrange import LimitRangeInterface, LimitRangesGetter
 from clientgo.kubernetes.typed.core.v1.namespace import NamespaceInterface, NamespacesGetter
 from clientgo.kubernetes.typed.core.v1.node import NodeInterface, NodesGetter
@@ -32,7 +33,9 @@ __all__ = [
     "CoreV1Client",
     "EndpointsGetter",
     "EndpointsInterface",
+    "EventExpansion",
     "EventInterface",
+    "EventSinkImpl",
     "EventsGetter",
     "LimitRangeInterface",
     "LimitRangesGetter",

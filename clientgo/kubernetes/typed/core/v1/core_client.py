@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.core import v1 as corev1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.core.v1.componentstatus import ComponentStatusInterface
 from clientgo.kubernetes.typed.core.v1.configmap import ConfigMapInterface
 from clientgo.kubernetes.typed.core.v1.endpoints import EndpointsInterface
@@ -20,6 +21,7 @@ from clientgo.kubernetes.typed.core.v1.resourcequota import ResourceQuotaInterfa
 from clientgo.kubernetes.typed.core.v1.secret import SecretInterface
 from clientgo.kubernetes.typed.core.v1.service import ServiceInterface
 from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface
+from clientgo.transport.http import Client
 
 
 class CoreV1Client:
@@ -102,7 +104,7 @@ def new_for_config(config: rest.Config) -> CoreV1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> CoreV1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> CoreV1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -116,6 +118,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = corev1.SCHEME_GROUP_VERSION
     config.api_path = "/api"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.core import v1 as corev1
 from clientgo.kubernetes.typed.core.v1.event_expansion import EventExpansion
 
@@ -15,7 +15,7 @@ class EventsGetter(Protocol):
     def events(self, namespace: str) -> EventInterface: ...
 
 
-class EventInterface(EventExpansion, gentype.ClientWithListAndApply[corev1.Event, corev1.EventList]):
+class EventInterface(EventExpansion):
     """Reads and writes events of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:

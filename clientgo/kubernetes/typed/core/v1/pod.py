@@ -27,7 +27,8 @@ class PodInterface(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
     ) -> corev1.Pod:
         """Update the ephemeralcontainers subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .namespace(self.get_namespace())
             .resource("pods")
             .name(pod_name)
@@ -35,7 +36,7 @@ class PodInterface(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
             .versioned_params(opts or metav1.UpdateOptions())
             .body(pod)
             .do(ctx)
-            .into(corev1.Pod)
+            .into(corev1.Pod())
         )
 
     def update_resize(
@@ -43,7 +44,8 @@ class PodInterface(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
     ) -> corev1.Pod:
         """Update the resize subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .namespace(self.get_namespace())
             .resource("pods")
             .name(pod_name)
@@ -51,5 +53,5 @@ class PodInterface(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
             .versioned_params(opts or metav1.UpdateOptions())
             .body(pod)
             .do(ctx)
-            .into(corev1.Pod)
+            .into(corev1.Pod())
         )

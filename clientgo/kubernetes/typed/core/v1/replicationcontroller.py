@@ -28,14 +28,15 @@ class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.Repli
     ) -> autoscalingv1.Scale:
         """Get the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().get()
+            self.get_client()
+            .get()
             .namespace(self.get_namespace())
             .resource("replicationcontrollers")
             .name(replication_controller_name)
             .sub_resource("scale")
             .versioned_params(opts or metav1.GetOptions())
             .do(ctx)
-            .into(autoscalingv1.Scale)
+            .into(autoscalingv1.Scale())
         )
 
     def update_scale(
@@ -43,7 +44,8 @@ class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.Repli
     ) -> autoscalingv1.Scale:
         """Update the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .namespace(self.get_namespace())
             .resource("replicationcontrollers")
             .name(replication_controller_name)
@@ -51,5 +53,5 @@ class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.Repli
             .versioned_params(opts or metav1.UpdateOptions())
             .body(scale)
             .do(ctx)
-            .into(autoscalingv1.Scale)
+            .into(autoscalingv1.Scale())
         )

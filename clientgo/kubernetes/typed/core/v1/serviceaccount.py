@@ -28,7 +28,8 @@ class ServiceAccountInterface(gentype.ClientWithListAndApply[corev1.ServiceAccou
     ) -> authenticationv1.TokenRequest:
         """Create the token subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().post()
+            self.get_client()
+            .post()
             .namespace(self.get_namespace())
             .resource("serviceaccounts")
             .name(service_account_name)
@@ -36,5 +37,5 @@ class ServiceAccountInterface(gentype.ClientWithListAndApply[corev1.ServiceAccou
             .versioned_params(opts or metav1.CreateOptions())
             .body(token_request)
             .do(ctx)
-            .into(authenticationv1.TokenRequest)
+            .into(authenticationv1.TokenRequest())
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.extensions import v1beta1 as extensionsv1beta1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface
 from clientgo.kubernetes.typed.extensions.v1beta1.deployment import DeploymentInterface
 from clientgo.kubernetes.typed.extensions.v1beta1.ingress import IngressInterface
 from clientgo.kubernetes.typed.extensions.v1beta1.networkpolicy import NetworkPolicyInterface
 from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetInterface
+from clientgo.transport.http import Client
 
 
 class ExtensionsV1beta1Client:
@@ -47,7 +49,7 @@ def new_for_config(config: rest.Config) -> ExtensionsV1beta1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> ExtensionsV1beta1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> ExtensionsV1beta1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -61,6 +63,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = extensionsv1beta1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -27,14 +27,15 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
     ) -> extensionsv1beta1.Scale:
         """Get the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().get()
+            self.get_client()
+            .get()
             .namespace(self.get_namespace())
             .resource("replicasets")
             .name(replica_set_name)
             .sub_resource("scale")
             .versioned_params(opts or metav1.GetOptions())
             .do(ctx)
-            .into(extensionsv1beta1.Scale)
+            .into(extensionsv1beta1.Scale())
         )
 
     def update_scale(
@@ -42,7 +43,8 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
     ) -> extensionsv1beta1.Scale:
         """Update the scale subresource. Blocks for the request; raises StatusError."""
         return (
-            self.get_client().put()
+            self.get_client()
+            .put()
             .namespace(self.get_namespace())
             .resource("replicasets")
             .name(replica_set_name)
@@ -50,5 +52,5 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
             .versioned_params(opts or metav1.UpdateOptions())
             .body(scale)
             .do(ctx)
-            .into(extensionsv1beta1.Scale)
+            .into(extensionsv1beta1.Scale())
         )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.flowcontrol import v1beta2 as flowcontrolv1beta2
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.flowcontrol.v1beta2.flowschema import FlowSchemaInterface
 from clientgo.kubernetes.typed.flowcontrol.v1beta2.prioritylevelconfiguration import PriorityLevelConfigurationInterface
+from clientgo.transport.http import Client
 
 
 class FlowcontrolV1beta2Client:
@@ -32,7 +34,7 @@ def new_for_config(config: rest.Config) -> FlowcontrolV1beta2Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> FlowcontrolV1beta2Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> FlowcontrolV1beta2Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -46,6 +48,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = flowcontrolv1beta2.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

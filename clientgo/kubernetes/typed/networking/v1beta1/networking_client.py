@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.networking import v1beta1 as networkingv1beta1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.networking.v1beta1.ingress import IngressInterface
 from clientgo.kubernetes.typed.networking.v1beta1.ingressclass import IngressClassInterface
 from clientgo.kubernetes.typed.networking.v1beta1.ipaddress import IPAddressInterface
 from clientgo.kubernetes.typed.networking.v1beta1.servicecidr import ServiceCIDRInterface
+from clientgo.transport.http import Client
 
 
 class NetworkingV1beta1Client:
@@ -42,7 +44,7 @@ def new_for_config(config: rest.Config) -> NetworkingV1beta1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> NetworkingV1beta1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> NetworkingV1beta1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -56,6 +58,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = networkingv1beta1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.rbac import v1alpha1 as rbacv1alpha1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.rbac.v1alpha1.clusterrole import ClusterRoleInterface
 from clientgo.kubernetes.typed.rbac.v1alpha1.clusterrolebinding import ClusterRoleBindingInterface
 from clientgo.kubernetes.typed.rbac.v1alpha1.role import RoleInterface
 from clientgo.kubernetes.typed.rbac.v1alpha1.rolebinding import RoleBindingInterface
+from clientgo.transport.http import Client
 
 
 class RbacV1alpha1Client:
@@ -42,7 +44,7 @@ def new_for_config(config: rest.Config) -> RbacV1alpha1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> RbacV1alpha1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> RbacV1alpha1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -56,6 +58,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = rbacv1alpha1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.resource import v1 as resourcev1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.resource.v1.deviceclass import DeviceClassInterface
 from clientgo.kubernetes.typed.resource.v1.resourceclaim import ResourceClaimInterface
 from clientgo.kubernetes.typed.resource.v1.resourceclaimtemplate import ResourceClaimTemplateInterface
 from clientgo.kubernetes.typed.resource.v1.resourceslice import ResourceSliceInterface
+from clientgo.transport.http import Client
 
 
 class ResourceV1Client:
@@ -42,7 +44,7 @@ def new_for_config(config: rest.Config) -> ResourceV1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> ResourceV1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> ResourceV1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -56,6 +58,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = resourcev1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.storage import v1 as storagev1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.storage.v1.csidriver import CSIDriverInterface
 from clientgo.kubernetes.typed.storage.v1.csinode import CSINodeInterface
 from clientgo.kubernetes.typed.storage.v1.csistoragecapacity import CSIStorageCapacityInterface
 from clientgo.kubernetes.typed.storage.v1.storageclass import StorageClassInterface
 from clientgo.kubernetes.typed.storage.v1.volumeattachment import VolumeAttachmentInterface
 from clientgo.kubernetes.typed.storage.v1.volumeattributesclass import VolumeAttributesClassInterface
+from clientgo.transport.http import Client
 
 
 class StorageV1Client:
@@ -52,7 +54,7 @@ def new_for_config(config: rest.Config) -> StorageV1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> StorageV1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> StorageV1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -66,6 +68,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = storagev1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

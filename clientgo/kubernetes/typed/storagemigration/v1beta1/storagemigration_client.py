@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from clientgo import rest
 from clientgo.api.storagemigration import v1beta1 as storagemigrationv1beta1
+from clientgo.kubernetes.scheme import CODECS, SCHEME
 from clientgo.kubernetes.typed.storagemigration.v1beta1.storageversionmigration import StorageVersionMigrationInterface
+from clientgo.transport.http import Client
 
 
 class StoragemigrationV1beta1Client:
@@ -27,7 +29,7 @@ def new_for_config(config: rest.Config) -> StoragemigrationV1beta1Client:
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
-def new_for_config_and_client(config: rest.Config, http: rest.HTTPClient) -> StoragemigrationV1beta1Client:
+def new_for_config_and_client(config: rest.Config, http: Client) -> StoragemigrationV1beta1Client:
     """A client over connections shared with others. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
@@ -41,6 +43,7 @@ def _with_defaults(config: rest.Config) -> rest.Config:
     config = rest.copy_config(config)
     config.group_version = storagemigrationv1beta1.SCHEME_GROUP_VERSION
     config.api_path = "/apis"
+    config.negotiated_serializer = rest.codec_factory_for_generated_client(SCHEME, CODECS).without_conversion()
     if not config.user_agent:
         config.user_agent = rest.default_kubernetes_user_agent()
     return config

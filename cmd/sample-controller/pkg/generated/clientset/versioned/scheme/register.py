@@ -7,6 +7,7 @@ from __future__ import annotations
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_factory
 from pkg.apis.samplecontroller import v1alpha1 as samplecontrollerv1alpha1
 
 SCHEME = runtime.Scheme("pkg.generated.clientset.versioned.scheme")
@@ -23,3 +24,7 @@ def add_to_scheme(scheme: runtime.Scheme) -> None:
 
 metav1.add_to_group_version(SCHEME, GroupVersion("", "v1"))
 add_to_scheme(SCHEME)
+
+CODECS = new_codec_factory(SCHEME)
+
+__all__ = ["CODECS", "PARAMETER_CODEC", "SCHEME", "add_to_scheme"]

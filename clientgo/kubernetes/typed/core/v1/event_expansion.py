@@ -1,0 +1,125 @@
+"""What the client of events can do beyond the generated methods. Mirrors kubernetes/typed/core/v1/event_expansion.go.
+
+An event lives in the namespace of the object it is about, whichever namespace the client was made for; hence methods
+that take the namespace from the event, which the event recorder uses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clientgo import context, gentype
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import fields, runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.types import PatchType
+from clientgo.context import Context
+from clientgo.rest import Request
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.core.v1.event import EventInterface
+
+
+class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventList]):
+    """The extra methods of EventInterface. All block for one request and raise StatusError when it is refused."""
+
+    def create_with_event_namespace(self, event: corev1.Event) -> corev1.Event:
+        """Deprecated form of the method below. Go: CreateWithEventNamespace."""
+        return self.create_with_event_namespace_with_context(context.background(), event)
+
+    def create_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event) -> corev1.Event:
+        """Create the event in its own namespace. Raises ValueError when the client is bound to another one."""
+        self._check_namespace(event, "create")
+        return self._in_namespace_of(event, self.get_client().post()).body(event).do(ctx).into(corev1.Event())
+
+    def update_with_event_namespace(self, event: corev1.Event) -> corev1.Event:
+        """Deprecated form of the method below. Go: UpdateWithEventNamespace."""
+        return self.update_with_event_namespace_with_context(context.background(), event)
+
+    def update_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event) -> corev1.Event:
+        """Replace the event in its own namespace. Raises ValueError when the client is bound to another one."""
+        self._check_namespace(event, "update")
+        request = self._in_namespace_of(event, self.get_client().put()).name(event.metadata.name)
+        return request.body(event).do(ctx).into(corev1.Event())
+
+    def patch_with_event_namespace(self, event: corev1.Event, data: bytes) -> corev1.Event:
+        """Deprecated form of the method below. Go: PatchWithEventNamespace."""
+        return self.patch_with_event_namespace_with_context(context.background(), event, data)
+
+    def patch_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event, data: bytes) -> corev1.Event:
+        """Apply a strategic merge patch to the event; of `event` only name and namespace matter.
+
+        Raises ValueError when the client is bound to another namespace.
+        """
+        self._check_namespace(event, "patch")
+        request = self._in_namespace_of(event, self.get_client().patch(PatchType.STRATEGIC_MERGE))
+        return request.name(event.metadata.name).body(data).do(ctx).into(corev1.Event())
+
+    def search(self, scheme: runtime.Scheme, obj_or_ref: runtime.Object) -> corev1.EventList:
+        """Deprecated form of the method below. Go: Search."""
+        return self.search_with_context(context.background(), scheme, obj_or_ref)
+
+    def search_with_context(
+        self, ctx: Context, scheme: runtime.Scheme, obj_or_ref: runtime.Object
+    ) -> corev1.EventList:
+        """The events about an object. Raises ValueError when the client is bound to another namespace."""
+        from clientgo.tools import reference
+
+        ref = reference.get_reference(scheme, obj_or_ref)
+        namespace = self.get_namespace()
+        if namespace and ref.namespace != namespace:
+            raise ValueError(
+                f"won't be able to find any events of namespace '{ref.namespace}' in namespace '{namespace}'"
+            )
+        selector = self.get_field_selector(ref.name, ref.namespace, ref.kind or None, ref.uid or None)
+        return self.list(ctx, metav1.ListOptions(field_selector=str(selector)))
+
+    def get_field_selector(
+        self,
+        involved_object_name: str | None,
+        involved_object_namespace: str | None,
+        involved_object_kind: str | None,
+        involved_object_uid: str | None,
+    ) -> fields.Selector:
+        """A selector of the events about an object, by what is known of it (None where unknown)."""
+        known = {
+            "involvedObject.name": involved_object_name,
+            "involvedObject.namespace": involved_object_namespace,
+            "involvedObject.kind": involved_object_kind,
+            "involvedObject.uid": involved_object_uid,
+        }
+        return fields.Set({label: value for label, value in known.items() if value is not None}).as_selector()
+
+    def _check_namespace(self, event: corev1.Event, verb: str) -> None:
+        own, wanted = self.get_namespace(), event.metadata.namespace
+        if own and wanted != own:
+            raise ValueError(f"can't {verb} an event with namespace '{wanted}' in namespace '{own}'")
+
+    def _in_namespace_of(self, event: corev1.Event, request: Request) -> Request:
+        namespace = event.metadata.namespace
+        return request.namespace_if_scoped(namespace, namespace != "").resource("events")
+
+
+def get_involved_object_name_field_label(version: str) -> str:
+    """The label that selects events by the name of their object. Go: GetInvolvedObjectNameFieldLabel."""
+    return "involvedObject.name"
+
+
+class EventSinkImpl:
+    """Where a recorder's events go: the API. Go: EventSinkImpl."""
+
+    def __init__(self, interface: EventInterface) -> None:
+        """`interface` is a client of events that is bound to no namespace."""
+        self.interface = interface
+
+    def create(self, event: corev1.Event) -> corev1.Event:
+        """Blocks for the request; raises StatusError. Go: Create."""
+        return self.interface.create_with_event_namespace(event)
+
+    def update(self, event: corev1.Event) -> corev1.Event:
+        """Blocks for the request; raises StatusError. Go: Update."""
+        return self.interface.update_with_event_namespace(event)
+
+    def patch(self, event: corev1.Event, data: bytes) -> corev1.Event:
+        """Blocks for the request; raises StatusError. Go: Patch."""
+        return self.interface.patch_with_event_namespace(event, data)
