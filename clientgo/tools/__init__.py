@@ -1,0 +1,1 @@
+"""What controllers are built from: caches, event recorders, leader election, client configuration. Go: client-go/tools."""

@@ -1,0 +1,271 @@
+"""Where a reflector gets its objects from: something to list, something to watch.
+
+Mirrors tools/cache/listwatch.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from clientgo import context
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.fields import Selector
+from clientgo.apimachinery.watch import Interface
+from clientgo.util import watchlist
+
+
+class Lister(Protocol):
+    """Knows how to make the first list; should be a ListerWithContext too. Go: Lister."""
+
+    def list(self, options: metav1.ListOptions) -> runtime.Object:
+        """A list object: its items fill the store, its resource version is where the watch starts.
+
+        Deprecated in favour of ListerWithContext. Blocks for the request. Go: List.
+        """
+        ...
+
+
+@runtime_checkable
+class ListerWithContext(Protocol):
+    """Knows how to make the first list. Go: ListerWithContext."""
+
+    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+        """A list object: its items fill the store, its resource version is where the watch starts.
+
+        Blocks for the request, and should end soon after `ctx`. Go: ListWithContext.
+        """
+        ...
+
+
+def to_lister_with_context(lister: Lister) -> ListerWithContext:
+    """`lister` itself when it takes a context, else a wrapper that drops it. Go: ToListerWithContext."""
+    if isinstance(lister, ListerWithContext):
+        return lister
+    return _ListerWrapper(lister)
+
+
+class _ListerWrapper:
+    def __init__(self, parent: Lister) -> None:
+        self._parent = parent
+
+    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+        return self._parent.list(options)
+
+
+class Watcher(Protocol):
+    """Knows how to start a watch; should be a WatcherWithContext too. Go: Watcher."""
+
+    def watch(self, options: metav1.ListOptions) -> Interface:
+        """A watch from the version in `options`. Deprecated in favour of WatcherWithContext. Go: Watch.
+
+        One that raises has cleaned up after itself: there is no watch to stop.
+        """
+        ...
+
+
+@runtime_checkable
+class WatcherWithContext(Protocol):
+    """Knows how to start a watch. Go: WatcherWithContext."""
+
+    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Interface:
+        """A watch from the version in `options`. Go: WatchWithContext.
+
+        Blocks until the server has answered. One that raises has cleaned up after itself: there is no watch to stop.
+        """
+        ...
+
+
+def to_watcher_with_context(watcher: Watcher) -> WatcherWithContext:
+    """`watcher` itself when it takes a context, else a wrapper that drops it. Go: ToWatcherWithContext."""
+    if isinstance(watcher, WatcherWithContext):
+        return watcher
+    return _WatcherWrapper(watcher)
+
+
+class _WatcherWrapper:
+    def __init__(self, parent: Watcher) -> None:
+        self._parent = parent
+
+    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Interface:
+        return self._parent.watch(options)
+
+
+class ListerWatcher(Lister, Watcher, Protocol):
+    """Knows how to list and watch one resource. Go: ListerWatcher.
+
+    The machinery also takes anything that has only the two methods with a context.
+    """
+
+
+@runtime_checkable
+class ListerWatcherWithContext(ListerWithContext, WatcherWithContext, Protocol):
+    """Knows how to list and watch one resource. Go: ListerWatcherWithContext."""
+
+
+def to_lister_watcher_with_context(lw: ListerWatcher | ListerWatcherWithContext) -> ListerWatcherWithContext:
+    """`lw` itself when its methods take a context, else a wrapper that drops it. Go: ToListerWatcherWithContext."""
+    if isinstance(lw, ListerWatcherWithContext):
+        return lw
+    return _ListerWatcherWrapper(to_lister_with_context(lw), to_watcher_with_context(lw))
+
+
+class _ListerWatcherWrapper:
+    def __init__(self, lister: ListerWithContext, watcher: WatcherWithContext) -> None:
+        self.list_with_context = lister.list_with_context
+        self.watch_with_context = watcher.watch_with_context
+
+
+# Go: ListFunc. Deprecated in favour of ListWithContextFunc.
+ListFunc = Callable[[metav1.ListOptions], runtime.Object]
+# Go: ListWithContextFunc.
+ListWithContextFunc = Callable[[context.Context, metav1.ListOptions], runtime.Object]
+# Go: WatchFunc. Deprecated in favour of WatchFuncWithContext.
+WatchFunc = Callable[[metav1.ListOptions], Interface]
+# Go: WatchFuncWithContext.
+WatchFuncWithContext = Callable[[context.Context, metav1.ListOptions], Interface]
+
+
+@dataclass(kw_only=True)
+class ListWatch:
+    """A ListerWatcher made of functions. Go: ListWatch.
+
+    Give `list_func` or `list_with_context_func`, and `watch_func` or `watch_func_with_context` (the names differ in Go
+    too). Where both are given, the method with a context takes the function with a context and the other the other.
+    """
+
+    list_func: ListFunc | None = None
+    watch_func: WatchFunc | None = None
+    list_with_context_func: ListWithContextFunc | None = None
+    watch_func_with_context: WatchFuncWithContext | None = None
+    # Kept for the name's sake: as in Go, nothing reads it.
+    disable_chunking: bool = False
+
+    def list(self, options: metav1.ListOptions) -> runtime.Object:
+        """One list request; never paged here, since the reflector does that. Deprecated. Go: List."""
+        if self.list_func is not None:
+            return self.list_func(options)
+        if self.list_with_context_func is not None:
+            return self.list_with_context_func(context.background(), options)
+        raise _incomplete()
+
+    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+        """One list request; never paged here, since the reflector does that. Go: ListWithContext."""
+        if self.list_with_context_func is not None:
+            return self.list_with_context_func(ctx, options)
+        if self.list_func is not None:
+            return self.list_func(options)
+        raise _incomplete()
+
+    def watch(self, options: metav1.ListOptions) -> Interface:
+        """Start a watch. Deprecated. Go: Watch."""
+        if self.watch_func is not None:
+            return self.watch_func(options)
+        if self.watch_func_with_context is not None:
+            return self.watch_func_with_context(context.background(), options)
+        raise _incomplete()
+
+    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Interface:
+        """Start a watch. Go: WatchWithContext."""
+        if self.watch_func_with_context is not None:
+            return self.watch_func_with_context(ctx, options)
+        if self.watch_func is not None:
+            return self.watch_func(options)
+        raise _incomplete()
+
+
+def _incomplete() -> ValueError:
+    return ValueError("a ListWatch needs a list function and a watch function")
+
+
+class _ListWatcherWithWatchListSemanticsWrapper:
+    """A ListWatch that passes on what its client says about streaming lists.
+
+    Fakes say that they have none; the reflector then lists and watches whatever the feature gate says.
+    """
+
+    def __init__(self, list_watch: ListWatch, unsupported_watch_list_semantics: bool) -> None:
+        self.list = list_watch.list
+        self.list_with_context = list_watch.list_with_context
+        self.watch = list_watch.watch
+        self.watch_with_context = list_watch.watch_with_context
+        self._unsupported_watch_list_semantics = unsupported_watch_list_semantics
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        return self._unsupported_watch_list_semantics
+
+
+def to_list_watcher_with_watch_list_semantics(lw: ListWatch, client: object) -> ListerWatcher:
+    """`lw`, knowing whether `client` says that it cannot stream lists. Go: ToListWatcherWithWatchListSemantics."""
+    return _ListWatcherWithWatchListSemanticsWrapper(lw, watchlist.does_client_not_support_watch_list_semantics(client))
+
+
+class Getter(Protocol):
+    """The part of a REST client a ListWatch needs. Go: Getter."""
+
+    def get(self) -> Any:
+        """A new GET request (rest.Request). Go: Get."""
+        ...
+
+
+def new_list_watch_from_client(c: Getter, resource: str, namespace: str, field_selector: Selector) -> ListWatch:
+    """List and watch `resource` in `namespace` ("" for all), filtered by fields. Go: NewListWatchFromClient."""
+
+    def select_fields(options: metav1.ListOptions) -> None:
+        options.field_selector = str(field_selector)
+
+    return new_filtered_list_watch_from_client(c, resource, namespace, select_fields)
+
+
+def new_filtered_list_watch_from_client(
+    c: Getter, resource: str, namespace: str, options_modifier: Callable[[metav1.ListOptions], None]
+) -> ListWatch:
+    """List and watch `resource` in `namespace` ("" for all). Go: NewFilteredListWatchFromClient.
+
+    `options_modifier` may change the options of each request, to add selectors, say; it gets a copy of its own.
+    """
+
+    def request(options: metav1.ListOptions) -> Any:
+        options_modifier(options)
+        return c.get().namespace(namespace).resource(resource).versioned_params(options, metav1.PARAMETER_CODEC)
+
+    def list_with_context(ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+        listed: runtime.Object = request(options.deep_copy()).do(ctx).get()
+        return listed
+
+    def watch_with_context(ctx: context.Context, options: metav1.ListOptions) -> Interface:
+        options = options.deep_copy()
+        options.watch = True
+        opened: Interface = request(options).watch(ctx)
+        return opened
+
+    return ListWatch(
+        list_func=lambda options: list_with_context(context.background(), options),
+        watch_func=lambda options: watch_with_context(context.background(), options),
+        list_with_context_func=list_with_context,
+        watch_func_with_context=watch_with_context,
+    )
+
+
+__all__ = [
+    "Getter",
+    "ListFunc",
+    "ListWatch",
+    "ListWithContextFunc",
+    "Lister",
+    "ListerWatcher",
+    "ListerWatcherWithContext",
+    "ListerWithContext",
+    "WatchFunc",
+    "WatchFuncWithContext",
+    "Watcher",
+    "WatcherWithContext",
+    "new_filtered_list_watch_from_client",
+    "new_list_watch_from_client",
+    "to_list_watcher_with_watch_list_semantics",
+    "to_lister_watcher_with_context",
+    "to_lister_with_context",
+    "to_watcher_with_context",
+]

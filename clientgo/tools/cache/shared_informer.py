@@ -1,0 +1,1036 @@
+"""Shared informers: one cache of a resource for many handlers.
+
+Mirrors tools/cache/shared_informer.go. A SharedIndexInformer runs one controller (reflector, queue, process loop) whose
+process function brings the indexer up to date and hands a notification of each change to the processor; the processor
+passes it to a listener for each handler, and the listener to the handler.
+
+Differs from Go:
+  * a listener has one thread where Go has three goroutines: its buffer is a deque under a condition instead of a ring
+    between two channels, and it hears of the informer's sync by a callback. What can be observed is the same: adding to
+    a listener never blocks, so a slow or stuck handler delays neither the others nor the reflector, and what a removed
+    listener has not delivered yet is dropped;
+  * notifications are distributed in batches, one for each batch that left the queue;
+  * objects are frozen before they reach the cache (see controller.py), which makes CacheMutationDetector a second line
+    of defence;
+  * `last_heard` tells when the server last answered or sent something; `in_order` and `clock` in
+    SharedIndexInformerOptions choose the queue and the clock of one informer;
+  * `wait_for` waits on the calling thread, without a goroutine for each checker.
+
+Threads of a running informer, all ended when `run_with_context` returns: the caller's, which empties the queue; the
+reflector's and its helpers; "<name> closer" and "<name> synced", which wait; "<name> processor", which starts and stops
+the listeners; and one for each handler, named after it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from clientgo import channel, context, features, klog
+from clientgo.apimachinery.apis.meta.v1.duration import format_duration
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util import wait
+from clientgo.channel import Signal, StopChannel
+from clientgo.tools.cache import mutation_detector
+from clientgo.tools.cache.controller import (
+    Config,
+    Controller,
+    ResourceEventHandler,
+    _AddNotification,
+    _Controller,
+    _DeleteNotification,
+    _new_queue_fifo,
+    _Notification,
+    _process_deltas,
+    _process_deltas_in_batch,
+    _store_options,
+    _UpdateNotification,
+    deletion_handling_meta_namespace_key_func,
+)
+from clientgo.tools.cache.delta_fifo import Delta, Deltas, TransformFunc
+from clientgo.tools.cache.event_handler_name import name_for_handler
+from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
+from clientgo.tools.cache.identity import InformerNameAndResource
+from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
+from clientgo.tools.cache.listwatch import ListerWatcher
+from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
+from clientgo.tools.cache.reflector import (
+    WatchErrorHandler,
+    WatchErrorHandlerWithContext,
+    _name_from_callsite,
+    _type_string,
+)
+from clientgo.tools.cache.store import Store, new_indexer
+from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
+from clientgo.utils import trace
+from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
+
+
+class SharedInformer(Protocol):
+    """Keeps a cache of a collection of objects and tells handlers of every change to it. Go: SharedInformer.
+
+    An object is known by its namespace and name; its UID plays no part, so an object that is deleted and made anew
+    while the informer looks away comes as an update. The cache is eventually right: what it shows of an object is some
+    state the object had, later states never come before earlier ones, and some may be left out. Between different
+    objects there is no order.
+
+    The cache begins empty and is filled and kept by `run_with_context`. Each query is answered from one moment of it.
+
+    For each handler the notifications come one after the other, and those about one object in order; the cache shows
+    each change before the handler hears of it, and maybe later ones too. A handler added while the informer runs first
+    hears of everything in the cache as added. Handlers do not wait for each other; what a slow one has not heard yet is
+    kept for it without a limit, so hand long work to a queue.
+
+    All methods may be called from any thread.
+    """
+
+    def add_event_handler(self, handler: ResourceEventHandler) -> ResourceEventHandlerRegistration:
+        """Tell `handler` of every change from now on; resyncs come at the informer's period. Go: AddEventHandler.
+
+        The registration removes the handler again, and tells when it has heard of the first list. Raises RuntimeError
+        once the informer has stopped.
+        """
+        ...
+
+    def add_event_handler_with_resync_period(
+        self, handler: ResourceEventHandler, resync_period: float
+    ) -> ResourceEventHandlerRegistration:
+        """The same with a resync period of the handler's own: every so many seconds it hears of all objects, as
+        updates.
+
+        0 is never. The real period may be longer: it is at least a second and the informer's own, and an informer made
+        without a period has no resyncs. Nothing is asked of the server. Go: AddEventHandlerWithResyncPeriod.
+        """
+        ...
+
+    def add_event_handler_with_options(
+        self, handler: ResourceEventHandler, options: HandlerOptions
+    ) -> ResourceEventHandlerRegistration:
+        """The same with everything that has a default. Go: AddEventHandlerWithOptions."""
+        ...
+
+    def remove_event_handler(self, handle: ResourceEventHandlerRegistration) -> None:
+        """Tell a handler no more; what it is being told just now is the last. Go: RemoveEventHandler.
+
+        Does nothing for one that was removed already or belongs to another informer. Does not wait for the handler.
+        Raises TypeError for something that is no registration.
+        """
+        ...
+
+    def get_store(self) -> Store:
+        """The cache; only to be read. Go: GetStore."""
+        ...
+
+    def get_controller(self) -> Controller:
+        """Something that looks like a controller and cannot be run. Deprecated. Go: GetController."""
+        ...
+
+    def run(self, stop_ch: StopChannel) -> None:
+        """`run_with_context` until `stop_ch` is set. Go: Run."""
+        ...
+
+    def run_with_context(self, ctx: context.Context) -> None:
+        """Fill the cache and keep it until `ctx` is done. Blocks; call it in a thread, once. Go: RunWithContext.
+
+        All threads it started have ended when it returns, so it waits for handlers that are at work.
+        """
+        ...
+
+    def has_synced(self) -> bool:
+        """Whether the cache has held a full list once. Handlers may not have heard of it yet. Go: HasSynced."""
+        ...
+
+    def has_synced_checker(self) -> DoneChecker:
+        """The same for `wait_for`, without polling. Go: HasSyncedChecker."""
+        ...
+
+    def last_sync_resource_version(self) -> str:
+        """The newest version the reflector saw; the cache may be behind. Go: LastSyncResourceVersion."""
+        ...
+
+    def last_heard(self) -> float | None:
+        """When the server last answered or sent something, in seconds of the informer's clock; None for never.
+
+        A server sends a bookmark about once a minute on a silent watch: alert when this is many minutes ago. Beyond Go.
+        """
+        ...
+
+    def set_watch_error_handler(self, handler: WatchErrorHandler) -> None:
+        """Call `handler` when a list or watch fails, in place of logging it; it should return quickly.
+
+        The last one set counts. Raises RuntimeError once the informer was started. Go: SetWatchErrorHandler.
+        """
+        ...
+
+    def set_watch_error_handler_with_context(self, handler: WatchErrorHandlerWithContext) -> None:
+        """The same for a handler that takes the context. Go: SetWatchErrorHandlerWithContext."""
+        ...
+
+    def set_transform(self, handler: TransformFunc) -> None:
+        """Let `handler` change every object before it is cached, to drop what nobody needs, say; see TransformFunc.
+
+        Raises RuntimeError once the informer was started. Go: SetTransform.
+        """
+        ...
+
+    def is_stopped(self) -> bool:
+        """Whether the informer has run and stopped; it takes no handlers then, and never runs again. Go: IsStopped."""
+        ...
+
+
+class ResourceEventHandlerRegistration(Protocol):
+    """A handler's registration with one informer. Go: ResourceEventHandlerRegistration."""
+
+    def has_synced(self) -> bool:
+        """Whether the informer has synced and the handler has been told of everything from before. Go: HasSynced."""
+        ...
+
+    def has_synced_checker(self) -> DoneChecker:
+        """The same for `wait_for`, without polling. Go: HasSyncedChecker."""
+        ...
+
+
+@dataclass(kw_only=True)
+class HandlerOptions:
+    """Everything about a registration that has a default. Go: HandlerOptions."""
+
+    # klog.background() when None.
+    logger: klog.Logger | None = None
+    # See SharedInformer.add_event_handler_with_resync_period; the informer's own period when None.
+    resync_period: float | None = None
+
+
+class SharedIndexInformer(SharedInformer, Protocol):
+    """A SharedInformer whose cache can be searched by indexes. Go: SharedIndexInformer."""
+
+    def add_indexers(self, indexers: Indexers) -> None:
+        """Add indexes, also while it runs. Go: AddIndexers.
+
+        Raises ValueError for a taken name, RuntimeError once stopped.
+        """
+        ...
+
+    def get_indexer(self) -> Indexer:
+        """The cache; only to be read. Go: GetIndexer."""
+        ...
+
+
+def new_shared_informer(
+    lw: ListerWatcher, example_object: object, default_event_handler_resync_period: float
+) -> SharedInformer:
+    """See `new_shared_index_informer_with_options`. Go: NewSharedInformer."""
+    return new_shared_index_informer(lw, example_object, default_event_handler_resync_period, {})
+
+
+def new_shared_index_informer(
+    lw: ListerWatcher,
+    example_object: object,
+    default_event_handler_resync_period: float,
+    indexers: Mapping[str, IndexFunc],
+) -> SharedIndexInformer:
+    """See `new_shared_index_informer_with_options`. Go: NewSharedIndexInformer."""
+    return new_shared_index_informer_with_options(
+        lw,
+        example_object,
+        SharedIndexInformerOptions(resync_period=default_event_handler_resync_period, indexers=dict(indexers)),
+    )
+
+
+def new_shared_index_informer_with_options(
+    lw: ListerWatcher, example_object: object, options: SharedIndexInformerOptions
+) -> SharedIndexInformer:
+    """An informer for what `lw` lists and watches. Go: NewSharedIndexInformerWithOptions.
+
+    `example_object` is an object of the type (or the class); others are refused. None takes any.
+
+    With `options.resync_period` 0 there are no resyncs. Otherwise the informer looks for handlers to resync at a check
+    period, which is fixed when it starts: the shortest of that option and the periods the handlers asked for by then,
+    but at least a second. A handler's own period is then what it asked for, rounded up to a multiple of the check
+    period.
+    """
+    return _SharedIndexInformer(lw, example_object, options)
+
+
+@dataclass(kw_only=True)
+class SharedIndexInformerOptions:
+    """Everything about a shared informer that has a default. Go: SharedIndexInformerOptions."""
+
+    # The handlers' default resync period and the first check period, in seconds; 0 for no resyncs.
+    resync_period: float = 0.0
+    # The indexes of the cache.
+    indexers: Indexers = field(default_factory=dict)
+    # What to call the objects in logs; made from the example object when empty.
+    object_description: str = ""
+    # Which informer it is, for metrics; there are none without it.
+    identifier: InformerNameAndResource | None = None
+    # Makes the metrics; the one of set_informer_metrics_provider when None.
+    informer_metrics_provider: InformerMetricsProvider | None = None
+    # RealFIFO (True) or DeltaFIFO (False); as the gate InOrderInformers says when None. Beyond Go.
+    in_order: bool | None = None
+    # The real one when None. Beyond Go.
+    clock: WithTickerAndDelayedExecution | None = None
+
+
+# Go: InformerSynced. Whether a cache has synced.
+InformerSynced = Callable[[], bool]
+
+# How often those wait that can only ask whether a cache has synced.
+_SYNCED_POLL_PERIOD = 0.1
+
+# With more notifications than this waiting, a handler that takes long is worth a line in the log.
+_INITIAL_BUFFER_SIZE = 1024
+_SLOW_HANDLER_SECONDS = 0.1
+
+
+def wait_for_named_cache_sync(controller_name: str, stop_ch: StopChannel, *cache_syncs: InformerSynced) -> bool:
+    """`wait_for_cache_sync` that logs, in the name of `controller_name`, that it waits and how it ended.
+
+    Go: WaitForNamedCacheSync.
+    """
+    klog.background().info("Waiting for caches to sync", controller=controller_name)
+    if not wait_for_cache_sync(stop_ch, *cache_syncs):
+        utilruntime.handle_error_with_context(
+            context.background(), None, "Unable to sync caches", controller=controller_name
+        )
+        return False
+    klog.background().info("Caches are synced", controller=controller_name)
+    return True
+
+
+def wait_for_named_cache_sync_with_context(ctx: context.Context, *cache_syncs: InformerSynced) -> bool:
+    """`wait_for_cache_sync` that logs, with the logger of `ctx`, that it waits and how it ended.
+
+    Go: WaitForNamedCacheSyncWithContext.
+    """
+    logger = klog.from_context(ctx)
+    logger.info("Waiting for caches to sync")
+    if not wait_for_cache_sync(ctx.done(), *cache_syncs):
+        utilruntime.handle_error_with_context(ctx, None, "Unable to sync caches")
+        return False
+    logger.info("Caches are synced")
+    return True
+
+
+def wait_for_cache_sync(stop_ch: StopChannel, *cache_syncs: InformerSynced) -> bool:
+    """Ask each tenth of a second until all say that they have synced: True, or False when `stop_ch` is set first.
+
+    `wait_for` needs no polling. Go: WaitForCacheSync.
+    """
+    try:
+        wait.poll_immediate_until(_SYNCED_POLL_PERIOD, lambda: all(synced() for synced in cache_syncs), stop_ch)
+    except Exception:
+        return False
+    return True
+
+
+def wait_for(ctx: context.Context, what: str, *checkers: DoneChecker) -> bool:
+    """Wait until all of `checkers` are done: True, or False when `ctx` is done first. Does not poll.
+
+    Unless `what` is empty it logs, as "for", what is being waited for, each checker when it is done, and in the end
+    those that were not. Go: WaitFor.
+    """
+    logger = klog.from_context(ctx)
+    if what:
+        logger.info("Waiting", **{"for": what})
+    pending = list(checkers)
+    while pending:
+        # The context comes last: what is done when it ends still counts as done.
+        chosen = channel.select([*(checker.done() for checker in pending), ctx.done()])
+        if chosen.case == len(pending):
+            break
+        checker = pending.pop(chosen.case)
+        if what:
+            logger.info("Done waiting", **{"for": what, "instance": checker.name()})
+    if what and pending:
+        instances = sorted(checker.name() for checker in pending)
+        logger.info("Timed out waiting", **{"for": what, "cause": ctx.cause(), "instances": instances})
+    return not pending
+
+
+class DoneChecker(Protocol):
+    """Something that is done at some time, with a name to tell it by. Go: DoneChecker.
+
+    `is_done` asks without waiting, `wait_for` waits without asking.
+    """
+
+    def name(self) -> str:
+        """What is being waited for. May be made anew each time: not for hot paths. Go: Name."""
+        ...
+
+    def done(self) -> StopChannel:
+        """Set when it is done. Go: Done."""
+        ...
+
+
+def is_done(checker: DoneChecker) -> bool:
+    """Whether it is done. Never blocks. Go: IsDone."""
+    return checker.done().is_set()
+
+
+@dataclass
+class SyncResult:
+    """How the wait of an informer factory for its caches ended. Go: SyncResult.
+
+    The caches only: a handler may still have to hear of what they hold.
+    """
+
+    # None if all caches have synced, else why the wait ended.
+    err: BaseException | None = None
+    # For the type of each informer whether it has synced.
+    synced: dict[type, bool] = field(default_factory=dict)
+
+    def as_error(self) -> Exception | None:
+        """None if all caches have synced, else an error, caused by `err`, that names the types that have not.
+
+        Go: AsError.
+        """
+        if self.err is None:
+            return None
+        unsynced = sorted(_type_string(cls) for cls, synced in self.synced.items() if not synced)
+        error = RuntimeError(f"failed to sync all caches: {', '.join(unsynced)}: {self.err}")
+        error.__cause__ = self.err
+        return error
+
+
+class _SharedIndexInformer:
+    """The SharedIndexInformer there is. Go: sharedIndexInformer.
+
+    Three parts: the indexer; the controller, made when the informer starts, whose process functions (`_handle_deltas`,
+    `_handle_batch_deltas`) bring the indexer up to date; and the processor, which passes notifications on. The
+    informer is the handler its own process functions tell, of whole batches (`_on_notifications`).
+
+    Locks, in the order in which they may be taken: `_started_lock`, `_block_deltas`, then those of the processor and
+    its listeners. No code of users runs under any of them, except index functions and, with DeltaFIFO, transformers.
+    """
+
+    def __init__(self, lw: ListerWatcher, example_object: object, options: SharedIndexInformerOptions) -> None:
+        clock = options.clock or REAL_CLOCK
+        self._indexer: Indexer = new_indexer(
+            deletion_handling_meta_namespace_key_func,
+            options.indexers,
+            *_store_options(options.identifier, options.informer_metrics_provider),
+        )
+        self._controller: Controller | None = None
+        # Set when the controller has synced.
+        self._synced = Signal()
+        self._processor = _SharedProcessor(clock)
+        self._cache_mutation_detector: MutationDetector | None = None
+        if mutation_detector.mutation_detection_enabled:
+            self._cache_mutation_detector = new_cache_mutation_detector(_type_string(example_object))
+        self._lister_watcher = lw
+        self._object_type = example_object
+        self._object_description = options.object_description
+        # How often the reflector asks the processor whether a listener is due for a resync.
+        self._resync_check_period = options.resync_period
+        self._default_event_handler_resync_period = options.resync_period
+        self._clock = clock
+        # Guards what changes when the informer starts and stops, and which handlers there are.
+        self._started_lock = threading.Lock()
+        self._started = False
+        self._stopped = False
+        # Held while changes are processed: without changes a late handler can join.
+        self._block_deltas = threading.Lock()
+        self._watch_error_handler: WatchErrorHandlerWithContext | None = None
+        self._transform: TransformFunc | None = None
+        self._identifier = options.identifier
+        self._informer_metrics_provider = options.informer_metrics_provider
+        self._in_order = options.in_order
+        self._key_func = deletion_handling_meta_namespace_key_func
+        self._created_at = _name_from_callsite("")
+
+    def set_watch_error_handler(self, handler: WatchErrorHandler) -> None:
+        self.set_watch_error_handler_with_context(lambda _, reflector, err: handler(reflector, err))
+
+    def set_watch_error_handler_with_context(self, handler: WatchErrorHandlerWithContext) -> None:
+        with self._started_lock:
+            self._raise_if_started()
+            self._watch_error_handler = handler
+
+    def set_transform(self, handler: TransformFunc | None) -> None:
+        with self._started_lock:
+            self._raise_if_started()
+            self._transform = handler
+
+    def _raise_if_started(self) -> None:
+        if self._started:
+            raise RuntimeError("informer has already started")
+
+    def run(self, stop_ch: StopChannel) -> None:
+        self.run_with_context(wait.context_for_channel(stop_ch))
+
+    def run_with_context(self, ctx: context.Context) -> None:
+        with utilruntime.handle_crash_with_context(ctx):
+            controller = self._start(klog.from_context(ctx))
+            if controller is None:
+                klog.from_context(ctx).info(
+                    "Warning: the sharedIndexInformer has started, run more than once is not allowed"
+                )
+                return
+            self._run(ctx, controller)
+
+    def _start(self, logger: klog.Logger) -> Controller | None:
+        """The controller to run; None if the informer was started before."""
+        with self._started_lock:
+            if self._started:
+                return None
+            controller = self._controller = self._new_controller(logger)
+            self._started = True
+            return controller
+
+    def _new_controller(self, logger: klog.Logger) -> Controller:
+        logger, fifo = _new_queue_fifo(
+            logger,
+            self._object_type,
+            self._indexer,
+            self._transform,
+            self._identifier,
+            self._informer_metrics_provider,
+            self._in_order,
+        )
+        config = Config(
+            queue=fifo,
+            lister_watcher=self._lister_watcher,
+            object_type=self._object_type,
+            object_description=self._object_description,
+            full_resync_period=self._resync_check_period,
+            should_resync=self._processor.should_resync,
+            process=lambda obj, is_in_initial_list: self._handle_deltas(logger, obj, is_in_initial_list),
+            process_batch=lambda deltas, is_in_initial_list: self._handle_batch_deltas(
+                logger, deltas, is_in_initial_list
+            ),
+            watch_error_handler_with_context=self._watch_error_handler,
+            clock=self._clock,
+        )
+        return _Controller(config, self._created_at)
+
+    def _run(self, ctx: context.Context, controller: Controller) -> None:
+        # The processor is stopped after the controller, so that it takes what that still processes; until then it must
+        # not notice that the context, whose values it keeps, is done.
+        processor_ctx, stop_processor = context.with_cancel_cause(context.without_cancel(ctx))
+        threads = [
+            self._new_thread("processor", self._processor.run, processor_ctx),
+            self._new_thread("synced", self._wait_for_sync, ctx, controller),
+        ]
+        if (detector := self._cache_mutation_detector) is not None:
+            threads.append(self._new_thread("mutation detector", detector.run, processor_ctx.done()))
+        for thread in threads:
+            thread.start()
+        try:
+            controller.run_with_context(ctx)
+        finally:
+            with self._started_lock:
+                self._stopped = True
+            stop_processor(RuntimeError("informer is stopping"))
+            for thread in threads:
+                thread.join()
+
+    def _new_thread(self, what: str, target: Callable[..., None], *args: object) -> threading.Thread:
+        name = f"informer {_type_string(self._object_type)} {what}"
+        return threading.Thread(target=target, args=args, name=name, daemon=True)
+
+    def _wait_for_sync(self, ctx: context.Context, controller: Controller) -> None:
+        if channel.select([ctx.done(), controller.has_synced_checker().done()]).case == 0:
+            return
+        # A DeltaFIFO says so when its last item is popped. Asking takes its lock, and so waits until that is processed.
+        controller.has_synced()
+        self._synced.set()
+
+    def has_started(self) -> bool:
+        """Whether the informer was started, be it stopped by now. Go: HasStarted."""
+        with self._started_lock:
+            return self._started
+
+    def has_synced(self) -> bool:
+        return self._synced.is_set()
+
+    def has_synced_checker(self) -> DoneChecker:
+        return _SharedIndexInformerDone(self)
+
+    def last_sync_resource_version(self) -> str:
+        with self._started_lock:
+            controller = self._controller
+        return "" if controller is None else controller.last_sync_resource_version()
+
+    def last_heard(self) -> float | None:
+        with self._started_lock:
+            controller = self._controller
+        return None if controller is None else controller.last_heard()
+
+    def get_store(self) -> Store:
+        return self._indexer
+
+    def get_indexer(self) -> Indexer:
+        return self._indexer
+
+    def add_indexers(self, indexers: Indexers) -> None:
+        with self._started_lock:
+            if self._stopped:
+                raise RuntimeError("indexer was not added because it has stopped already")
+            self._indexer.add_indexers(indexers)
+
+    def get_controller(self) -> Controller:
+        return _DummyController(self)
+
+    def add_event_handler(self, handler: ResourceEventHandler) -> ResourceEventHandlerRegistration:
+        return self.add_event_handler_with_options(handler, HandlerOptions())
+
+    def add_event_handler_with_resync_period(
+        self, handler: ResourceEventHandler, resync_period: float
+    ) -> ResourceEventHandlerRegistration:
+        return self.add_event_handler_with_options(handler, HandlerOptions(resync_period=resync_period))
+
+    def add_event_handler_with_options(
+        self, handler: ResourceEventHandler, options: HandlerOptions
+    ) -> ResourceEventHandlerRegistration:
+        logger = options.logger or klog.background()
+        with self._started_lock:
+            if self._stopped:
+                raise RuntimeError(f"handler {handler} was not added to shared informer because it has stopped already")
+            resync_period = options.resync_period
+            if resync_period is None:
+                resync_period = self._default_event_handler_resync_period
+            resync_period = self._fit_resync_period(logger, resync_period)
+            listener = _ProcessorListener(
+                logger,
+                handler,
+                resync_period,
+                _determine_resync_period(logger, resync_period, self._resync_check_period),
+                self._clock,
+                self.has_synced_checker(),
+            )
+            if not self._started:
+                self._processor.add_listener(listener)
+            else:
+                self._join_running(listener)
+        return listener
+
+    def _fit_resync_period(self, logger: klog.Logger, resync_period: float) -> float:
+        """The period a handler can have, given what it asks for. Before the start the check period adapts to it."""
+        if resync_period <= 0:
+            return resync_period
+        if resync_period < _MINIMUM_RESYNC_PERIOD:
+            logger.info(
+                "Warning: resync period is too small. Changing it to the minimum allowed value",
+                resyncPeriod=format_duration(resync_period),
+                minimumResyncPeriod=format_duration(_MINIMUM_RESYNC_PERIOD),
+            )
+            resync_period = _MINIMUM_RESYNC_PERIOD
+        if resync_period >= self._resync_check_period:
+            return resync_period
+        if self._started:
+            logger.info(
+                "Warning: resync period is smaller than resync check period and the informer has already started. "
+                "Changing it to the resync check period",
+                resyncPeriod=format_duration(resync_period),
+                resyncCheckPeriod=format_duration(self._resync_check_period),
+            )
+            return self._resync_check_period
+        self._resync_check_period = resync_period
+        self._processor.resync_check_period_changed(logger, resync_period)
+        return resync_period
+
+    def _join_running(self, listener: _ProcessorListener) -> None:
+        """Add a listener to a running informer: it hears of all that is in the cache, then of every change."""
+        with self._block_deltas:
+            # With the additions queued before anybody holds the registration, it cannot seem to be synced too early.
+            listener.add([_AddNotification(obj, True) for obj in self._indexer.list()])
+            self._processor.add_listener(listener)
+
+    def _handle_deltas(self, logger: klog.Logger, obj: Any, is_in_initial_list: bool) -> None:
+        if not isinstance(obj, Deltas):
+            raise TypeError("object given as Process argument is not Deltas")
+        with self._block_deltas:
+            _process_deltas(logger, self, self._indexer, obj, is_in_initial_list, self._key_func)
+
+    def _handle_batch_deltas(self, logger: klog.Logger, deltas: Sequence[Delta], is_in_initial_list: bool) -> None:
+        with self._block_deltas:
+            _process_deltas_in_batch(logger, self, self._indexer, deltas, is_in_initial_list, self._key_func)
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        """See ResourceEventHandler; called with `_block_deltas` held, as are the next three."""
+        self._on_notifications((_AddNotification(obj, is_in_initial_list),))
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        self._on_notifications((_UpdateNotification(old_obj, new_obj),))
+
+    def on_delete(self, obj: Any) -> None:
+        self._on_notifications((_DeleteNotification(obj),))
+
+    def _on_notifications(self, notifications: Sequence[_Notification]) -> None:
+        if (detector := self._cache_mutation_detector) is not None:
+            for notification in notifications:
+                if not isinstance(notification, _DeleteNotification):
+                    detector.add_object(notification.new_obj)
+        self._processor.distribute(notifications)
+
+    def is_stopped(self) -> bool:
+        with self._started_lock:
+            return self._stopped
+
+    def remove_event_handler(self, handle: ResourceEventHandlerRegistration) -> None:
+        with self._started_lock, self._block_deltas:
+            self._processor.remove_listener(handle)
+
+    def __repr__(self) -> str:
+        state = "stopped" if self._stopped else "running" if self._started else "not started"
+        synced = "synced" if self.has_synced() else "not synced"
+        return f"<SharedIndexInformer {_type_string(self._object_type)} {state}, {synced}, {self._processor!r}>"
+
+
+class _SharedIndexInformerDone:
+    """Is done when the informer has synced. Go: sharedIndexInformerDone."""
+
+    def __init__(self, informer: _SharedIndexInformer) -> None:
+        self._informer = informer
+
+    def name(self) -> str:
+        return f"SharedIndexInformer {_type_string(self._informer._object_type)}"
+
+    def done(self) -> StopChannel:
+        return self._informer._synced
+
+
+class _DummyController:
+    """Answers for the informer's controller; its run does nothing, since the informer runs that itself.
+
+    Go: dummyController.
+    """
+
+    def __init__(self, informer: _SharedIndexInformer) -> None:
+        self._informer = informer
+
+    def run_with_context(self, ctx: context.Context) -> None:
+        pass
+
+    def run(self, stop_ch: StopChannel) -> None:
+        pass
+
+    def has_synced(self) -> bool:
+        return self._informer.has_synced()
+
+    def has_synced_checker(self) -> DoneChecker:
+        return self._informer.has_synced_checker()
+
+    def last_sync_resource_version(self) -> str:
+        if features.feature_gates().enabled(features.INFORMER_RESOURCE_VERSION):
+            return self._informer.last_sync_resource_version()
+        return ""
+
+    def last_heard(self) -> float | None:
+        return self._informer.last_heard()
+
+
+_MINIMUM_RESYNC_PERIOD = 1.0
+
+
+def _determine_resync_period(logger: klog.Logger, desired: float, check: float) -> float:
+    """The period a handler really has if it wants `desired` and the informer looks every `check` seconds."""
+    if desired == 0:
+        return desired
+    if check == 0:
+        logger.info(
+            "Warning: the specified resyncPeriod is invalid because this shared informer doesn't support resyncing",
+            desired=format_duration(desired),
+        )
+        return 0.0
+    if desired < check:
+        logger.info(
+            "Warning: the specified resyncPeriod is being increased to the minimum resyncCheckPeriod",
+            desired=format_duration(desired),
+            resyncCheckPeriod=format_duration(check),
+        )
+        return check
+    return desired
+
+
+class _SharedProcessor:
+    """Passes notifications on to the listeners there are. Go: sharedProcessor.
+
+    Resyncs, and updates that change nothing, go only to listeners that are due for a resync, which `should_resync`
+    finds out anew each time; a new listener counts as due. All else goes to all.
+
+    Invariant: the threads of all listeners run exactly while `_listeners_started` is set.
+    """
+
+    def __init__(self, clock: WithTickerAndDelayedExecution) -> None:
+        self._clock = clock
+        # Guards the three below. The condition tells that the listeners were started, or the processor stopped.
+        self._listeners_lock = threading.Lock()
+        self._listeners_cond = threading.Condition(self._listeners_lock)
+        self._listeners_started = False
+        # For each listener whether it is due for a resync.
+        self._listeners: dict[_ProcessorListener, bool] = {}
+        # The removed ones, whose handlers may still be at work.
+        self._removed: list[_ProcessorListener] = []
+
+    def get_listener(self, registration: ResourceEventHandlerRegistration) -> _ProcessorListener | None:
+        """The listener behind a registration, if it is one of these."""
+        if not isinstance(registration, _ProcessorListener):
+            return None
+        with self._listeners_lock:
+            return registration if registration in self._listeners else None
+
+    def add_listener(self, listener: _ProcessorListener) -> None:
+        """Let a listener hear of everything from now on; start it if the others run.
+
+        What it should hear of before must have been added to it by then.
+        """
+        with self._listeners_lock:
+            self._listeners[listener] = True
+            if self._listeners_started:
+                listener.start()
+
+    def remove_listener(self, handle: ResourceEventHandlerRegistration) -> None:
+        """Stop a listener; nothing to do if it is none of these. Raises TypeError if it cannot be."""
+        if not isinstance(handle, _ProcessorListener):
+            raise TypeError(f"invalid key type {type(handle).__name__}")
+        with self._listeners_lock:
+            if self._listeners.pop(handle, None) is None:
+                return
+            handle.close()
+            self._removed = [listener for listener in self._removed if listener.is_alive()]
+            self._removed.append(handle)
+
+    def distribute(self, notifications: Sequence[_Notification]) -> None:
+        """Add to every listener what is for it. Waits for the processor to run, if there are listeners; else not."""
+        with self._listeners_lock:
+            # When the processor stops it has no listeners any more, and this ends too.
+            while not self._listeners_started and self._listeners:
+                self._listeners_cond.wait()
+            changes: list[_Notification] | None = None
+            for listener, is_syncing in self._listeners.items():
+                if is_syncing:
+                    listener.add(notifications)
+                    continue
+                if changes is None:
+                    changes = [notification for notification in notifications if not notification.is_sync()]
+                listener.add(changes)
+
+    def run(self, ctx: context.Context) -> None:
+        """Let the listeners run until `ctx` is done. Blocks; returns when their threads have ended."""
+        with self._listeners_lock:
+            for listener in self._listeners:
+                listener.start()
+            self._listeners_started = True
+            self._listeners_cond.notify_all()
+        ctx.done().wait()
+        with self._listeners_lock:
+            listeners = [*self._listeners, *self._removed]
+            self._listeners = {}
+            self._removed = []
+            self._listeners_started = False
+            self._listeners_cond.notify_all()
+        for listener in listeners:
+            listener.close()
+        # Without the lock, so that a handler that is still at work may remove itself.
+        for listener in listeners:
+            listener.join()
+
+    def should_resync(self) -> bool:
+        """Find out which listeners are due for a resync; whether there are any."""
+        now = self._clock.now()
+        with self._listeners_lock:
+            for listener in self._listeners:
+                is_due = self._listeners[listener] = listener.should_resync(now)
+                if is_due:
+                    listener.determine_next_resync(now)
+            return any(self._listeners.values())
+
+    def resync_check_period_changed(self, logger: klog.Logger, resync_check_period: float) -> None:
+        """Fit the periods of all listeners to a new check period."""
+        with self._listeners_lock:
+            for listener in self._listeners:
+                period = _determine_resync_period(logger, listener.requested_resync_period, resync_check_period)
+                listener.set_resync_period(period)
+
+    def __repr__(self) -> str:
+        state = "started" if self._listeners_started else "not started"
+        return f"<Processor {len(self._listeners)} listeners, {state}>"
+
+
+class _ProcessorListener:
+    """Passes notifications on to one handler, on a thread of its own. Go: processorListener.
+
+    The listener is the handler's registration too. `add` puts notifications into a buffer without a limit; the thread
+    takes all there are, and delivers them one by one. A handler that raises is logged, the notification is lost, and
+    the next follows after a second; as in Go the registration then never has synced if it was about the first list.
+    """
+
+    def __init__(
+        self,
+        logger: klog.Logger,
+        handler: ResourceEventHandler,
+        requested_resync_period: float,
+        resync_period: float,
+        clock: WithTickerAndDelayedExecution,
+        has_synced: DoneChecker,
+    ) -> None:
+        self._logger = logger
+        self._handler = handler
+        self._handler_name = name_for_handler(handler)
+        self._clock = clock
+        self._upstream_has_synced = has_synced
+        self._sync_tracker: SingleFileTracker = new_single_file_tracker(
+            f"{has_synced.name()} + event handler {self._handler_name}"
+        )
+        # What the handler asked for, at least `_MINIMUM_RESYNC_PERIOD`; the informer's check period bears on it too
+        # when the handler came after the start.
+        self.requested_resync_period = requested_resync_period
+        # Guards the two below.
+        self._resync_lock = threading.Lock()
+        # The period used: 0 when the informer has no resyncs at all.
+        self._resync_period = resync_period
+        # The earliest time of the next resync.
+        self._next_resync = clock.now() + resync_period
+        # Guards the buffer. Never held while the handler runs. The condition tells that something was added to an empty
+        # buffer, or that the listener was closed.
+        self._cond = threading.Condition(threading.Lock())
+        self._pending: deque[_Notification] = deque()
+        # Set once. The thread reads it without the lock, between two notifications.
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def has_synced(self) -> bool:
+        """See ResourceEventHandlerRegistration."""
+        return self._sync_tracker.has_synced()
+
+    def has_synced_checker(self) -> DoneChecker:
+        """See ResourceEventHandlerRegistration."""
+        return self._sync_tracker
+
+    def add(self, notifications: Sequence[_Notification]) -> None:
+        """Put notifications into the buffer. Never waits for the handler. Those for a closed listener are dropped."""
+        initial = sum(notification.is_in_initial_list for notification in notifications)
+        if initial:
+            self._sync_tracker.start(initial)
+        with self._cond:
+            if self._closed:
+                return
+            if not self._pending:
+                self._cond.notify()
+            self._pending.extend(notifications)
+
+    def start(self) -> None:
+        """Begin to deliver. The informer's sync counts from here on; what was added before is its first list."""
+        self._thread = threading.Thread(target=self._run, name=f"handler {self._handler_name}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Deliver no more, once the handler has returned from the present call. Does not wait for that."""
+        with self._cond:
+            self._closed = True
+            self._pending = deque()
+            self._cond.notify()
+
+    def join(self) -> None:
+        """Wait until the handler has returned and the thread has ended. Not to be called by the handler."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def is_alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def _run(self) -> None:
+        forget_sync = channel.add_done_callback(
+            self._upstream_has_synced.done(), self._sync_tracker.upstream_has_synced
+        )
+        try:
+            while (notifications := self._take_pending()) is not None:
+                self._deliver(notifications)
+        finally:
+            forget_sync()
+
+    def _take_pending(self) -> deque[_Notification] | None:
+        """Wait for notifications and take all there are; None when the listener was closed."""
+        with self._cond:
+            while not self._pending and not self._closed:
+                self._cond.wait()
+            if self._closed:
+                return None
+            pending, self._pending = self._pending, deque()
+            return pending
+
+    def _deliver(self, notifications: deque[_Notification]) -> None:
+        """Deliver until there are no more or the listener is closed. Keeps nothing that is delivered."""
+        handler = self._handler
+        finished = self._sync_tracker.finished
+        take = notifications.popleft
+        while notifications and not self._closed:
+            notification = take()
+            try:
+                if len(notifications) > _INITIAL_BUFFER_SIZE:
+                    self._deliver_and_trace(notification, len(notifications))
+                else:
+                    notification.deliver(handler)
+            except Exception:
+                self._handle_crash()
+            else:
+                if notification.is_in_initial_list:
+                    finished()
+
+    def _deliver_and_trace(self, notification: _Notification, pending: int) -> None:
+        """Deliver one notification while many wait behind it; log if that takes long."""
+        started = self._clock.now()
+        try:
+            notification.deliver(self._handler)
+        finally:
+            if self._clock.now() - started >= _SLOW_HANDLER_SECONDS:
+                trace.new(
+                    "processorListener handler",
+                    trace.Field("handler", self._handler_name),
+                    trace.Field("pendingNotifications", pending),
+                    start_time=started,
+                ).log_if_long(_SLOW_HANDLER_SECONDS)
+
+    def _handle_crash(self) -> None:
+        """Log the exception being handled, then rest for a second: a handler that always fails must not flood logs."""
+        with utilruntime.handle_crash_with_logger(self._logger):
+            raise  # noqa: PLE0704 - called while an exception is handled
+        deadline = self._clock.now() + 1.0
+        with self._cond:
+            while not self._closed and self._clock.wait(self._cond, deadline - self._clock.now()):
+                pass
+
+    def should_resync(self, now: float) -> bool:
+        """Whether a resync is due."""
+        with self._resync_lock:
+            return self._resync_period != 0 and now >= self._next_resync
+
+    def determine_next_resync(self, now: float) -> None:
+        """Put the next resync one period after `now`."""
+        with self._resync_lock:
+            self._next_resync = now + self._resync_period
+
+    def set_resync_period(self, resync_period: float) -> None:
+        """Use this period from the next resync on."""
+        with self._resync_lock:
+            self._resync_period = resync_period
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        synced = "synced" if self.has_synced() else "not synced"
+        return f"<Listener {self._handler_name!r} {len(self._pending)} pending, {synced}, {state}>"
+
+
+__all__ = [
+    "DoneChecker",
+    "HandlerOptions",
+    "InformerSynced",
+    "ResourceEventHandlerRegistration",
+    "SharedIndexInformer",
+    "SharedIndexInformerOptions",
+    "SharedInformer",
+    "SyncResult",
+    "is_done",
+    "new_shared_index_informer",
+    "new_shared_index_informer_with_options",
+    "new_shared_informer",
+    "wait_for",
+    "wait_for_cache_sync",
+    "wait_for_named_cache_sync",
+    "wait_for_named_cache_sync_with_context",
+]

@@ -1,0 +1,74 @@
+"""A value that is computed when somebody asks and kept until somebody says that it went stale.
+
+Mirrors tools/cache/synctrack/lazy.go.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class _CacheEntry(Generic[T]):
+    """One generation of the value; a notification starts the next one.
+
+    That is what keeps an evaluation that began before a notification from overwriting one that began after it: the late
+    one fills an entry nobody looks at any more.
+    """
+
+    def __init__(self, evaluate: Callable[[], T]) -> None:
+        self._evaluate = evaluate
+        # Held while evaluating, so that all who ask for this generation share one evaluation.
+        self._lock = threading.Lock()
+        self._result: tuple[T] | None = None
+
+    def get(self) -> T:
+        result = self._result
+        if result is not None:
+            return result[0]
+        with self._lock:
+            if self._result is None:
+                self._result = (self._evaluate(),)
+            return self._result[0]
+
+
+class Lazy(Generic[T]):
+    """Defers `evaluate` until its value is wanted. Go: Lazy.
+
+    Thread-safe. `evaluate` may run on several threads at once, for different generations of the value.
+    """
+
+    def __init__(self, evaluate: Callable[[], T] | None = None) -> None:
+        # Go: Evaluate. May be set later, before the first `get`.
+        self.evaluate = evaluate
+        # Guards _cache; never held while evaluating.
+        self._lock = threading.Lock()
+        self._cache: _CacheEntry[T] | None = None
+
+    def _new_cache_entry(self) -> _CacheEntry[T]:
+        if self.evaluate is None:
+            raise RuntimeError("Lazy.evaluate is not set")
+        return _CacheEntry(self.evaluate)
+
+    def notify(self) -> None:
+        """Drop the value: what it was computed from has changed. Does not evaluate. Go: Notify."""
+        entry = self._new_cache_entry()
+        with self._lock:
+            self._cache = entry
+
+    def get(self) -> T:
+        """The current value; evaluates it, or waits for the thread that does, when it is stale. Go: Get.
+
+        Raises what `evaluate` raises. An error is not kept: the next call evaluates again.
+        """
+        with self._lock:
+            entry = self._cache
+            if entry is None:
+                entry = self._cache = self._new_cache_entry()
+        return entry.get()
+
+
+__all__ = ["Lazy"]

@@ -1,0 +1,19 @@
+"""Check that a streamed list brought what an ordinary list brings; for test clusters. Go: util/consistencydetector."""
+
+from clientgo.util.consistencydetector.data_consistency_detector import (
+    ListFunc,
+    RetrieveItemsFunc,
+    TransformFunc,
+    check_data_consistency,
+    is_data_consistency_detection_for_watch_list_enabled,
+    set_data_consistency_detection_for_watch_list_enabled_for_test,
+)
+
+__all__ = [
+    "ListFunc",
+    "RetrieveItemsFunc",
+    "TransformFunc",
+    "check_data_consistency",
+    "is_data_consistency_detection_for_watch_list_enabled",
+    "set_data_consistency_detection_for_watch_list_enabled_for_test",
+]

@@ -1,0 +1,55 @@
+"""Turn a list request into a watch that begins with the same objects.
+
+Mirrors util/watchlist/watch_list.go. Go validates with the internal version of ListOptions; the rules that matter for a
+request of this kind stand here.
+"""
+
+from __future__ import annotations
+
+from clientgo import features
+from clientgo.apimachinery.apis.meta import v1 as metav1
+
+
+def prepare_watch_list_options_from_list_options(
+    list_options: metav1.ListOptions,
+) -> tuple[metav1.ListOptions, bool]:
+    """Options for a watch that streams what a list with `list_options` would return.
+
+    (those options, True), or (empty options, False) when there is no such watch: for a page of a list, for a list at an
+    exact version, for options a server would refuse, and with the gate WatchListClient off. Go:
+    PrepareWatchListOptionsFromListOptions.
+    """
+    if not features.feature_gates().enabled(features.WATCH_LIST_CLIENT) or not _can_stream(list_options):
+        return metav1.ListOptions(), False
+    options = list_options.deep_copy()
+    options.limit = 0
+    options.resource_version_match = metav1.ResourceVersionMatch.NOT_OLDER_THAN
+    options.watch = True
+    options.allow_watch_bookmarks = True
+    options.send_initial_events = True
+    return options, True
+
+
+def _can_stream(options: metav1.ListOptions) -> bool:
+    if options.continue_:
+        return False
+    # A watch cache ignores the limit of a list of any data, so that one may be streamed in full.
+    if options.limit > 0 and options.resource_version != "0":
+        return False
+    match = options.resource_version_match
+    if match and not options.resource_version and not options.watch:
+        return False
+    return match in ("", metav1.ResourceVersionMatch.NOT_OLDER_THAN) and options.send_initial_events is None
+
+
+def does_client_not_support_watch_list_semantics(client: object) -> bool:
+    """Whether `client` says of itself that it cannot stream lists, as fakes do.
+
+    It says so with a method `is_watch_list_semantics_un_supported()`; whoever has none can. Go:
+    DoesClientNotSupportWatchListSemantics.
+    """
+    unsupported = getattr(client, "is_watch_list_semantics_un_supported", None)
+    return unsupported is not None and bool(unsupported())
+
+
+__all__ = ["does_client_not_support_watch_list_semantics", "prepare_watch_list_options_from_list_options"]
