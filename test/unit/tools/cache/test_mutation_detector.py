@@ -1,0 +1,82 @@
+"""The detector finds changes of cached objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from queueobjects import PATIENCE, in_threads, join
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.channel import Signal
+from clientgo.tools import cache
+from clientgo.tools.cache import mutation_detector
+from clientgo.utils.clock import testing as clocktesting
+
+
+def pod() -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name="a", labels={"check": "foo"}))
+
+
+def new(monkeypatch: pytest.MonkeyPatch, clock: clocktesting.FakeClock) -> Any:
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    detector = cache.new_cache_mutation_detector("test", clock=clock)
+    assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
+    return detector
+
+
+def test_a_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go: TestMutationDetector"""
+    clock = clocktesting.new_fake_clock(1000.0)
+    detector = new(monkeypatch, clock)
+    stop, failed = Signal(), Signal()
+    messages: list[str] = []
+
+    def fail(message: str) -> None:
+        messages.append(message)
+        failed.set()
+
+    detector._failure_func = fail
+    obj = pod()
+    detector.add_object(obj)
+    detector.compare_objects()
+    assert messages == []
+
+    obj.metadata.labels["change"] = "true"
+    runner = in_threads([lambda: detector.run(stop)])
+    assert failed.wait(PATIENCE)
+    stop.set()
+    join(runner)
+    assert messages[0] == "cache test modified"
+
+
+def test_without_a_failure_function_it_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    detector = new(monkeypatch, clocktesting.new_fake_clock(1000.0))
+    obj = pod()
+    detector.add_object(obj)
+    detector.add_object(cache.DeletedFinalStateUnknown("a", obj))
+    detector.add_object("no API object")
+    assert len(detector._added_objs) == 1
+    obj.metadata.name = "b"
+    with pytest.raises(RuntimeError, match="cache test modified"):
+        detector.compare_objects()
+
+
+def test_objects_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = clocktesting.new_fake_clock(1000.0)
+    detector = new(monkeypatch, clock)
+    detector.add_object(pod())
+    for expected in ((1, 0), (0, 1), (0, 0)):
+        detector._rotate()
+        detector.compare_objects()
+        assert (len(detector._cached_objs), len(detector._retained_cached_objs)) == expected
+        clock.step(121.0)
+
+
+def test_switched_off_it_does_nothing() -> None:
+    detector = cache.new_cache_mutation_detector("test")
+    obj = pod()
+    detector.add_object(obj)
+    obj.metadata.name = "b"
+    detector.run(Signal())  # returns at once
