@@ -66,6 +66,14 @@ from clientgo.util.workqueue.parallelizer import (
     parallelize_until,
     with_chunk_size,
 )
+from clientgo.util.workqueue.priority_queue import (
+    LOW_PRIORITY,
+    AddOpts,
+    PriorityQueue,
+    PriorityQueueConfig,
+    add_event,
+    new_priority_queue,
+)
 from clientgo.util.workqueue.queue import (
     Interface,
     Queue,
@@ -95,6 +103,8 @@ from clientgo.util.workqueue.rate_limiting_queue import (
 )
 
 __all__ = [
+    "LOW_PRIORITY",
+    "AddOpts",
     "BucketRateLimiter",
     "CounterMetric",
     "DelayingInterface",
@@ -108,6 +118,8 @@ __all__ = [
     "MaxOfRateLimiter",
     "MetricsProvider",
     "Options",
+    "PriorityQueue",
+    "PriorityQueueConfig",
     "Queue",
     "QueueConfig",
     "RateLimiter",
@@ -130,6 +142,7 @@ __all__ = [
     "TypedRateLimitingQueueConfig",
     "TypedWithMaxWaitRateLimiter",
     "WithMaxWaitRateLimiter",
+    "add_event",
     "default_controller_rate_limiter",
     "default_item_based_rate_limiter",
     "default_queue",
@@ -146,6 +159,7 @@ __all__ = [
     "new_named",
     "new_named_delaying_queue",
     "new_named_rate_limiting_queue",
+    "new_priority_queue",
     "new_rate_limiting_queue",
     "new_rate_limiting_queue_with_config",
     "new_rate_limiting_queue_with_delaying_interface",

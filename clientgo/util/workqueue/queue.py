@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.convoy import acquire_contended
@@ -342,15 +343,16 @@ class Typed(Generic[T]):
         """Report every period how long the work in progress has taken, until shutdown."""
         metrics, clock, period = self._metrics, self._clock, self._update_period
         assert metrics is not None
+        guard = utilruntime.handle_crash()
         with self._lock:
             next_update = clock.now() + period
             while not self._shutting_down:
-                if clock.wait(self._stopping, max(0.0, next_update - clock.now())):
-                    continue
-                if not self._shutting_down:
-                    metrics.update_unfinished_work()
-                # As a ticker does: updates that could not be made in time are left out.
-                next_update = max(next_update + period, clock.now())
+                ran_out = not clock.wait(self._stopping, max(0.0, next_update - clock.now()))
+                if ran_out and not self._shutting_down:
+                    with guard:
+                        metrics.update_unfinished_work()
+                    # As a ticker does: updates that could not be made in time are left out.
+                    next_update = max(next_update + period, clock.now())
 
     def __repr__(self) -> str:
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"

@@ -1,0 +1,454 @@
+"""A rate limiting queue that hands out what matters first. Has no Go file in client-go.
+
+client-go offers the place for one (`TypedQueueConfig.queue`) but none; controller-runtime wrote its own
+(pkg/controller/priorityqueue), whose names and rules are used here where they fit. It stands wherever a
+TypedRateLimitingInterface is expected. What is different from the other queues: an item has a priority, and it is in
+the queue once, waiting or ready, so that an `add` pulls a waiting item forward instead of leaving it to fire again.
+"""
+
+from __future__ import annotations
+
+import enum
+import heapq
+import math
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.util.workqueue import metrics as _metrics
+from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter, default_typed_controller_rate_limiter
+from clientgo.util.workqueue.queue import _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD, TypedInterface
+from clientgo.util.workqueue.rate_limiting_queue import TypedRateLimitingInterface
+from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
+from clientgo.utils.convoy import acquire_contended
+
+__all__ = ["LOW_PRIORITY", "AddOpts", "PriorityQueue", "PriorityQueueConfig", "add_event", "new_priority_queue"]
+
+T = TypeVar("T", bound=Hashable)
+
+LOW_PRIORITY = -100
+"""For work that can wait until everything else is done, such as the items of an informer's initial list."""
+
+
+@dataclass(kw_only=True, slots=True)
+class AddOpts:
+    """How `PriorityQueue.add_with_opts` adds an item."""
+
+    after: float = 0.0
+    """Seconds until the item is ready."""
+    rate_limited: bool = False
+    """Ask the rate limiter how long the item waits, counting one more failure. With `after` the shorter wait counts."""
+    priority: int | None = None
+    """Higher comes first. None means 0, or for a delayed item the priority it is being processed with."""
+
+
+@dataclass(kw_only=True)
+class PriorityQueueConfig(Generic[T]):
+    """What can be chosen about a priority queue."""
+
+    name: str = ""
+    """A queue without a name reports no metrics."""
+    metrics_provider: _metrics.MetricsProvider | None = None
+    """Used instead of the one given to `set_provider`."""
+    clock: WithTicker | None = None
+    """The real clock when None."""
+    rate_limiter: TypedRateLimiter[T] | None = None
+    """The default controller limiter when None."""
+    ageing: float | None = None
+    """Seconds in which a ready item's priority grows by one, so that none starves. None: priorities stay."""
+
+
+def new_priority_queue(config: PriorityQueueConfig[T] | None = None) -> PriorityQueue[T]:
+    """A priority queue as `config` says. Starts its thread."""
+    return PriorityQueue(config if config is not None else PriorityQueueConfig())
+
+
+def add_event(queue: TypedInterface[T], item: T, is_in_initial_list: bool) -> None:
+    """Add `item` for an event of an informer: with low priority if it belongs to the initial list and the queue can.
+
+    Of use in `on_add(obj, is_in_initial_list)`: after a restart new changes need not wait for the whole list.
+    """
+    if is_in_initial_list and isinstance(queue, PriorityQueue):
+        queue.add_with_opts(AddOpts(priority=LOW_PRIORITY), item)
+    else:
+        queue.add(item)
+
+
+class _State(enum.Enum):
+    WAITING = "its delay is not over"
+    HELD = "due, but being processed"
+    READY = "get may hand it out"
+
+
+class _Record(Generic[T]):
+    """What the queue knows of an item that still has to be handed out."""
+
+    __slots__ = ("entry", "order", "priority", "ready_since", "state")
+
+    def __init__(self, priority: int) -> None:
+        self.priority = priority
+        self.state = _State.WAITING
+        # The item's entry on the heap of its state. Others with that item were replaced.
+        self.entry: tuple[float, int, T] | None = None
+        # Since when it is ready, and which it was to become so: its place among equals.
+        self.ready_since = 0.0
+        self.order = 0
+
+
+# How many replaced entries may stay on a heap, however small.
+_REPLACED_AT_LEAST = 64
+# As in the delaying queue: no Condition can wait for ever and a day.
+_LONGEST_WAIT = 86_400.0
+
+
+class PriorityQueue(Generic[T]):
+    """A queue of work ordered by priority; implements TypedRateLimitingInterface.
+
+    `get` hands out a ready item of the highest priority, among equals the one that became ready first. Added again, an
+    item keeps its place, the higher of its priorities and the earlier of its times. As in `Typed` no item is in two
+    workers' hands, and one added while processed is handed out again after `done`. Items are hashable. Thread-safe;
+    only `get`, the shutdowns and the end of their threads block. O(log n) for n items.
+
+    Invariants (`_check` asserts them):
+      * `_records` holds every item that still has to be handed out, once; with a delay not over (WAITING, on the
+        waiting heap), ready (READY, on the ready heap), or due but being processed (HELD, on neither);
+      * no READY item is being processed; `_ready_count` counts the READY ones;
+      * a record's entry is on the heap of its state; replaced entries never outnumber those that count, plus 64;
+      * after shutdown `get` hands out what is READY or HELD, then reports the shutdown; what was WAITING is dropped.
+    """
+
+    def __init__(self, config: PriorityQueueConfig[T]) -> None:
+        """Use `new_priority_queue`."""
+        self._name = config.name
+        self._clock: WithTicker = config.clock or REAL_CLOCK
+        self._ageing = config.ageing
+        limiter = config.rate_limiter
+        self._rate_limiter: TypedRateLimiter[T] = limiter or default_typed_controller_rate_limiter()
+        self.forget = self._rate_limiter.forget
+        self.num_requeues = self._rate_limiter.num_requeues
+
+        # Guards everything below. Held while metrics are called, never while workers or the rate limiter run.
+        self._lock = threading.Lock()
+        # Woken when an item becomes ready, and by shutdown. _sleepers counts getters that wait and were not woken yet.
+        self._available = threading.Condition(self._lock)
+        self._sleepers = 0
+        # Woken when nothing is processed any more. Only shut_down_with_drain waits here.
+        self._drained = threading.Condition(self._lock)
+        # Woken when an item is due before the waiting thread would wake by itself, and by shutdown.
+        self._wakeup = threading.Condition(self._lock)
+        self._wakes_at = -math.inf
+        # Woken by shutdown. Only the thread that updates metrics waits here.
+        self._stopping = threading.Condition(self._lock)
+
+        self._records: dict[T, _Record[T]] = {}
+        # (due at, order of arrival, item) and (urgency, order, item); orders are unique, so items are never compared.
+        self._waiting: list[tuple[float, int, T]] = []
+        self._ready: list[tuple[float, int, T]] = []
+        self._ready_count = 0
+        self._orders = count()
+        # Items in progress, with the priority each was handed out with.
+        self._processing: dict[T, int] = {}
+        self._shutting_down = False
+        self._drain = False
+
+        self._metrics: _metrics._DefaultQueueMetrics[T] | None = _metrics._new_queue_metrics(
+            config.metrics_provider, config.name, self._clock
+        )
+        self._retry_metrics = _metrics._new_retry_metrics(config.name, config.metrics_provider)
+        self._threads = [
+            threading.Thread(target=self._waiting_loop, name=f"priorityqueue-{config.name}-delay", daemon=True)
+        ]
+        if self._metrics is not None:
+            self._threads.append(
+                threading.Thread(target=self._metrics_loop, name=f"priorityqueue-{config.name}-metrics", daemon=True)
+            )
+        for thread in self._threads:
+            thread.start()
+
+    # ---- adding
+
+    def add(self, item: T) -> None:
+        """Mark `item` as needing work now, with priority 0. Does nothing in a shutdown."""
+        self._add(item, -math.inf, 0)
+
+    def add_after(self, item: T, duration: float) -> None:
+        """Add `item` in `duration` seconds. A worker's own item keeps the priority it is being processed with."""
+        self._add_delayed(item, duration, None)
+
+    def add_rate_limited(self, item: T) -> None:
+        """Add `item` when the rate limiter says so. A worker's own item keeps the priority it is processed with."""
+        self._add_delayed(item, self._rate_limiter.when(item), None)
+
+    def add_with_opts(self, opts: AddOpts, *items: T) -> None:
+        """Add `items` with a priority, after a delay or rate limited. Never blocks."""
+        for item in items:
+            after = opts.after
+            if opts.rate_limited:
+                limited = self._rate_limiter.when(item)
+                after = min(after, limited) if after > 0 else limited
+            if opts.rate_limited or after > 0:
+                self._add_delayed(item, after, opts.priority)
+            else:
+                self._add(item, -math.inf, opts.priority or 0)
+
+    def _add_delayed(self, item: T, duration: float, priority: int | None) -> None:
+        if self.shutting_down():
+            return
+        if self._retry_metrics is not None:
+            self._retry_metrics.retry()
+        self._add(item, self._clock.now() + duration if duration > 0 else -math.inf, priority)
+
+    def _add(self, item: T, due_at: float, priority: int | None) -> None:
+        """Add an item or improve what is known of it. `due_at` is -inf for an item that need not wait."""
+        lock = self._lock
+        if not lock.acquire(False):
+            acquire_contended(lock)
+        try:
+            if self._shutting_down:
+                return
+            if priority is None:
+                priority = self._processing.get(item, 0)
+            record = self._records.get(item)
+            if record is None:
+                record = self._records[item] = _Record(priority)
+                self._schedule(item, record, due_at)
+                return
+            is_raised = priority > record.priority
+            if is_raised:
+                record.priority = priority
+            if record.state is _State.WAITING:
+                assert record.entry is not None
+                if due_at < record.entry[0]:
+                    self._schedule(item, record, due_at)
+            elif is_raised and record.state is _State.READY:
+                self._push_ready(item, record)
+        finally:
+            lock.release()
+
+    def _schedule(self, item: T, record: _Record[T], due_at: float) -> None:
+        """Make the item due, or let it wait until `due_at`."""
+        if due_at == -math.inf:
+            self._make_due(item, record)
+            return
+        record.entry = (due_at, next(self._orders), item)
+        heapq.heappush(self._waiting, record.entry)
+        self._shed(self._waiting, len(self._records) - self._ready_count)
+        if due_at < self._wakes_at:
+            self._wakes_at = -math.inf
+            self._wakeup.notify()
+
+    def _make_due(self, item: T, record: _Record[T]) -> None:
+        if item in self._processing:
+            record.state, record.entry = _State.HELD, None
+        else:
+            self._make_ready(item, record)
+        if self._metrics is not None:
+            self._metrics.add(item)
+
+    def _make_ready(self, item: T, record: _Record[T]) -> None:
+        record.state = _State.READY
+        record.order = next(self._orders)
+        if self._ageing is not None:
+            record.ready_since = self._clock.now()
+        self._ready_count += 1
+        self._push_ready(item, record)
+        if self._sleepers:
+            self._wake_getter()
+
+    def _push_ready(self, item: T, record: _Record[T]) -> None:
+        """Put the item on the ready heap; an entry it had there is replaced."""
+        urgency = float(-record.priority)
+        if self._ageing is not None:
+            # All items age at the same speed, so that their order never changes while they wait.
+            urgency += record.ready_since / self._ageing
+        record.entry = (urgency, record.order, item)
+        heapq.heappush(self._ready, record.entry)
+        self._shed(self._ready, self._ready_count)
+
+    def _shed(self, heap: list[tuple[float, int, T]], live: int) -> None:
+        """Drop replaced entries once they are the most. The heap at least halves: O(1) for each insertion."""
+        if len(heap) <= 2 * live + _REPLACED_AT_LEAST:
+            return
+        heap[:] = [entry for entry in heap if self._is_live(entry)]
+        heapq.heapify(heap)
+
+    def _is_live(self, entry: tuple[float, int, T]) -> bool:
+        record = self._records.get(entry[2])
+        return record is not None and record.entry is entry
+
+    # ---- working
+
+    def len(self) -> int:
+        """How many items are ready. For information only: it may have changed when the caller reads it."""
+        with self._lock:
+            return self._ready_count
+
+    def get(self) -> tuple[T, bool]:
+        """Block until an item is ready and return (item, False), or (None, True) once shut down and empty."""
+        item, _, shutdown = self.get_with_priority()
+        return item, shutdown
+
+    def get_with_priority(self) -> tuple[T, int, bool]:
+        """`get`, with the item's priority: (item, priority, shutdown)."""
+        lock = self._lock
+        if not lock.acquire(False):
+            acquire_contended(lock)
+        try:
+            while not self._ready_count:
+                if self._shutting_down:
+                    return cast(T, None), 0, True
+                self._sleep_until_available()
+            entry = heapq.heappop(self._ready)
+            while not self._is_live(entry):
+                entry = heapq.heappop(self._ready)
+            item = entry[2]
+            priority = self._records.pop(item).priority
+            self._ready_count -= 1
+            if not self._ready_count:
+                # Only replaced entries are left: do not keep their items.
+                self._ready.clear()
+            self._processing[item] = priority
+            if self._metrics is not None:
+                self._metrics.get(item)
+            return item, priority, False
+        finally:
+            lock.release()
+
+    def done(self, item: T) -> None:
+        """The work on `item` is over; if it was added meanwhile, it is ready again, or waits on."""
+        lock = self._lock
+        if not lock.acquire(False):
+            acquire_contended(lock)
+        try:
+            self._processing.pop(item, None)
+            record = self._records.get(item)
+            if record is not None and record.state is _State.HELD:
+                self._make_ready(item, record)
+            if self._shutting_down and not self._processing:
+                self._drained.notify_all()
+            if self._metrics is not None:
+                self._metrics.done(item)
+        finally:
+            lock.release()
+
+    def _sleep_until_available(self) -> None:
+        self._sleepers += 1
+        try:
+            self._available.wait()
+        except BaseException:
+            # Ctrl-C in the main thread, perhaps after another thread chose this one to wake: pass that on.
+            if self._sleepers:
+                self._wake_getter()
+            raise
+
+    def _wake_getter(self) -> None:
+        self._sleepers -= 1
+        self._available.notify()
+
+    # ---- ending
+
+    def shut_down(self) -> None:
+        """Ignore what is added from now on and drop what waits; `get` hands out what is ready, then reports the end.
+
+        Releases every `shut_down_with_drain`. May be called again. Returns after the queue's threads ended.
+        """
+        with self._lock:
+            self._drain = False
+            self._begin_shutdown()
+        self._join()
+
+    def shut_down_with_drain(self) -> None:
+        """Like `shut_down`, but block until no item is being processed, or until `shut_down` is called."""
+        with self._lock:
+            self._drain = True
+            self._begin_shutdown()
+            while self._processing and self._drain:
+                self._drained.wait()
+        self._join()
+
+    def shutting_down(self) -> bool:
+        """Whether a shutdown has begun."""
+        with self._lock:
+            return self._shutting_down
+
+    def _begin_shutdown(self) -> None:
+        self._shutting_down = True
+        for item in [item for item, record in self._records.items() if record.state is _State.WAITING]:
+            del self._records[item]
+        self._waiting.clear()
+        self._sleepers = 0
+        for condition in (self._available, self._drained, self._wakeup, self._stopping):
+            condition.notify_all()
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    # ---- the queue's threads
+
+    def _waiting_loop(self) -> None:
+        """Make items due when their time has come, until shutdown."""
+        guard = utilruntime.handle_crash()
+        with self._lock:
+            while not self._shutting_down:
+                with guard:
+                    self._make_due_until(self._clock.now() + RESOLUTION)
+                self._wakes_at = self._waiting[0][0] if self._waiting else math.inf
+                if self._waiting:
+                    remaining = max(0.0, self._wakes_at - self._clock.now())
+                    self._clock.wait(self._wakeup, min(remaining, _LONGEST_WAIT))
+                else:
+                    self._clock.wait(self._wakeup)
+                self._wakes_at = -math.inf
+
+    def _make_due_until(self, time: float) -> None:
+        waiting = self._waiting
+        while waiting and waiting[0][0] <= time:
+            entry = heapq.heappop(waiting)
+            if self._is_live(entry):
+                self._make_due(entry[2], self._records[entry[2]])
+
+    def _metrics_loop(self) -> None:
+        """Report every period how long the work in progress has taken, until shutdown."""
+        assert self._metrics is not None
+        period = _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD
+        guard = utilruntime.handle_crash()
+        with self._lock:
+            next_update = self._clock.now() + period
+            while not self._shutting_down:
+                ran_out = not self._clock.wait(self._stopping, max(0.0, next_update - self._clock.now()))
+                if ran_out and not self._shutting_down:
+                    with guard:
+                        self._metrics.update_unfinished_work()
+                    next_update = max(next_update + period, self._clock.now())
+
+    def __repr__(self) -> str:
+        state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
+        states = [record.state for record in self._records.values()]
+        return (
+            f"<PriorityQueue {self._name!r} {states.count(_State.READY)} ready, "
+            f"{states.count(_State.WAITING)} waiting, {len(self._processing)} processing, "
+            f"{states.count(_State.HELD)} of them dirty, {state}>"
+        )
+
+    def _check(self) -> None:
+        with self._lock:
+            by_state: dict[_State, list[T]] = {state: [] for state in _State}
+            for item, record in self._records.items():
+                by_state[record.state].append(item)
+            assert self._ready_count == len(by_state[_State.READY]), self
+            assert not self._processing.keys() & set(by_state[_State.READY]), self
+            assert self._processing.keys() >= set(by_state[_State.HELD]), self
+            for heap, state in ((self._waiting, _State.WAITING), (self._ready, _State.READY)):
+                live = [entry[2] for entry in heap if self._is_live(entry)]
+                assert sorted(map(hash, live)) == sorted(map(hash, by_state[state])), (self, state)
+                assert not heap or min(heap) == heap[0], self
+            assert len(self._ready) <= 2 * self._ready_count + _REPLACED_AT_LEAST + 1, self
+            assert not (self._sleepers and self._shutting_down), self
+
+
+if TYPE_CHECKING:
+    _: TypedRateLimitingInterface[Any] = new_priority_queue()

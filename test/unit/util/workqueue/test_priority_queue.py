@@ -1,0 +1,414 @@
+"""The priority queue: what matters first, and the guarantees of the other queues."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo.testing import synctest
+from clientgo.util import workqueue
+from clientgo.util.workqueue import LOW_PRIORITY, AddOpts, PriorityQueue, PriorityQueueConfig
+from clientgo.utils.clock.testing import FakeClock
+
+
+@pytest.fixture
+def bubble() -> Iterator[synctest.Bubble]:
+    with synctest.bubble() as b:
+        yield b
+
+
+@pytest.fixture
+def queue(bubble: synctest.Bubble) -> Iterator[PriorityQueue[str]]:
+    limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 60.0)
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(rate_limiter=limiter))
+    yield queue
+    queue.shut_down()
+
+
+def add(queue: PriorityQueue[str], item: str, priority: int | None = None, after: float = 0.0) -> None:
+    queue.add_with_opts(AddOpts(priority=priority, after=after), item)
+    queue._check()
+
+
+def take_all(queue: PriorityQueue[str]) -> list[tuple[str, int]]:
+    """Get everything that is ready, done at once."""
+    taken = []
+    while queue.len():
+        item, priority, _ = queue.get_with_priority()
+        taken.append((item, priority))
+        queue.done(item)
+        queue._check()
+    return taken
+
+
+def test_higher_priority_first_and_first_in_first_out_in_one_priority(queue: PriorityQueue[str]) -> None:
+    for item, priority in (("a", 0), ("b", 0), ("low", -1), ("high", 5), ("c", 0), ("high2", 5)):
+        add(queue, item, priority)
+    assert [item for item, _ in take_all(queue)] == ["high", "high2", "a", "b", "c", "low"]
+
+
+def test_duplicate_keeps_the_higher_priority_and_its_place(queue: PriorityQueue[str]) -> None:
+    add(queue, "a", 0)
+    add(queue, "b", 1)
+    add(queue, "a", 1)
+    add(queue, "b", -5)
+    assert queue.len() == 2
+    assert take_all(queue) == [("a", 1), ("b", 1)]
+
+
+def test_duplicate_keeps_the_earlier_time(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    add(queue, "a", 0, after=10.0)
+    add(queue, "a", 3, after=5.0)
+    add(queue, "a", 0, after=7.0)
+    bubble.sleep(4.999)
+    assert queue.len() == 0
+    bubble.sleep(0.001)
+    assert take_all(queue) == [("a", 3)]
+    bubble.sleep(10.0)
+    assert queue.len() == 0
+
+
+def test_add_pulls_a_waiting_item_forward(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    add(queue, "a", 2, after=5.0)
+    queue.add("a")
+    assert take_all(queue) == [("a", 2)]
+    bubble.sleep(10.0)
+    assert queue.len() == 0
+
+
+def test_ready_item_is_not_delayed_by_a_later_addition(queue: PriorityQueue[str]) -> None:
+    queue.add("a")
+    add(queue, "a", 4, after=5.0)
+    assert take_all(queue) == [("a", 4)]
+
+
+def test_waiting_does_not_hold_up_lower_priorities(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    add(queue, "urgent", 100, after=5.0)
+    add(queue, "now", LOW_PRIORITY)
+    assert take_all(queue) == [("now", LOW_PRIORITY)]
+    bubble.sleep(5.0)
+    assert take_all(queue) == [("urgent", 100)]
+
+
+def test_initial_list_comes_after_new_events(queue: PriorityQueue[str]) -> None:
+    for number in range(3):
+        workqueue.add_event(queue, f"listed-{number}", True)
+    workqueue.add_event(queue, "changed", False)
+    workqueue.add_event(queue, "listed-2", False)
+    assert [item for item, _ in take_all(queue)] == ["listed-2", "changed", "listed-0", "listed-1"]
+
+
+def test_add_event_takes_any_queue() -> None:
+    plain = workqueue.new()
+    workqueue.add_event(plain, "a", True)
+    assert plain.len() == 1
+
+
+def test_item_is_never_in_two_workers_hands(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    queue.add("a")
+    queue.get()
+    add(queue, "a", 7)
+    add(queue, "a", 9)
+    assert queue.len() == 0
+    queue.done("a")
+    assert take_all(queue) == [("a", 9)]
+
+
+def test_delayed_item_due_while_processed_waits_for_done(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    queue.add("a")
+    queue.get()
+    queue.add_after("a", 1.0)
+    bubble.sleep(2.0)
+    queue._check()
+    assert queue.len() == 0
+    queue.done("a")
+    assert queue.len() == 1
+
+
+def test_delayed_item_stays_delayed_over_done(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    queue.add("a")
+    queue.get()
+    queue.add_after("a", 1.0)
+    queue.done("a")
+    queue._check()
+    assert queue.len() == 0
+    bubble.sleep(1.0)
+    assert queue.len() == 1
+
+
+def test_done_of_an_item_nobody_has_changes_nothing(queue: PriorityQueue[str]) -> None:
+    queue.add("a")
+    queue.done("a")
+    queue.done("b")
+    queue._check()
+    assert take_all(queue) == [("a", 0)]
+
+
+def test_retry_keeps_the_priority_it_was_processed_with(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    add(queue, "a", LOW_PRIORITY)
+    queue.get()
+    queue.add_rate_limited("a")
+    queue.done("a")
+    bubble.sleep(1.0)
+    assert take_all(queue) == [("a", LOW_PRIORITY)]
+
+
+def test_rate_limit(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    queue.add_rate_limited("a")
+    assert queue.num_requeues("a") == 1
+    bubble.sleep(1.0)
+    assert take_all(queue) == [("a", 0)]
+    queue.add_with_opts(AddOpts(rate_limited=True, after=1.5, priority=3), "a", "b")
+    bubble.sleep(1.5)
+    # 2 s and 1 s by the limiter, 1.5 s by the option.
+    assert take_all(queue) == [("b", 3), ("a", 3)]
+    queue.forget("a")
+    assert queue.num_requeues("a") == 0
+
+
+def test_shutdown_hands_out_what_is_ready_and_drops_what_waits(
+    queue: PriorityQueue[str], bubble: synctest.Bubble
+) -> None:
+    queue.add("ready")
+    queue.add("held")
+    assert queue.get() == ("ready", False)
+    queue.add("ready")
+    queue.add_after("waiting", 1.0)
+    queue.shut_down()
+    queue.add("late")
+    queue.add_rate_limited("late")
+    bubble.sleep(5.0)
+    queue._check()
+    assert queue.get() == ("held", False)
+    assert queue.get() == (None, True)
+    queue.done("ready")
+    assert queue.get() == ("ready", False)
+    assert queue.get() == (None, True)
+    assert not any(thread.is_alive() for thread in queue._threads)
+
+
+def test_drain_waits_for_work_in_progress(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    queue.add("a")
+    queue.get()
+    drains = [threading.Thread(target=queue.shut_down_with_drain) for _ in range(2)]
+    for drain in drains:
+        drain.start()
+    bubble.wait()
+    assert all(drain.is_alive() for drain in drains)
+    queue.done("a")
+    for drain in drains:
+        drain.join()
+
+
+def test_shut_down_ends_a_drain(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    queue.add("a")
+    queue.get()
+    drain = threading.Thread(target=queue.shut_down_with_drain)
+    drain.start()
+    bubble.wait()
+    assert "draining" in repr(queue)
+    queue.shut_down()
+    drain.join()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_addition_is_processed_whatever_the_order_of_events(seed: int) -> None:
+    with synctest.bubble(synctest.RandomSchedule(seed)) as bubble:
+        queue: PriorityQueue[int] = workqueue.new_priority_queue()
+        in_hands: set[int] = set()
+        processed: dict[int, int] = {}
+
+        def work() -> None:
+            while True:
+                item, shutdown = queue.get()
+                if shutdown:
+                    return
+                assert item not in in_hands
+                in_hands.add(item)
+                processed[item] = processed.get(item, 0) + 1
+                if processed[item] == 1:
+                    queue.add_rate_limited(item)
+                in_hands.remove(item)
+                queue.done(item)
+
+        def produce(first: int) -> None:
+            for item in range(first, first + 4):
+                queue.add_with_opts(AddOpts(priority=item % 3, after=0.001 * (item % 2)), item)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        threads += [threading.Thread(target=produce, args=(first,)) for first in (0, 2)]
+        for thread in threads:
+            thread.start()
+        bubble.sleep(1.0)
+        queue._check()
+        queue.shut_down()
+        for thread in threads:
+            thread.join()
+        assert processed.keys() == set(range(6))
+        assert all(times >= 2 for times in processed.values())
+
+
+def test_ageing_keeps_low_priorities_from_starving(bubble: synctest.Bubble) -> None:
+    clock = FakeClock()
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(clock=clock, ageing=1.0))
+    add(queue, "old", -10)
+    served = []
+    for number in range(20):
+        clock.step(1.0)
+        add(queue, f"new-{number}", 0)
+        served.append(queue.get()[0])
+        queue.done(served[-1])
+    # After ten seconds it is equal to the tenth new item, and was there before.
+    assert served.index("old") == 9
+    queue.shut_down()
+
+
+def test_without_ageing_a_stream_of_higher_priority_starves_the_rest(queue: PriorityQueue[str]) -> None:
+    add(queue, "old", -1)
+    for number in range(100):
+        add(queue, f"new-{number}", 0)
+        assert queue.get()[0] == f"new-{number}"
+
+
+def test_metrics(bubble: synctest.Bubble) -> None:
+    counts: dict[str, list[float]] = {}
+
+    class Metric:
+        def __init__(self, name: str) -> None:
+            self.calls = counts.setdefault(name, [])
+
+        def inc(self) -> None:
+            self.calls.append(1)
+
+        def dec(self) -> None:
+            self.calls.append(-1)
+
+        def set(self, value: float) -> None:
+            self.calls.append(round(value, 3))
+
+        observe = set
+
+    class Provider:
+        def __getattr__(self, name: str) -> Any:
+            return lambda queue_name: Metric(name.removeprefix("new_").removesuffix("_metric"))
+
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", metrics_provider=Provider()))
+    queue.add_after("a", 0.1)
+    queue.add("b")
+    add(queue, "b", 3)
+    bubble.sleep(0.2)
+    queue.get()
+    queue.add("b")
+    bubble.sleep(0.3)
+    queue.done("b")
+    queue.shut_down()
+    assert counts == {
+        "adds": [1, 1, 1],
+        "depth": [1, 1, -1, 1],
+        "latency": [0.2],
+        "work_duration": [0.3],
+        "unfinished_work_seconds": [0.3],
+        "longest_running_processor_seconds": [0.3],
+        "retries": [1],
+    }
+
+
+def test_finished_items_are_not_kept(bubble: synctest.Bubble) -> None:
+    class BigObject:
+        pass
+
+    queue: PriorityQueue[Any] = workqueue.new_priority_queue()
+    item = BigObject()
+    collected = weakref.ref(item)
+    for priority in range(5):
+        queue.add_with_opts(AddOpts(priority=priority), item)
+    queue.get()
+    queue.done(item)
+    del item
+    gc.collect()
+    assert collected() is None
+    queue.shut_down()
+
+
+def test_replaced_entries_do_not_pile_up(queue: PriorityQueue[str]) -> None:
+    for priority in range(5000):
+        queue.add_with_opts(AddOpts(priority=priority), "a")
+        queue.add_with_opts(AddOpts(after=10_000.0 - priority), "b")
+    queue._check()
+    assert len(queue._ready) < 100
+    assert len(queue._waiting) < 100
+
+
+class Model:
+    """The queue's promises in plain lists: (item, priority, due, order)."""
+
+    def __init__(self) -> None:
+        self.pending: dict[str, list[Any]] = {}
+        self.processing: set[str] = set()
+        self.order = 0
+        self.now = 0.0
+
+    def add(self, item: str, priority: int, after: float) -> None:
+        entry = self.pending.setdefault(item, [priority, self.now + after, None])
+        entry[0] = max(entry[0], priority)
+        entry[1] = min(entry[1], self.now + after)
+        self.settle()
+
+    def settle(self) -> None:
+        """Number what became ready, in order of time."""
+        for item, entry in sorted(self.pending.items(), key=lambda pair: pair[1][1]):
+            if entry[2] is None and entry[1] <= self.now + 1e-6 and item not in self.processing:
+                self.order += 1
+                entry[2] = self.order
+
+    def next(self) -> str | None:
+        ready = [(-e[0], e[2], item) for item, e in self.pending.items() if e[2] is not None]
+        return min(ready)[2] if ready else None
+
+
+OPERATIONS = st.one_of(
+    st.tuples(st.just("add"), st.sampled_from("abcd"), st.integers(-1, 2), st.sampled_from([0.0, 0.0, 1.0, 2.5])),
+    st.tuples(st.just("get")),
+    st.tuples(st.just("done"), st.integers(0, 3)),
+    st.tuples(st.just("advance"), st.sampled_from([0.5, 1.0, 3.0])),
+)
+
+
+@given(operations=st.lists(OPERATIONS, max_size=40), seed=st.integers(0, 3))
+def test_queue_follows_the_model(operations: list[tuple[Any, ...]], seed: int) -> None:
+    with synctest.bubble() as bubble:
+        queue: PriorityQueue[str] = workqueue.new_priority_queue()
+        model = Model()
+        rng = random.Random(seed)
+        for operation in operations:
+            match operation:
+                case ("add", item, priority, after):
+                    # Times that differ: what becomes ready at one instant has no defined order.
+                    after = after and after + rng.random() / 10
+                    queue.add_with_opts(AddOpts(priority=priority, after=after), item)
+                    model.add(item, priority, after)
+                case ("get",) if (expected := model.next()) is not None:
+                    assert queue.get_with_priority() == (expected, model.pending[expected][0], False)
+                    del model.pending[expected]
+                    model.processing.add(expected)
+                case ("done", index) if model.processing:
+                    item = sorted(model.processing)[index % len(model.processing)]
+                    queue.done(item)
+                    model.processing.remove(item)
+                    model.settle()
+                case ("advance", seconds):
+                    bubble.sleep(seconds)
+                    model.now += seconds
+                    model.settle()
+            bubble.wait()
+            queue._check()
+            assert queue.len() == sum(entry[2] is not None for entry in model.pending.values())
+        queue.shut_down()
