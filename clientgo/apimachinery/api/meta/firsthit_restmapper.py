@@ -1,0 +1,51 @@
+"""Several RESTMappers as one that takes the first answer.
+
+Mirrors k8s.io/apimachinery/pkg/api/meta/firsthit_restmapper.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from clientgo.apimachinery.api.meta.errors import is_no_match_error
+from clientgo.apimachinery.api.meta.interfaces import RESTMapper, RESTMapping
+from clientgo.apimachinery.api.meta.multirestmapper import MultiRESTMapper
+from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.util.errors import new_aggregate
+
+T = TypeVar("T")
+
+
+class FirstHitRESTMapper(MultiRESTMapper):
+    """For a single answer takes the first mapper's that has one, else joins them. Go: meta.FirstHitRESTMapper."""
+
+    def __str__(self) -> str:
+        return f"FirstHitRESTMapper{{\n\t{super().__str__()}\n}}"
+
+    def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
+        """Go: FirstHitRESTMapper.ResourceFor."""
+        return self._first(lambda mapper: mapper.resource_for(input))
+
+    def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
+        """Go: FirstHitRESTMapper.KindFor."""
+        return self._first(lambda mapper: mapper.kind_for(resource))
+
+    def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
+        """Go: FirstHitRESTMapper.RESTMapping."""
+        return self._first(lambda mapper: mapper.rest_mapping(gk, *versions))
+
+    def _first(self, ask: Callable[[RESTMapper], T]) -> T:
+        errors: list[BaseException] = []
+        for mapper in self:
+            try:
+                return ask(mapper)
+            except Exception as err:
+                errors.append(err)
+        if errors and (len(errors) == 1 or all(is_no_match_error(err) for err in errors)):
+            raise errors[0]
+        raise new_aggregate(errors) or LookupError("no RESTMapper was given")
+
+    def reset(self) -> None:
+        """Go: FirstHitRESTMapper.Reset."""
+        super().reset()

@@ -1,0 +1,68 @@
+"""Working with lists of any kind.
+
+Mirrors k8s.io/apimachinery/pkg/api/meta/help.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
+from clientgo.apimachinery.runtime.object import ListObject, Object
+
+
+def is_list_type(obj: Any) -> bool:
+    """Whether the object is a list. Go: meta.IsListType."""
+    return isinstance(obj, ListObject) or (isinstance(obj, Unstructured) and obj.is_list())
+
+
+def get_items_ptr(list: Any) -> Any:
+    """The list's items, as the view `items`. Raises TypeError. Go: meta.GetItemsPtr."""
+    return _list(list).items  # type: ignore[attr-defined]
+
+
+def each_list_item(obj: Any, fn: Callable[[Any], object]) -> None:
+    """Call `fn` with each item; what it raises ends the loop and comes out. Go: meta.EachListItem."""
+    for item in extract_list(obj):
+        fn(item)
+
+
+def each_list_item_with_alloc(obj: Any, fn: Callable[[Any], object]) -> None:
+    """each_list_item; in Python the items never keep the list alive anyway. Go: meta.EachListItemWithAlloc."""
+    each_list_item(obj, fn)
+
+
+def extract_list(obj: Any) -> list[Any]:
+    """The items as objects of their own, which share their documents with the list. Raises TypeError.
+
+    Go: meta.ExtractList.
+    """
+    return _list(obj).extract_items()
+
+
+def extract_list_with_alloc(obj: Any) -> list[Any]:
+    """extract_list. Go: meta.ExtractListWithAlloc."""
+    return extract_list(obj)
+
+
+def len_list(list: Any) -> int:
+    """How many items the list has; 0 for what is no list. Go: meta.LenList."""
+    if not is_list_type(list):
+        return 0
+    return len(list._document.get("items") or ())
+
+
+def set_list(list: Any, objects: Iterable[Object]) -> None:
+    """Give the list these items, as copies. Raises TypeError. Go: meta.SetList."""
+    if not is_list_type(list):
+        raise TypeError(f"{type(list).__name__} is not a list")
+    list._writable()["items"] = [item.to_dict() for item in objects]
+
+
+def _list(obj: Any) -> ListObject:
+    if isinstance(obj, ListObject):
+        return obj
+    if isinstance(obj, Unstructured) and obj.is_list():
+        return UnstructuredList.from_dict(obj._document)
+    raise TypeError(f"{type(obj).__name__} is not a list")

@@ -1,0 +1,112 @@
+"""Several RESTMappers as one that joins their answers.
+
+Mirrors k8s.io/apimachinery/pkg/api/meta/multirestmapper.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from clientgo.apimachinery.api.meta.errors import (
+    AmbiguousKindError,
+    AmbiguousResourceError,
+    NoKindMatchError,
+    NoResourceMatchError,
+    is_no_match_error,
+)
+from clientgo.apimachinery.api.meta.interfaces import RESTMapper, RESTMapping
+from clientgo.apimachinery.api.meta.restmapper import maybe_reset_rest_mapper
+from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.util.errors import new_aggregate
+
+N = TypeVar("N", GroupVersionKind, GroupVersionResource)
+
+
+class MultiRESTMapper(list[RESTMapper]):
+    """Asks every mapper; mappers that know nothing are passed over. Go: meta.MultiRESTMapper."""
+
+    def __str__(self) -> str:
+        nested = "\n\t".join(str(mapper).replace("\n", "\n\t") for mapper in self)
+        return f"MultiRESTMapper{{\n\t{nested}\n}}"
+
+    def resource_singularizer(self, resource: str) -> str:
+        """The first mapper's answer that is none of an error. Go: MultiRESTMapper.ResourceSingularizer."""
+        last: Exception | None = None
+        for mapper in self:
+            try:
+                return mapper.resource_singularizer(resource)
+            except Exception as err:
+                last = err
+        if last is not None:
+            raise last
+        return ""
+
+    def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
+        """The answers of all. Go: MultiRESTMapper.ResourcesFor."""
+        return self._collect(input, lambda mapper: mapper.resources_for(input))
+
+    def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
+        """The answers of all. Go: MultiRESTMapper.KindsFor."""
+        return self._collect(resource, lambda mapper: mapper.kinds_for(resource))
+
+    def _collect(self, resource: GroupVersionResource, ask: Callable[[RESTMapper], list[N]]) -> list[N]:
+        found: dict[N, None] = {}
+        for mapper in self:
+            try:
+                found.update(dict.fromkeys(ask(mapper)))
+            except Exception as err:
+                if not is_no_match_error(err):
+                    raise
+        if not found:
+            raise NoResourceMatchError(resource)
+        return list(found)
+
+    def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
+        """The one answer of all. Go: MultiRESTMapper.ResourceFor."""
+        resources = self.resources_for(input)
+        if len(resources) > 1:
+            raise AmbiguousResourceError(input, matching_resources=resources)
+        return resources[0]
+
+    def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
+        """The one answer of all. Go: MultiRESTMapper.KindFor."""
+        kinds = self.kinds_for(resource)
+        if len(kinds) > 1:
+            raise AmbiguousResourceError(resource, matching_kinds=kinds)
+        return kinds[0]
+
+    def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
+        """The one answer of all; errors of some do not hide an answer. Go: MultiRESTMapper.RESTMapping."""
+        mappings, errors = self._ask_all(lambda mapper: [mapper.rest_mapping(gk, *versions)])
+        if len(mappings) == 1:
+            return mappings[0]
+        if mappings:
+            kinds = [mapping.group_version_kind for mapping in mappings]
+            raise AmbiguousKindError(gk.with_version(""), matching_kinds=kinds)
+        raise new_aggregate(errors) or NoKindMatchError(gk, versions)
+
+    def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
+        """The answers of all; an error of one is an error. Go: MultiRESTMapper.RESTMappings."""
+        mappings, errors = self._ask_all(lambda mapper: mapper.rest_mappings(gk, *versions))
+        if aggregate := new_aggregate(errors):
+            raise aggregate
+        if not mappings:
+            raise NoKindMatchError(gk, versions)
+        return mappings
+
+    def _ask_all(self, ask: Callable[[RESTMapper], list[RESTMapping]]) -> tuple[list[RESTMapping], list[BaseException]]:
+        mappings: list[RESTMapping] = []
+        errors: list[BaseException] = []
+        for mapper in self:
+            try:
+                mappings += ask(mapper)
+            except Exception as err:
+                if not is_no_match_error(err):
+                    errors.append(err)
+        return mappings, errors
+
+    def reset(self) -> None:
+        """Reset every mapper that can be. Go: MultiRESTMapper.Reset."""
+        for mapper in self:
+            maybe_reset_rest_mapper(mapper)
