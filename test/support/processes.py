@@ -1,0 +1,189 @@
+"""Real processes for end-to-end tests: the programs under cmd/, kubectl, and a look at what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0  # seconds for what normally happens at once, on a loaded machine
+KUBECTL_MINORS = (27, 28, 29, 30, 31, 32, 33)
+
+
+def kubectl_binary(minor: int | None = None) -> str:
+    """The path of kubectl 1.`minor`, or of any. In CI a missing one fails the test; elsewhere it skips."""
+    found = shutil.which("kubectl")
+    if found and minor is not None:
+        versioned = Path(os.path.realpath(found)).with_name(f"kubectl.1.{minor}")
+        found = str(versioned) if versioned.exists() else shutil.which(f"kubectl.1.{minor}")
+    if found:
+        return found
+    name = "kubectl" if minor is None else f"kubectl 1.{minor}"
+    if os.environ.get("CI") and minor is None:
+        pytest.fail(f"{name} is needed in CI and not on PATH")
+    pytest.skip(f"no {name} on this machine")
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """This process's environment with the project importable and no kubeconfig of the user's."""
+    env = {key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "PYTHONPATH")}
+    return {**env, "PYTHONPATH": str(ROOT), **extra}
+
+
+class Program:
+    """A running program whose output is kept; `wait_for` waits for a line. Use it as a context manager."""
+
+    def __init__(self, *command: str | Path, env: dict[str, str] | None = None, cwd: Path = ROOT) -> None:
+        self.command = [str(part) for part in command]
+        # Guards _lines; notified for each line and at the end.
+        self._changed = threading.Condition()
+        self._lines: list[str] = []
+        self._ended = False
+        self.process = subprocess.Popen(
+            self.command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            env=env or environment(),
+            cwd=cwd,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, name=f"output of {self.command[-1]}", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as output:
+            for line in output:
+                with self._changed:
+                    self._lines.append(line.rstrip("\n"))
+                    self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    @property
+    def output(self) -> str:
+        with self._changed:
+            return "\n".join(self._lines)
+
+    def wait_for(self, pattern: str, *, after: int = 0) -> int:
+        """Block until a line from number `after` on matches; returns the number of the line behind it."""
+        expression = re.compile(pattern)
+        found = -1
+
+        def seen() -> bool:
+            nonlocal found
+            found = next((i for i, line in enumerate(self._lines[after:], after) if expression.search(line)), -1)
+            return found >= 0 or self._ended
+
+        with self._changed:
+            self._changed.wait_for(seen, PATIENCE)
+        assert found >= 0, f"no line {pattern!r} from {self.command}:\n{self.output}"
+        return found + 1
+
+    def send(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def wait(self) -> int:
+        """Block until it has ended; its exit code."""
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
+
+    def stop(self) -> int:
+        """SIGTERM, wait, and the exit code."""
+        if self.process.poll() is None:
+            self.send(signal.SIGTERM)
+        return self.wait()
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.wait()
+
+
+def python(*arguments: str | Path, **env: str) -> Program:
+    """A Python program of the project, e.g. python("cmd/apiserver", "--port=0")."""
+    return Program(sys.executable, *arguments, env=environment(**env))
+
+
+def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
+    """The embedded API server, ready: its kubeconfig is written."""
+    server = python("cmd/apiserver", "--kubeconfig-out", kubeconfig, *arguments)
+    try:
+        eventually("the kubeconfig", lambda: (kubeconfig.exists() and kubeconfig.read_text()) or _alive(server))
+    except BaseException:
+        server.__exit__()
+        raise
+    return server
+
+
+def _alive(program: Program) -> bool:
+    assert program.process.poll() is None, f"{program.command} ended:\n{program.output}"
+    return False
+
+
+def eventually(what: str, condition: Callable[[], object], seconds: float = PATIENCE) -> object:
+    """The condition's value once it is true; fails naming `what` when it does not become so."""
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.05)):
+        if value := condition():
+            return value
+        pause.wait(0.05)
+    raise AssertionError(f"{what} did not come within {seconds:g} s")
+
+
+def kubectl(kubeconfig: Path, *arguments: str, minor: int | None = None, check: bool = True) -> str:
+    """Run kubectl and return what it printed."""
+    command = [kubectl_binary(minor), "--kubeconfig", str(kubeconfig), *arguments]
+    home = kubeconfig.parent / "home"  # its discovery cache
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=environment(HOME=str(home)),
+        stdin=subprocess.DEVNULL,
+    )
+    assert not check or done.returncode == 0, f"{arguments}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def children(pid: int | None = None) -> list[str]:
+    """The command lines of the processes below `pid` (this one by default) that still run."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found: list[str] = []
+    pending: Sequence[int] = parents.get(pid or os.getpid(), [])
+    while pending:
+        found += [_command_line(child) for child in pending]
+        pending = [grandchild for child in pending for grandchild in parents.get(child, [])]
+    return found
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return str(pid)
