@@ -217,7 +217,6 @@ class TypesModule:
             bases = [f"runtime.{role}", *bases]
         yield from ["", "", f"class {name}({', '.join(bases)}):"]
         yield f'    """{self.package.group or "core"}/{self.package.version} {name}."""'
-        yield from ["", "    __slots__ = ()"]
         yield from self._class_facts(name, role)
         fields = [line for field in self._fields(name) for line in self._field(field)]
         if fields:

@@ -77,8 +77,6 @@ class ResourceScope(str):
 class ConversionRequest(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 ConversionRequest."""
 
-    __slots__ = ()
-
     uid: str = runtime.field("uid", "string", default="")
     desired_api_version: str = runtime.field("desiredAPIVersion", "string", default="")
     objects: MutableSequence[Any] = runtime.field("objects", "[]raw", default=runtime.EMPTY)
@@ -86,8 +84,6 @@ class ConversionRequest(runtime.Struct):
 
 class ConversionResponse(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 ConversionResponse."""
-
-    __slots__ = ()
 
     uid: str = runtime.field("uid", "string", default="")
     converted_objects: MutableSequence[Any] = runtime.field("convertedObjects", "[]raw", default=runtime.EMPTY)
@@ -97,8 +93,6 @@ class ConversionResponse(runtime.Struct):
 class ConversionReview(runtime.Object):
     """apiextensions.k8s.io/v1beta1 ConversionReview."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apiextensions.k8s.io", "v1beta1", "ConversionReview")
 
     request: ConversionRequest | None = runtime.field("request", "*ConversionRequest", default=None, omitempty=True)
@@ -107,8 +101,6 @@ class ConversionReview(runtime.Object):
 
 class CustomResourceColumnDefinition(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceColumnDefinition."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     type: str = runtime.field("type", "string", default="")
@@ -121,8 +113,6 @@ class CustomResourceColumnDefinition(runtime.Struct):
 class CustomResourceConversion(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceConversion."""
 
-    __slots__ = ()
-
     strategy: str = runtime.field("strategy", "string", default="")
     webhook_client_config: WebhookClientConfig | None = runtime.field(
         "webhookClientConfig", "*WebhookClientConfig", default=None, omitempty=True
@@ -134,8 +124,6 @@ class CustomResourceConversion(runtime.Struct):
 
 class CustomResourceDefinition(runtime.ResourceObject):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinition."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition")
     GENCLIENT = runtime.Genclient("customresourcedefinitions", namespaced=False)
@@ -150,8 +138,6 @@ class CustomResourceDefinition(runtime.ResourceObject):
 class CustomResourceDefinitionCondition(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinitionCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -162,8 +148,6 @@ class CustomResourceDefinitionCondition(runtime.Struct):
 
 class CustomResourceDefinitionList(runtime.ListObject):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinitionList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinitionList")
     ITEM = CustomResourceDefinition
@@ -177,8 +161,6 @@ class CustomResourceDefinitionList(runtime.ListObject):
 class CustomResourceDefinitionNames(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinitionNames."""
 
-    __slots__ = ()
-
     plural: str = runtime.field("plural", "string", default="")
     singular: str = runtime.field("singular", "string", default="", omitempty=True)
     short_names: MutableSequence[str] = runtime.field("shortNames", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -189,8 +171,6 @@ class CustomResourceDefinitionNames(runtime.Struct):
 
 class CustomResourceDefinitionSpec(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinitionSpec."""
-
-    __slots__ = ()
 
     group: str = runtime.field("group", "string", default="")
     version: str = runtime.field("version", "string", default="", omitempty=True)
@@ -222,8 +202,6 @@ class CustomResourceDefinitionSpec(runtime.Struct):
 class CustomResourceDefinitionStatus(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinitionStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[CustomResourceDefinitionCondition] = runtime.field(
         "conditions", "[]CustomResourceDefinitionCondition", default=runtime.EMPTY
     )
@@ -236,8 +214,6 @@ class CustomResourceDefinitionStatus(runtime.Struct):
 
 class CustomResourceDefinitionVersion(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceDefinitionVersion."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     served: bool = runtime.field("served", "bool", default=False)
@@ -261,8 +237,6 @@ class CustomResourceDefinitionVersion(runtime.Struct):
 class CustomResourceSubresourceScale(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceSubresourceScale."""
 
-    __slots__ = ()
-
     spec_replicas_path: str = runtime.field("specReplicasPath", "string", default="")
     status_replicas_path: str = runtime.field("statusReplicasPath", "string", default="")
     label_selector_path: str | None = runtime.field("labelSelectorPath", "*string", default=None, omitempty=True)
@@ -271,13 +245,9 @@ class CustomResourceSubresourceScale(runtime.Struct):
 class CustomResourceSubresourceStatus(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceSubresourceStatus."""
 
-    __slots__ = ()
-
 
 class CustomResourceSubresources(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceSubresources."""
-
-    __slots__ = ()
 
     status: CustomResourceSubresourceStatus | None = runtime.field(
         "status", "*CustomResourceSubresourceStatus", default=None, omitempty=True
@@ -290,9 +260,7 @@ class CustomResourceSubresources(runtime.Struct):
 class CustomResourceValidation(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 CustomResourceValidation."""
 
-    __slots__ = ()
-
-    openapiv3_schema: JSONSchemaProps | None = runtime.field(
+    openapi_v3_schema: JSONSchemaProps | None = runtime.field(
         "openAPIV3Schema", "*JSONSchemaProps", default=None, omitempty=True
     )
 
@@ -300,16 +268,12 @@ class CustomResourceValidation(runtime.Struct):
 class ExternalDocumentation(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 ExternalDocumentation."""
 
-    __slots__ = ()
-
     description: str = runtime.field("description", "string", default="", omitempty=True)
     url: str = runtime.field("url", "string", default="", omitempty=True)
 
 
 class JSONSchemaProps(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 JSONSchemaProps."""
-
-    __slots__ = ()
 
     id: str = runtime.field("id", "string", default="", omitempty=True)
     schema: str = runtime.field("$schema", "string", default="", omitempty=True)
@@ -382,15 +346,11 @@ class JSONSchemaProps(runtime.Struct):
 class SelectableField(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 SelectableField."""
 
-    __slots__ = ()
-
     json_path: str = runtime.field("jsonPath", "string", default="")
 
 
 class ServiceReference(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 ServiceReference."""
-
-    __slots__ = ()
 
     namespace: str = runtime.field("namespace", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -400,8 +360,6 @@ class ServiceReference(runtime.Struct):
 
 class ValidationRule(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 ValidationRule."""
-
-    __slots__ = ()
 
     rule: str = runtime.field("rule", "string", default="")
     message: str = runtime.field("message", "string", default="", omitempty=True)
@@ -413,8 +371,6 @@ class ValidationRule(runtime.Struct):
 
 class WebhookClientConfig(runtime.Struct):
     """apiextensions.k8s.io/v1beta1 WebhookClientConfig."""
-
-    __slots__ = ()
 
     url: str | None = runtime.field("url", "*string", default=None, omitempty=True)
     service: ServiceReference | None = runtime.field("service", "*ServiceReference", default=None, omitempty=True)

@@ -25,8 +25,6 @@ from clientgo.apimachinery.runtime.view import EMPTY, JSONObject, Struct, copy_j
 class Object(Struct):
     """Any object with an apiVersion and a kind. Go: runtime.Object, metav1.TypeMeta."""
 
-    __slots__ = ()
-
     # The kind the class stands for; None where one class serves many kinds (Unstructured).
     GROUP_VERSION_KIND: ClassVar[GroupVersionKind | None] = None
 
@@ -109,8 +107,6 @@ class ResourceObject(Object):
 
     A getter answers with plain values (the maps and lists are copies); `obj.metadata` gives the writable view.
     """
-
-    __slots__ = ()
 
     def object_key(self) -> str:
         """The cache key: "namespace/name", or "name" without a namespace."""
@@ -230,8 +226,6 @@ class ResourceObject(Object):
 
 class ListObject(Object):
     """A list of objects of one resource. Go: metav1.ListInterface, metav1.ListMetaAccessor."""
-
-    __slots__ = ()
 
     # The class of an item; None where the items are whatever they say they are (UnstructuredList).
     ITEM: ClassVar[type[ResourceObject] | None] = None

@@ -418,15 +418,22 @@ def _make_setter(info: FieldInfo, kind: _Type) -> Callable[[Any, Any], None]:
 # --- Structs ---------------------------------------------------------------------------------------------------------
 
 
+class _StructMeta(type):
+    """Gives every struct empty slots, so that assigning to a misspelt field is an error and not a new attribute."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> _StructMeta:
+        namespace.setdefault("__slots__", ())
+        return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
-class Struct(_View):
+class Struct(_View, metaclass=_StructMeta):
     """Base of every API type: declared fields over one JSON dict.
 
-    Subclasses declare fields with `field(...)` and add nothing else to the instance; hence `__slots__ = ()` in each.
-    Not thread-safe for writing, as in Go; concurrent reads are safe.
+    Subclasses declare fields with `field(...)` and add nothing else to the instance. Not thread-safe for writing, as in
+    Go; concurrent reads are safe.
     """
 
-    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # mutable, compared by content
 
     _fields: ClassVar[dict[str, FieldInfo]] = {}

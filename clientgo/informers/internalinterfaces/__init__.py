@@ -5,6 +5,7 @@ from clientgo.informers.internalinterfaces.factory_interfaces import (
     NewInformerFunc,
     SharedInformerFactory,
     TweakListOptionsFunc,
+    identifier,
 )
 
-__all__ = ["InformerOptions", "NewInformerFunc", "SharedInformerFactory", "TweakListOptionsFunc"]
+__all__ = ["InformerOptions", "NewInformerFunc", "SharedInformerFactory", "TweakListOptionsFunc", "identifier"]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import StopChannel
 from clientgo.tools import cache
 
@@ -40,3 +41,9 @@ class InformerOptions:
     # Names the informer in metrics; without it there are none.
     informer_name: cache.InformerName | None = None
     tweak_list_options: TweakListOptionsFunc | None = None
+
+
+def identifier(options: InformerOptions, gvr: GroupVersionResource) -> cache.InformerNameAndResource:
+    """Who an informer of `gvr` is in metrics; nobody without a name, as Go's nil InformerName has it."""
+    name = options.informer_name
+    return cache.InformerNameAndResource("", gvr) if name is None else name.with_resource(gvr)

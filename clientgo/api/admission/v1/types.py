@@ -37,8 +37,6 @@ class PatchType(str):
 class AdmissionRequest(runtime.Struct):
     """admission.k8s.io/v1 AdmissionRequest."""
 
-    __slots__ = ()
-
     uid: str = runtime.field("uid", "string", default="")
     kind: metav1.GroupVersionKind = runtime.field("kind", "metav1.GroupVersionKind", default=runtime.EMPTY)
     resource: metav1.GroupVersionResource = runtime.field(
@@ -65,8 +63,6 @@ class AdmissionRequest(runtime.Struct):
 class AdmissionResponse(runtime.Struct):
     """admission.k8s.io/v1 AdmissionResponse."""
 
-    __slots__ = ()
-
     uid: str = runtime.field("uid", "string", default="")
     allowed: bool = runtime.field("allowed", "bool", default=False)
     result: metav1.Status | None = runtime.field("status", "*metav1.Status", default=None, omitempty=True)
@@ -80,8 +76,6 @@ class AdmissionResponse(runtime.Struct):
 
 class AdmissionReview(runtime.Object):
     """admission.k8s.io/v1 AdmissionReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admission.k8s.io", "v1", "AdmissionReview")
 

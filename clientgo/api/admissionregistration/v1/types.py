@@ -110,15 +110,11 @@ class ValidationAction(str):
 class ApplyConfiguration(runtime.Struct):
     """admissionregistration.k8s.io/v1 ApplyConfiguration."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
 
 
 class AuditAnnotation(runtime.Struct):
     """admissionregistration.k8s.io/v1 AuditAnnotation."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     value_expression: str = runtime.field("valueExpression", "string", default="")
@@ -127,8 +123,6 @@ class AuditAnnotation(runtime.Struct):
 class ExpressionWarning(runtime.Struct):
     """admissionregistration.k8s.io/v1 ExpressionWarning."""
 
-    __slots__ = ()
-
     field_ref: str = runtime.field("fieldRef", "string", default="")
     warning: str = runtime.field("warning", "string", default="")
 
@@ -136,15 +130,11 @@ class ExpressionWarning(runtime.Struct):
 class JSONPatch(runtime.Struct):
     """admissionregistration.k8s.io/v1 JSONPatch."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
 
 
 class MatchCondition(runtime.Struct):
     """admissionregistration.k8s.io/v1 MatchCondition."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     expression: str = runtime.field("expression", "string", default="")
@@ -152,8 +142,6 @@ class MatchCondition(runtime.Struct):
 
 class MatchResources(runtime.Struct):
     """admissionregistration.k8s.io/v1 MatchResources."""
-
-    __slots__ = ()
 
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -173,8 +161,6 @@ class MatchResources(runtime.Struct):
 class MutatingAdmissionPolicy(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1 MutatingAdmissionPolicy."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicies", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -186,8 +172,6 @@ class MutatingAdmissionPolicy(runtime.ResourceObject):
 
 class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -201,8 +185,6 @@ class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
 class MutatingAdmissionPolicyBindingList(runtime.ListObject):
     """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBindingList")
     ITEM = MutatingAdmissionPolicyBinding
 
@@ -215,8 +197,6 @@ class MutatingAdmissionPolicyBindingList(runtime.ListObject):
 class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
     """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingSpec."""
 
-    __slots__ = ()
-
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
     match_resources: MatchResources | None = runtime.field(
@@ -226,8 +206,6 @@ class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
 
 class MutatingAdmissionPolicyList(runtime.ListObject):
     """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyList")
     ITEM = MutatingAdmissionPolicy
@@ -240,8 +218,6 @@ class MutatingAdmissionPolicyList(runtime.ListObject):
 
 class MutatingAdmissionPolicySpec(runtime.Struct):
     """admissionregistration.k8s.io/v1 MutatingAdmissionPolicySpec."""
-
-    __slots__ = ()
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
     match_constraints: MatchResources | None = runtime.field(
@@ -262,8 +238,6 @@ class MutatingAdmissionPolicySpec(runtime.Struct):
 
 class MutatingWebhook(runtime.Struct):
     """admissionregistration.k8s.io/v1 MutatingWebhook."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     client_config: WebhookClientConfig = runtime.field("clientConfig", "WebhookClientConfig", default=runtime.EMPTY)
@@ -292,8 +266,6 @@ class MutatingWebhook(runtime.Struct):
 class MutatingWebhookConfiguration(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1 MutatingWebhookConfiguration."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration")
     GENCLIENT = runtime.Genclient("mutatingwebhookconfigurations", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -305,8 +277,6 @@ class MutatingWebhookConfiguration(runtime.ResourceObject):
 
 class MutatingWebhookConfigurationList(runtime.ListObject):
     """admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfigurationList")
     ITEM = MutatingWebhookConfiguration
@@ -320,8 +290,6 @@ class MutatingWebhookConfigurationList(runtime.ListObject):
 class Mutation(runtime.Struct):
     """admissionregistration.k8s.io/v1 Mutation."""
 
-    __slots__ = ()
-
     patch_type: str = runtime.field("patchType", "string", default="")
     apply_configuration: ApplyConfiguration | None = runtime.field(
         "applyConfiguration", "*ApplyConfiguration", default=None, omitempty=True
@@ -332,8 +300,6 @@ class Mutation(runtime.Struct):
 class Rule(runtime.Struct):
     """admissionregistration.k8s.io/v1 Rule."""
 
-    __slots__ = ()
-
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
     api_versions: MutableSequence[str] = runtime.field("apiVersions", "[]string", default=runtime.EMPTY, omitempty=True)
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -343,15 +309,11 @@ class Rule(runtime.Struct):
 class RuleWithOperations(Rule):
     """admissionregistration.k8s.io/v1 RuleWithOperations."""
 
-    __slots__ = ()
-
     operations: MutableSequence[str] = runtime.field("operations", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class NamedRuleWithOperations(RuleWithOperations):
     """admissionregistration.k8s.io/v1 NamedRuleWithOperations."""
-
-    __slots__ = ()
 
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
@@ -361,16 +323,12 @@ class NamedRuleWithOperations(RuleWithOperations):
 class ParamKind(runtime.Struct):
     """admissionregistration.k8s.io/v1 ParamKind."""
 
-    __slots__ = ()
-
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
 
 
 class ParamRef(runtime.Struct):
     """admissionregistration.k8s.io/v1 ParamRef."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
@@ -385,8 +343,6 @@ class ParamRef(runtime.Struct):
 class ServiceReference(runtime.Struct):
     """admissionregistration.k8s.io/v1 ServiceReference."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="")
     name: str = runtime.field("name", "string", default="")
     path: str | None = runtime.field("path", "*string", default=None, omitempty=True)
@@ -396,8 +352,6 @@ class ServiceReference(runtime.Struct):
 class TypeChecking(runtime.Struct):
     """admissionregistration.k8s.io/v1 TypeChecking."""
 
-    __slots__ = ()
-
     expression_warnings: MutableSequence[ExpressionWarning] = runtime.field(
         "expressionWarnings", "[]ExpressionWarning", default=runtime.EMPTY, omitempty=True
     )
@@ -405,8 +359,6 @@ class TypeChecking(runtime.Struct):
 
 class ValidatingAdmissionPolicy(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicies", namespaced=False)
@@ -423,8 +375,6 @@ class ValidatingAdmissionPolicy(runtime.ResourceObject):
 class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -437,8 +387,6 @@ class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
 class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBindingList")
     ITEM = ValidatingAdmissionPolicyBinding
 
@@ -450,8 +398,6 @@ class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
 
 class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingSpec."""
-
-    __slots__ = ()
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
@@ -466,8 +412,6 @@ class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
 class ValidatingAdmissionPolicyList(runtime.ListObject):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyList")
     ITEM = ValidatingAdmissionPolicy
 
@@ -479,8 +423,6 @@ class ValidatingAdmissionPolicyList(runtime.ListObject):
 
 class ValidatingAdmissionPolicySpec(runtime.Struct):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicySpec."""
-
-    __slots__ = ()
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
     match_constraints: MatchResources | None = runtime.field(
@@ -504,8 +446,6 @@ class ValidatingAdmissionPolicySpec(runtime.Struct):
 class ValidatingAdmissionPolicyStatus(runtime.Struct):
     """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     type_checking: TypeChecking | None = runtime.field("typeChecking", "*TypeChecking", default=None, omitempty=True)
     conditions: MutableSequence[metav1.Condition] = runtime.field(
@@ -515,8 +455,6 @@ class ValidatingAdmissionPolicyStatus(runtime.Struct):
 
 class ValidatingWebhook(runtime.Struct):
     """admissionregistration.k8s.io/v1 ValidatingWebhook."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     client_config: WebhookClientConfig = runtime.field("clientConfig", "WebhookClientConfig", default=runtime.EMPTY)
@@ -544,8 +482,6 @@ class ValidatingWebhook(runtime.Struct):
 class ValidatingWebhookConfiguration(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration")
     GENCLIENT = runtime.Genclient("validatingwebhookconfigurations", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -557,8 +493,6 @@ class ValidatingWebhookConfiguration(runtime.ResourceObject):
 
 class ValidatingWebhookConfigurationList(runtime.ListObject):
     """admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfigurationList")
     ITEM = ValidatingWebhookConfiguration
@@ -572,8 +506,6 @@ class ValidatingWebhookConfigurationList(runtime.ListObject):
 class Validation(runtime.Struct):
     """admissionregistration.k8s.io/v1 Validation."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
     message: str = runtime.field("message", "string", default="", omitempty=True)
     reason: str | None = runtime.field("reason", "*string", default=None, omitempty=True)
@@ -583,16 +515,12 @@ class Validation(runtime.Struct):
 class Variable(runtime.Struct):
     """admissionregistration.k8s.io/v1 Variable."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     expression: str = runtime.field("expression", "string", default="")
 
 
 class WebhookClientConfig(runtime.Struct):
     """admissionregistration.k8s.io/v1 WebhookClientConfig."""
-
-    __slots__ = ()
 
     url: str | None = runtime.field("url", "*string", default=None, omitempty=True)
     service: ServiceReference | None = runtime.field("service", "*ServiceReference", default=None, omitempty=True)

@@ -63,15 +63,11 @@ class ValidationAction(str):
 class ApplyConfiguration(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ApplyConfiguration."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
 
 
 class AuditAnnotation(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 AuditAnnotation."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     value_expression: str = runtime.field("valueExpression", "string", default="")
@@ -80,8 +76,6 @@ class AuditAnnotation(runtime.Struct):
 class ExpressionWarning(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ExpressionWarning."""
 
-    __slots__ = ()
-
     field_ref: str = runtime.field("fieldRef", "string", default="")
     warning: str = runtime.field("warning", "string", default="")
 
@@ -89,15 +83,11 @@ class ExpressionWarning(runtime.Struct):
 class JSONPatch(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 JSONPatch."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
 
 
 class MatchResources(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 MatchResources."""
-
-    __slots__ = ()
 
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -117,8 +107,6 @@ class MatchResources(runtime.Struct):
 class MutatingAdmissionPolicy(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicy."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicies", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -130,8 +118,6 @@ class MutatingAdmissionPolicy(runtime.ResourceObject):
 
 class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBinding."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -145,8 +131,6 @@ class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
 class MutatingAdmissionPolicyBindingList(runtime.ListObject):
     """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicyBindingList")
     ITEM = MutatingAdmissionPolicyBinding
 
@@ -159,8 +143,6 @@ class MutatingAdmissionPolicyBindingList(runtime.ListObject):
 class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBindingSpec."""
 
-    __slots__ = ()
-
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
     match_resources: MatchResources | None = runtime.field(
@@ -170,8 +152,6 @@ class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
 
 class MutatingAdmissionPolicyList(runtime.ListObject):
     """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicyList")
     ITEM = MutatingAdmissionPolicy
@@ -184,8 +164,6 @@ class MutatingAdmissionPolicyList(runtime.ListObject):
 
 class MutatingAdmissionPolicySpec(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicySpec."""
-
-    __slots__ = ()
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
     match_constraints: MatchResources | None = runtime.field(
@@ -207,8 +185,6 @@ class MutatingAdmissionPolicySpec(runtime.Struct):
 class Mutation(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 Mutation."""
 
-    __slots__ = ()
-
     patch_type: str = runtime.field("patchType", "string", default="")
     apply_configuration: ApplyConfiguration | None = runtime.field(
         "applyConfiguration", "*ApplyConfiguration", default=None, omitempty=True
@@ -219,8 +195,6 @@ class Mutation(runtime.Struct):
 class NamedRuleWithOperations(admissionregistrationv1.RuleWithOperations):
     """admissionregistration.k8s.io/v1alpha1 NamedRuleWithOperations."""
 
-    __slots__ = ()
-
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
     )
@@ -229,16 +203,12 @@ class NamedRuleWithOperations(admissionregistrationv1.RuleWithOperations):
 class ParamKind(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ParamKind."""
 
-    __slots__ = ()
-
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
 
 
 class ParamRef(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ParamRef."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
@@ -253,8 +223,6 @@ class ParamRef(runtime.Struct):
 class TypeChecking(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 TypeChecking."""
 
-    __slots__ = ()
-
     expression_warnings: MutableSequence[ExpressionWarning] = runtime.field(
         "expressionWarnings", "[]ExpressionWarning", default=runtime.EMPTY, omitempty=True
     )
@@ -262,8 +230,6 @@ class TypeChecking(runtime.Struct):
 
 class ValidatingAdmissionPolicy(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicy."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicies", namespaced=False)
@@ -280,8 +246,6 @@ class ValidatingAdmissionPolicy(runtime.ResourceObject):
 class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBinding."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -294,8 +258,6 @@ class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
 class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicyBindingList")
     ITEM = ValidatingAdmissionPolicyBinding
 
@@ -307,8 +269,6 @@ class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
 
 class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBindingSpec."""
-
-    __slots__ = ()
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
@@ -323,8 +283,6 @@ class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
 class ValidatingAdmissionPolicyList(runtime.ListObject):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicyList")
     ITEM = ValidatingAdmissionPolicy
 
@@ -336,8 +294,6 @@ class ValidatingAdmissionPolicyList(runtime.ListObject):
 
 class ValidatingAdmissionPolicySpec(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicySpec."""
-
-    __slots__ = ()
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
     match_constraints: MatchResources | None = runtime.field(
@@ -361,8 +317,6 @@ class ValidatingAdmissionPolicySpec(runtime.Struct):
 class ValidatingAdmissionPolicyStatus(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     type_checking: TypeChecking | None = runtime.field("typeChecking", "*TypeChecking", default=None, omitempty=True)
     conditions: MutableSequence[metav1.Condition] = runtime.field(
@@ -373,8 +327,6 @@ class ValidatingAdmissionPolicyStatus(runtime.Struct):
 class Validation(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 Validation."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
     message: str = runtime.field("message", "string", default="", omitempty=True)
     reason: str | None = runtime.field("reason", "*string", default=None, omitempty=True)
@@ -383,8 +335,6 @@ class Validation(runtime.Struct):
 
 class Variable(runtime.Struct):
     """admissionregistration.k8s.io/v1alpha1 Variable."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     expression: str = runtime.field("expression", "string", default="")

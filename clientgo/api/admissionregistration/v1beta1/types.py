@@ -80,15 +80,11 @@ class ValidationAction(str):
 class ApplyConfiguration(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ApplyConfiguration."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
 
 
 class AuditAnnotation(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 AuditAnnotation."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     value_expression: str = runtime.field("valueExpression", "string", default="")
@@ -97,8 +93,6 @@ class AuditAnnotation(runtime.Struct):
 class ExpressionWarning(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ExpressionWarning."""
 
-    __slots__ = ()
-
     field_ref: str = runtime.field("fieldRef", "string", default="")
     warning: str = runtime.field("warning", "string", default="")
 
@@ -106,15 +100,11 @@ class ExpressionWarning(runtime.Struct):
 class JSONPatch(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 JSONPatch."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
 
 
 class MatchCondition(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 MatchCondition."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     expression: str = runtime.field("expression", "string", default="")
@@ -122,8 +112,6 @@ class MatchCondition(runtime.Struct):
 
 class MatchResources(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 MatchResources."""
-
-    __slots__ = ()
 
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -143,8 +131,6 @@ class MatchResources(runtime.Struct):
 class MutatingAdmissionPolicy(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicy."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "MutatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicies", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -156,8 +142,6 @@ class MutatingAdmissionPolicy(runtime.ResourceObject):
 
 class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicyBinding."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "MutatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -171,8 +155,6 @@ class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
 class MutatingAdmissionPolicyBindingList(runtime.ListObject):
     """admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicyBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "MutatingAdmissionPolicyBindingList")
     ITEM = MutatingAdmissionPolicyBinding
 
@@ -185,8 +167,6 @@ class MutatingAdmissionPolicyBindingList(runtime.ListObject):
 class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicyBindingSpec."""
 
-    __slots__ = ()
-
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
     match_resources: MatchResources | None = runtime.field(
@@ -196,8 +176,6 @@ class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
 
 class MutatingAdmissionPolicyList(runtime.ListObject):
     """admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicyList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "MutatingAdmissionPolicyList")
     ITEM = MutatingAdmissionPolicy
@@ -210,8 +188,6 @@ class MutatingAdmissionPolicyList(runtime.ListObject):
 
 class MutatingAdmissionPolicySpec(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicySpec."""
-
-    __slots__ = ()
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
     match_constraints: MatchResources | None = runtime.field(
@@ -232,8 +208,6 @@ class MutatingAdmissionPolicySpec(runtime.Struct):
 
 class MutatingWebhook(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 MutatingWebhook."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     client_config: WebhookClientConfig = runtime.field("clientConfig", "WebhookClientConfig", default=runtime.EMPTY)
@@ -262,8 +236,6 @@ class MutatingWebhook(runtime.Struct):
 class MutatingWebhookConfiguration(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "MutatingWebhookConfiguration")
     GENCLIENT = runtime.Genclient("mutatingwebhookconfigurations", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -275,8 +247,6 @@ class MutatingWebhookConfiguration(runtime.ResourceObject):
 
 class MutatingWebhookConfigurationList(runtime.ListObject):
     """admissionregistration.k8s.io/v1beta1 MutatingWebhookConfigurationList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "MutatingWebhookConfigurationList")
     ITEM = MutatingWebhookConfiguration
@@ -290,8 +260,6 @@ class MutatingWebhookConfigurationList(runtime.ListObject):
 class Mutation(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 Mutation."""
 
-    __slots__ = ()
-
     patch_type: str = runtime.field("patchType", "string", default="")
     apply_configuration: ApplyConfiguration | None = runtime.field(
         "applyConfiguration", "*ApplyConfiguration", default=None, omitempty=True
@@ -302,8 +270,6 @@ class Mutation(runtime.Struct):
 class NamedRuleWithOperations(admissionregistrationv1.RuleWithOperations):
     """admissionregistration.k8s.io/v1beta1 NamedRuleWithOperations."""
 
-    __slots__ = ()
-
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
     )
@@ -312,16 +278,12 @@ class NamedRuleWithOperations(admissionregistrationv1.RuleWithOperations):
 class ParamKind(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ParamKind."""
 
-    __slots__ = ()
-
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
 
 
 class ParamRef(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ParamRef."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
@@ -336,8 +298,6 @@ class ParamRef(runtime.Struct):
 class ServiceReference(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ServiceReference."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="")
     name: str = runtime.field("name", "string", default="")
     path: str | None = runtime.field("path", "*string", default=None, omitempty=True)
@@ -347,8 +307,6 @@ class ServiceReference(runtime.Struct):
 class TypeChecking(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 TypeChecking."""
 
-    __slots__ = ()
-
     expression_warnings: MutableSequence[ExpressionWarning] = runtime.field(
         "expressionWarnings", "[]ExpressionWarning", default=runtime.EMPTY, omitempty=True
     )
@@ -356,8 +314,6 @@ class TypeChecking(runtime.Struct):
 
 class ValidatingAdmissionPolicy(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicy."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicies", namespaced=False)
@@ -374,8 +330,6 @@ class ValidatingAdmissionPolicy(runtime.ResourceObject):
 class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyBinding."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -388,8 +342,6 @@ class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
 class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingAdmissionPolicyBindingList")
     ITEM = ValidatingAdmissionPolicyBinding
 
@@ -401,8 +353,6 @@ class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
 
 class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyBindingSpec."""
-
-    __slots__ = ()
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
@@ -417,8 +367,6 @@ class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
 class ValidatingAdmissionPolicyList(runtime.ListObject):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingAdmissionPolicyList")
     ITEM = ValidatingAdmissionPolicy
 
@@ -430,8 +378,6 @@ class ValidatingAdmissionPolicyList(runtime.ListObject):
 
 class ValidatingAdmissionPolicySpec(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicySpec."""
-
-    __slots__ = ()
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
     match_constraints: MatchResources | None = runtime.field(
@@ -455,8 +401,6 @@ class ValidatingAdmissionPolicySpec(runtime.Struct):
 class ValidatingAdmissionPolicyStatus(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     type_checking: TypeChecking | None = runtime.field("typeChecking", "*TypeChecking", default=None, omitempty=True)
     conditions: MutableSequence[metav1.Condition] = runtime.field(
@@ -466,8 +410,6 @@ class ValidatingAdmissionPolicyStatus(runtime.Struct):
 
 class ValidatingWebhook(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 ValidatingWebhook."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     client_config: WebhookClientConfig = runtime.field("clientConfig", "WebhookClientConfig", default=runtime.EMPTY)
@@ -495,8 +437,6 @@ class ValidatingWebhook(runtime.Struct):
 class ValidatingWebhookConfiguration(runtime.ResourceObject):
     """admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingWebhookConfiguration")
     GENCLIENT = runtime.Genclient("validatingwebhookconfigurations", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -508,8 +448,6 @@ class ValidatingWebhookConfiguration(runtime.ResourceObject):
 
 class ValidatingWebhookConfigurationList(runtime.ListObject):
     """admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfigurationList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingWebhookConfigurationList")
     ITEM = ValidatingWebhookConfiguration
@@ -523,8 +461,6 @@ class ValidatingWebhookConfigurationList(runtime.ListObject):
 class Validation(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 Validation."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
     message: str = runtime.field("message", "string", default="", omitempty=True)
     reason: str | None = runtime.field("reason", "*string", default=None, omitempty=True)
@@ -534,16 +470,12 @@ class Validation(runtime.Struct):
 class Variable(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 Variable."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     expression: str = runtime.field("expression", "string", default="")
 
 
 class WebhookClientConfig(runtime.Struct):
     """admissionregistration.k8s.io/v1beta1 WebhookClientConfig."""
-
-    __slots__ = ()
 
     url: str | None = runtime.field("url", "*string", default=None, omitempty=True)
     service: ServiceReference | None = runtime.field("service", "*ServiceReference", default=None, omitempty=True)

@@ -34,8 +34,6 @@ class ResourceScope(str):
 class APIGroupDiscovery(runtime.ResourceObject):
     """apidiscovery.k8s.io/v2 APIGroupDiscovery."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apidiscovery.k8s.io", "v2", "APIGroupDiscovery")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
@@ -47,8 +45,6 @@ class APIGroupDiscovery(runtime.ResourceObject):
 class APIGroupDiscoveryList(runtime.ListObject):
     """apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
     ITEM = APIGroupDiscovery
 
@@ -58,8 +54,6 @@ class APIGroupDiscoveryList(runtime.ListObject):
 
 class APIResourceDiscovery(runtime.Struct):
     """apidiscovery.k8s.io/v2 APIResourceDiscovery."""
-
-    __slots__ = ()
 
     resource: str = runtime.field("resource", "string", default="")
     response_kind: metav1.GroupVersionKind | None = runtime.field(
@@ -78,8 +72,6 @@ class APIResourceDiscovery(runtime.Struct):
 class APISubresourceDiscovery(runtime.Struct):
     """apidiscovery.k8s.io/v2 APISubresourceDiscovery."""
 
-    __slots__ = ()
-
     subresource: str = runtime.field("subresource", "string", default="")
     response_kind: metav1.GroupVersionKind | None = runtime.field(
         "responseKind", "*metav1.GroupVersionKind", default=None, omitempty=True
@@ -92,8 +84,6 @@ class APISubresourceDiscovery(runtime.Struct):
 
 class APIVersionDiscovery(runtime.Struct):
     """apidiscovery.k8s.io/v2 APIVersionDiscovery."""
-
-    __slots__ = ()
 
     version: str = runtime.field("version", "string", default="")
     resources: MutableSequence[APIResourceDiscovery] = runtime.field(

@@ -35,8 +35,6 @@ class StorageVersionConditionType(str):
 class ServerStorageVersion(runtime.Struct):
     """internal.apiserver.k8s.io/v1alpha1 ServerStorageVersion."""
 
-    __slots__ = ()
-
     api_server_id: str = runtime.field("apiServerID", "string", default="", omitempty=True)
     encoding_version: str = runtime.field("encodingVersion", "string", default="", omitempty=True)
     decodable_versions: MutableSequence[str] = runtime.field(
@@ -50,8 +48,6 @@ class ServerStorageVersion(runtime.Struct):
 class StorageVersion(runtime.ResourceObject):
     """internal.apiserver.k8s.io/v1alpha1 StorageVersion."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion")
     GENCLIENT = runtime.Genclient("storageversions", namespaced=False)
 
@@ -62,8 +58,6 @@ class StorageVersion(runtime.ResourceObject):
 
 class StorageVersionCondition(runtime.Struct):
     """internal.apiserver.k8s.io/v1alpha1 StorageVersionCondition."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
@@ -76,8 +70,6 @@ class StorageVersionCondition(runtime.Struct):
 class StorageVersionList(runtime.ListObject):
     """internal.apiserver.k8s.io/v1alpha1 StorageVersionList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersionList")
     ITEM = StorageVersion
 
@@ -88,13 +80,9 @@ class StorageVersionList(runtime.ListObject):
 class StorageVersionSpec(runtime.Struct):
     """internal.apiserver.k8s.io/v1alpha1 StorageVersionSpec."""
 
-    __slots__ = ()
-
 
 class StorageVersionStatus(runtime.Struct):
     """internal.apiserver.k8s.io/v1alpha1 StorageVersionStatus."""
-
-    __slots__ = ()
 
     storage_versions: MutableSequence[ServerStorageVersion] = runtime.field(
         "storageVersions", "[]ServerStorageVersion", default=runtime.EMPTY, omitempty=True

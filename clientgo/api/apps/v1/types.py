@@ -100,8 +100,6 @@ class StatefulSetUpdateStrategyType(str):
 class ControllerRevision(runtime.ResourceObject):
     """apps/v1 ControllerRevision."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ControllerRevision")
     GENCLIENT = runtime.Genclient("controllerrevisions", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -113,8 +111,6 @@ class ControllerRevision(runtime.ResourceObject):
 class ControllerRevisionList(runtime.ListObject):
     """apps/v1 ControllerRevisionList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ControllerRevisionList")
     ITEM = ControllerRevision
 
@@ -124,8 +120,6 @@ class ControllerRevisionList(runtime.ListObject):
 
 class DaemonSet(runtime.ResourceObject):
     """apps/v1 DaemonSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "DaemonSet")
     GENCLIENT = runtime.Genclient("daemonsets")
@@ -138,8 +132,6 @@ class DaemonSet(runtime.ResourceObject):
 class DaemonSetCondition(runtime.Struct):
     """apps/v1 DaemonSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -150,8 +142,6 @@ class DaemonSetCondition(runtime.Struct):
 class DaemonSetList(runtime.ListObject):
     """apps/v1 DaemonSetList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "DaemonSetList")
     ITEM = DaemonSet
 
@@ -161,8 +151,6 @@ class DaemonSetList(runtime.ListObject):
 
 class DaemonSetSpec(runtime.Struct):
     """apps/v1 DaemonSetSpec."""
-
-    __slots__ = ()
 
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
@@ -175,8 +163,6 @@ class DaemonSetSpec(runtime.Struct):
 
 class DaemonSetStatus(runtime.Struct):
     """apps/v1 DaemonSetStatus."""
-
-    __slots__ = ()
 
     current_number_scheduled: int = runtime.field("currentNumberScheduled", "int32", default=0)
     number_misscheduled: int = runtime.field("numberMisscheduled", "int32", default=0)
@@ -195,8 +181,6 @@ class DaemonSetStatus(runtime.Struct):
 class DaemonSetUpdateStrategy(runtime.Struct):
     """apps/v1 DaemonSetUpdateStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDaemonSet | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDaemonSet", default=None, omitempty=True
@@ -205,8 +189,6 @@ class DaemonSetUpdateStrategy(runtime.Struct):
 
 class Deployment(runtime.ResourceObject):
     """apps/v1 Deployment."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "Deployment")
     GENCLIENT = runtime.Genclient("deployments", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
@@ -219,8 +201,6 @@ class Deployment(runtime.ResourceObject):
 class DeploymentCondition(runtime.Struct):
     """apps/v1 DeploymentCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
@@ -232,8 +212,6 @@ class DeploymentCondition(runtime.Struct):
 class DeploymentList(runtime.ListObject):
     """apps/v1 DeploymentList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "DeploymentList")
     ITEM = Deployment
 
@@ -243,8 +221,6 @@ class DeploymentList(runtime.ListObject):
 
 class DeploymentSpec(runtime.Struct):
     """apps/v1 DeploymentSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
@@ -263,8 +239,6 @@ class DeploymentSpec(runtime.Struct):
 class DeploymentStatus(runtime.Struct):
     """apps/v1 DeploymentStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
@@ -281,8 +255,6 @@ class DeploymentStatus(runtime.Struct):
 class DeploymentStrategy(runtime.Struct):
     """apps/v1 DeploymentStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
@@ -291,8 +263,6 @@ class DeploymentStrategy(runtime.Struct):
 
 class ReplicaSet(runtime.ResourceObject):
     """apps/v1 ReplicaSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ReplicaSet")
     GENCLIENT = runtime.Genclient("replicasets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
@@ -305,8 +275,6 @@ class ReplicaSet(runtime.ResourceObject):
 class ReplicaSetCondition(runtime.Struct):
     """apps/v1 ReplicaSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -316,8 +284,6 @@ class ReplicaSetCondition(runtime.Struct):
 
 class ReplicaSetList(runtime.ListObject):
     """apps/v1 ReplicaSetList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ReplicaSetList")
     ITEM = ReplicaSet
@@ -329,8 +295,6 @@ class ReplicaSetList(runtime.ListObject):
 class ReplicaSetSpec(runtime.Struct):
     """apps/v1 ReplicaSetSpec."""
 
-    __slots__ = ()
-
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
@@ -341,8 +305,6 @@ class ReplicaSetSpec(runtime.Struct):
 
 class ReplicaSetStatus(runtime.Struct):
     """apps/v1 ReplicaSetStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
@@ -358,16 +320,12 @@ class ReplicaSetStatus(runtime.Struct):
 class RollingUpdateDaemonSet(runtime.Struct):
     """apps/v1 RollingUpdateDaemonSet."""
 
-    __slots__ = ()
-
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
 
 
 class RollingUpdateDeployment(runtime.Struct):
     """apps/v1 RollingUpdateDeployment."""
-
-    __slots__ = ()
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
@@ -376,16 +334,12 @@ class RollingUpdateDeployment(runtime.Struct):
 class RollingUpdateStatefulSetStrategy(runtime.Struct):
     """apps/v1 RollingUpdateStatefulSetStrategy."""
 
-    __slots__ = ()
-
     partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True)
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
 
 
 class StatefulSet(runtime.ResourceObject):
     """apps/v1 StatefulSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "StatefulSet")
     GENCLIENT = runtime.Genclient("statefulsets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
@@ -398,8 +352,6 @@ class StatefulSet(runtime.ResourceObject):
 class StatefulSetCondition(runtime.Struct):
     """apps/v1 StatefulSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -409,8 +361,6 @@ class StatefulSetCondition(runtime.Struct):
 
 class StatefulSetList(runtime.ListObject):
     """apps/v1 StatefulSetList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "StatefulSetList")
     ITEM = StatefulSet
@@ -422,15 +372,11 @@ class StatefulSetList(runtime.ListObject):
 class StatefulSetOrdinals(runtime.Struct):
     """apps/v1 StatefulSetOrdinals."""
 
-    __slots__ = ()
-
     start: int = runtime.field("start", "int32", default=0)
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
     """apps/v1 StatefulSetPersistentVolumeClaimRetentionPolicy."""
-
-    __slots__ = ()
 
     when_deleted: str = runtime.field("whenDeleted", "string", default="", omitempty=True)
     when_scaled: str = runtime.field("whenScaled", "string", default="", omitempty=True)
@@ -438,8 +384,6 @@ class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
 
 class StatefulSetSpec(runtime.Struct):
     """apps/v1 StatefulSetSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
@@ -465,8 +409,6 @@ class StatefulSetSpec(runtime.Struct):
 class StatefulSetStatus(runtime.Struct):
     """apps/v1 StatefulSetStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0)
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
@@ -483,8 +425,6 @@ class StatefulSetStatus(runtime.Struct):
 
 class StatefulSetUpdateStrategy(runtime.Struct):
     """apps/v1 StatefulSetUpdateStrategy."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateStatefulSetStrategy | None = runtime.field(

@@ -74,8 +74,6 @@ class StatefulSetUpdateStrategyType(str):
 class ControllerRevision(runtime.ResourceObject):
     """apps/v1beta1 ControllerRevision."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "ControllerRevision")
     GENCLIENT = runtime.Genclient("controllerrevisions", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -87,8 +85,6 @@ class ControllerRevision(runtime.ResourceObject):
 class ControllerRevisionList(runtime.ListObject):
     """apps/v1beta1 ControllerRevisionList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "ControllerRevisionList")
     ITEM = ControllerRevision
 
@@ -98,8 +94,6 @@ class ControllerRevisionList(runtime.ListObject):
 
 class Deployment(runtime.ResourceObject):
     """apps/v1beta1 Deployment."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "Deployment")
     GENCLIENT = runtime.Genclient("deployments")
@@ -112,8 +106,6 @@ class Deployment(runtime.ResourceObject):
 class DeploymentCondition(runtime.Struct):
     """apps/v1beta1 DeploymentCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
@@ -125,8 +117,6 @@ class DeploymentCondition(runtime.Struct):
 class DeploymentList(runtime.ListObject):
     """apps/v1beta1 DeploymentList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "DeploymentList")
     ITEM = Deployment
 
@@ -136,8 +126,6 @@ class DeploymentList(runtime.ListObject):
 
 class DeploymentRollback(runtime.Object):
     """apps/v1beta1 DeploymentRollback."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "DeploymentRollback")
 
@@ -150,8 +138,6 @@ class DeploymentRollback(runtime.Object):
 
 class DeploymentSpec(runtime.Struct):
     """apps/v1beta1 DeploymentSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -173,8 +159,6 @@ class DeploymentSpec(runtime.Struct):
 class DeploymentStatus(runtime.Struct):
     """apps/v1beta1 DeploymentStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
@@ -191,8 +175,6 @@ class DeploymentStatus(runtime.Struct):
 class DeploymentStrategy(runtime.Struct):
     """apps/v1beta1 DeploymentStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
@@ -202,15 +184,11 @@ class DeploymentStrategy(runtime.Struct):
 class RollbackConfig(runtime.Struct):
     """apps/v1beta1 RollbackConfig."""
 
-    __slots__ = ()
-
     revision: int = runtime.field("revision", "int64", default=0, omitempty=True)
 
 
 class RollingUpdateDeployment(runtime.Struct):
     """apps/v1beta1 RollingUpdateDeployment."""
-
-    __slots__ = ()
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
@@ -219,16 +197,12 @@ class RollingUpdateDeployment(runtime.Struct):
 class RollingUpdateStatefulSetStrategy(runtime.Struct):
     """apps/v1beta1 RollingUpdateStatefulSetStrategy."""
 
-    __slots__ = ()
-
     partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True)
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
 
 
 class Scale(runtime.ResourceObject):
     """apps/v1beta1 Scale."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "Scale")
 
@@ -240,15 +214,11 @@ class Scale(runtime.ResourceObject):
 class ScaleSpec(runtime.Struct):
     """apps/v1beta1 ScaleSpec."""
 
-    __slots__ = ()
-
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
 
 
 class ScaleStatus(runtime.Struct):
     """apps/v1beta1 ScaleStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     selector: MutableMapping[str, str] = runtime.field(
@@ -259,8 +229,6 @@ class ScaleStatus(runtime.Struct):
 
 class StatefulSet(runtime.ResourceObject):
     """apps/v1beta1 StatefulSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "StatefulSet")
     GENCLIENT = runtime.Genclient("statefulsets")
@@ -273,8 +241,6 @@ class StatefulSet(runtime.ResourceObject):
 class StatefulSetCondition(runtime.Struct):
     """apps/v1beta1 StatefulSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -284,8 +250,6 @@ class StatefulSetCondition(runtime.Struct):
 
 class StatefulSetList(runtime.ListObject):
     """apps/v1beta1 StatefulSetList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "StatefulSetList")
     ITEM = StatefulSet
@@ -297,15 +261,11 @@ class StatefulSetList(runtime.ListObject):
 class StatefulSetOrdinals(runtime.Struct):
     """apps/v1beta1 StatefulSetOrdinals."""
 
-    __slots__ = ()
-
     start: int = runtime.field("start", "int32", default=0)
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
     """apps/v1beta1 StatefulSetPersistentVolumeClaimRetentionPolicy."""
-
-    __slots__ = ()
 
     when_deleted: str = runtime.field("whenDeleted", "string", default="", omitempty=True)
     when_scaled: str = runtime.field("whenScaled", "string", default="", omitempty=True)
@@ -313,8 +273,6 @@ class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
 
 class StatefulSetSpec(runtime.Struct):
     """apps/v1beta1 StatefulSetSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -342,8 +300,6 @@ class StatefulSetSpec(runtime.Struct):
 class StatefulSetStatus(runtime.Struct):
     """apps/v1beta1 StatefulSetStatus."""
 
-    __slots__ = ()
-
     observed_generation: int | None = runtime.field("observedGeneration", "*int64", default=None, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0)
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
@@ -360,8 +316,6 @@ class StatefulSetStatus(runtime.Struct):
 
 class StatefulSetUpdateStrategy(runtime.Struct):
     """apps/v1beta1 StatefulSetUpdateStrategy."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateStatefulSetStrategy | None = runtime.field(

@@ -99,8 +99,6 @@ class StatefulSetUpdateStrategyType(str):
 class ControllerRevision(runtime.ResourceObject):
     """apps/v1beta2 ControllerRevision."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ControllerRevision")
     GENCLIENT = runtime.Genclient("controllerrevisions", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -112,8 +110,6 @@ class ControllerRevision(runtime.ResourceObject):
 class ControllerRevisionList(runtime.ListObject):
     """apps/v1beta2 ControllerRevisionList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ControllerRevisionList")
     ITEM = ControllerRevision
 
@@ -123,8 +119,6 @@ class ControllerRevisionList(runtime.ListObject):
 
 class DaemonSet(runtime.ResourceObject):
     """apps/v1beta2 DaemonSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "DaemonSet")
     GENCLIENT = runtime.Genclient("daemonsets")
@@ -137,8 +131,6 @@ class DaemonSet(runtime.ResourceObject):
 class DaemonSetCondition(runtime.Struct):
     """apps/v1beta2 DaemonSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -149,8 +141,6 @@ class DaemonSetCondition(runtime.Struct):
 class DaemonSetList(runtime.ListObject):
     """apps/v1beta2 DaemonSetList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "DaemonSetList")
     ITEM = DaemonSet
 
@@ -160,8 +150,6 @@ class DaemonSetList(runtime.ListObject):
 
 class DaemonSetSpec(runtime.Struct):
     """apps/v1beta2 DaemonSetSpec."""
-
-    __slots__ = ()
 
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
@@ -174,8 +162,6 @@ class DaemonSetSpec(runtime.Struct):
 
 class DaemonSetStatus(runtime.Struct):
     """apps/v1beta2 DaemonSetStatus."""
-
-    __slots__ = ()
 
     current_number_scheduled: int = runtime.field("currentNumberScheduled", "int32", default=0)
     number_misscheduled: int = runtime.field("numberMisscheduled", "int32", default=0)
@@ -194,8 +180,6 @@ class DaemonSetStatus(runtime.Struct):
 class DaemonSetUpdateStrategy(runtime.Struct):
     """apps/v1beta2 DaemonSetUpdateStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDaemonSet | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDaemonSet", default=None, omitempty=True
@@ -204,8 +188,6 @@ class DaemonSetUpdateStrategy(runtime.Struct):
 
 class Deployment(runtime.ResourceObject):
     """apps/v1beta2 Deployment."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "Deployment")
     GENCLIENT = runtime.Genclient("deployments")
@@ -218,8 +200,6 @@ class Deployment(runtime.ResourceObject):
 class DeploymentCondition(runtime.Struct):
     """apps/v1beta2 DeploymentCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
@@ -231,8 +211,6 @@ class DeploymentCondition(runtime.Struct):
 class DeploymentList(runtime.ListObject):
     """apps/v1beta2 DeploymentList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "DeploymentList")
     ITEM = Deployment
 
@@ -242,8 +220,6 @@ class DeploymentList(runtime.ListObject):
 
 class DeploymentSpec(runtime.Struct):
     """apps/v1beta2 DeploymentSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
@@ -262,8 +238,6 @@ class DeploymentSpec(runtime.Struct):
 class DeploymentStatus(runtime.Struct):
     """apps/v1beta2 DeploymentStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
@@ -280,8 +254,6 @@ class DeploymentStatus(runtime.Struct):
 class DeploymentStrategy(runtime.Struct):
     """apps/v1beta2 DeploymentStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
@@ -290,8 +262,6 @@ class DeploymentStrategy(runtime.Struct):
 
 class ReplicaSet(runtime.ResourceObject):
     """apps/v1beta2 ReplicaSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ReplicaSet")
     GENCLIENT = runtime.Genclient("replicasets")
@@ -304,8 +274,6 @@ class ReplicaSet(runtime.ResourceObject):
 class ReplicaSetCondition(runtime.Struct):
     """apps/v1beta2 ReplicaSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -315,8 +283,6 @@ class ReplicaSetCondition(runtime.Struct):
 
 class ReplicaSetList(runtime.ListObject):
     """apps/v1beta2 ReplicaSetList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ReplicaSetList")
     ITEM = ReplicaSet
@@ -328,8 +294,6 @@ class ReplicaSetList(runtime.ListObject):
 class ReplicaSetSpec(runtime.Struct):
     """apps/v1beta2 ReplicaSetSpec."""
 
-    __slots__ = ()
-
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
@@ -340,8 +304,6 @@ class ReplicaSetSpec(runtime.Struct):
 
 class ReplicaSetStatus(runtime.Struct):
     """apps/v1beta2 ReplicaSetStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
@@ -357,16 +319,12 @@ class ReplicaSetStatus(runtime.Struct):
 class RollingUpdateDaemonSet(runtime.Struct):
     """apps/v1beta2 RollingUpdateDaemonSet."""
 
-    __slots__ = ()
-
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
 
 
 class RollingUpdateDeployment(runtime.Struct):
     """apps/v1beta2 RollingUpdateDeployment."""
-
-    __slots__ = ()
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
@@ -375,16 +333,12 @@ class RollingUpdateDeployment(runtime.Struct):
 class RollingUpdateStatefulSetStrategy(runtime.Struct):
     """apps/v1beta2 RollingUpdateStatefulSetStrategy."""
 
-    __slots__ = ()
-
     partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True)
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
 
 
 class Scale(runtime.ResourceObject):
     """apps/v1beta2 Scale."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "Scale")
 
@@ -396,15 +350,11 @@ class Scale(runtime.ResourceObject):
 class ScaleSpec(runtime.Struct):
     """apps/v1beta2 ScaleSpec."""
 
-    __slots__ = ()
-
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
 
 
 class ScaleStatus(runtime.Struct):
     """apps/v1beta2 ScaleStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     selector: MutableMapping[str, str] = runtime.field(
@@ -415,8 +365,6 @@ class ScaleStatus(runtime.Struct):
 
 class StatefulSet(runtime.ResourceObject):
     """apps/v1beta2 StatefulSet."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "StatefulSet")
     GENCLIENT = runtime.Genclient("statefulsets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="Scale", result="Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="Scale", result="Scale"),))
@@ -429,8 +377,6 @@ class StatefulSet(runtime.ResourceObject):
 class StatefulSetCondition(runtime.Struct):
     """apps/v1beta2 StatefulSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -440,8 +386,6 @@ class StatefulSetCondition(runtime.Struct):
 
 class StatefulSetList(runtime.ListObject):
     """apps/v1beta2 StatefulSetList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "StatefulSetList")
     ITEM = StatefulSet
@@ -453,15 +397,11 @@ class StatefulSetList(runtime.ListObject):
 class StatefulSetOrdinals(runtime.Struct):
     """apps/v1beta2 StatefulSetOrdinals."""
 
-    __slots__ = ()
-
     start: int = runtime.field("start", "int32", default=0)
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
     """apps/v1beta2 StatefulSetPersistentVolumeClaimRetentionPolicy."""
-
-    __slots__ = ()
 
     when_deleted: str = runtime.field("whenDeleted", "string", default="", omitempty=True)
     when_scaled: str = runtime.field("whenScaled", "string", default="", omitempty=True)
@@ -469,8 +409,6 @@ class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
 
 class StatefulSetSpec(runtime.Struct):
     """apps/v1beta2 StatefulSetSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
@@ -496,8 +434,6 @@ class StatefulSetSpec(runtime.Struct):
 class StatefulSetStatus(runtime.Struct):
     """apps/v1beta2 StatefulSetStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0)
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
@@ -514,8 +450,6 @@ class StatefulSetStatus(runtime.Struct):
 
 class StatefulSetUpdateStrategy(runtime.Struct):
     """apps/v1beta2 StatefulSetUpdateStrategy."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateStatefulSetStrategy | None = runtime.field(

@@ -21,8 +21,6 @@ IMPERSONATE_USER_HEADER = "Impersonate-User"
 class BoundObjectReference(runtime.Struct):
     """authentication.k8s.io/v1 BoundObjectReference."""
 
-    __slots__ = ()
-
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
     name: str = runtime.field("name", "string", default="", omitempty=True)
@@ -31,8 +29,6 @@ class BoundObjectReference(runtime.Struct):
 
 class SelfSubjectReview(runtime.ResourceObject):
     """authentication.k8s.io/v1 SelfSubjectReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1", "SelfSubjectReview")
     GENCLIENT = runtime.Genclient("selfsubjectreviews", namespaced=False, verbs=("create",))
@@ -46,15 +42,11 @@ class SelfSubjectReview(runtime.ResourceObject):
 class SelfSubjectReviewStatus(runtime.Struct):
     """authentication.k8s.io/v1 SelfSubjectReviewStatus."""
 
-    __slots__ = ()
-
     user_info: UserInfo = runtime.field("userInfo", "UserInfo", default=runtime.EMPTY, omitempty=True)
 
 
 class TokenRequest(runtime.ResourceObject):
     """authentication.k8s.io/v1 TokenRequest."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
@@ -66,8 +58,6 @@ class TokenRequest(runtime.ResourceObject):
 class TokenRequestSpec(runtime.Struct):
     """authentication.k8s.io/v1 TokenRequestSpec."""
 
-    __slots__ = ()
-
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY)
     expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None)
     bound_object_ref: BoundObjectReference | None = runtime.field(
@@ -78,16 +68,12 @@ class TokenRequestSpec(runtime.Struct):
 class TokenRequestStatus(runtime.Struct):
     """authentication.k8s.io/v1 TokenRequestStatus."""
 
-    __slots__ = ()
-
     token: str = runtime.field("token", "string", default="")
     expiration_timestamp: datetime | None = runtime.field("expirationTimestamp", "time", default=None)
 
 
 class TokenReview(runtime.ResourceObject):
     """authentication.k8s.io/v1 TokenReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1", "TokenReview")
     GENCLIENT = runtime.Genclient("tokenreviews", namespaced=False, verbs=("create",))
@@ -100,16 +86,12 @@ class TokenReview(runtime.ResourceObject):
 class TokenReviewSpec(runtime.Struct):
     """authentication.k8s.io/v1 TokenReviewSpec."""
 
-    __slots__ = ()
-
     token: str = runtime.field("token", "string", default="", omitempty=True)
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class TokenReviewStatus(runtime.Struct):
     """authentication.k8s.io/v1 TokenReviewStatus."""
-
-    __slots__ = ()
 
     authenticated: bool = runtime.field("authenticated", "bool", default=False, omitempty=True)
     user: UserInfo = runtime.field("user", "UserInfo", default=runtime.EMPTY, omitempty=True)
@@ -119,8 +101,6 @@ class TokenReviewStatus(runtime.Struct):
 
 class UserInfo(runtime.Struct):
     """authentication.k8s.io/v1 UserInfo."""
-
-    __slots__ = ()
 
     username: str = runtime.field("username", "string", default="", omitempty=True)
     uid: str = runtime.field("uid", "string", default="", omitempty=True)

@@ -15,8 +15,6 @@ GROUP_NAME = "authentication.k8s.io"
 class SelfSubjectReview(runtime.ResourceObject):
     """authentication.k8s.io/v1alpha1 SelfSubjectReview."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1alpha1", "SelfSubjectReview")
     GENCLIENT = runtime.Genclient("selfsubjectreviews", namespaced=False, verbs=("create",))
 
@@ -28,8 +26,6 @@ class SelfSubjectReview(runtime.ResourceObject):
 
 class SelfSubjectReviewStatus(runtime.Struct):
     """authentication.k8s.io/v1alpha1 SelfSubjectReviewStatus."""
-
-    __slots__ = ()
 
     user_info: authenticationv1.UserInfo = runtime.field(
         "userInfo", "authenticationv1.UserInfo", default=runtime.EMPTY, omitempty=True

@@ -17,8 +17,6 @@ GROUP_NAME = "authentication.k8s.io"
 class SelfSubjectReview(runtime.ResourceObject):
     """authentication.k8s.io/v1beta1 SelfSubjectReview."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1beta1", "SelfSubjectReview")
     GENCLIENT = runtime.Genclient("selfsubjectreviews", namespaced=False, verbs=("create",))
 
@@ -31,8 +29,6 @@ class SelfSubjectReview(runtime.ResourceObject):
 class SelfSubjectReviewStatus(runtime.Struct):
     """authentication.k8s.io/v1beta1 SelfSubjectReviewStatus."""
 
-    __slots__ = ()
-
     user_info: authenticationv1.UserInfo = runtime.field(
         "userInfo", "authenticationv1.UserInfo", default=runtime.EMPTY, omitempty=True
     )
@@ -40,8 +36,6 @@ class SelfSubjectReviewStatus(runtime.Struct):
 
 class TokenReview(runtime.ResourceObject):
     """authentication.k8s.io/v1beta1 TokenReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1beta1", "TokenReview")
     GENCLIENT = runtime.Genclient("tokenreviews", namespaced=False, verbs=("create",))
@@ -54,16 +48,12 @@ class TokenReview(runtime.ResourceObject):
 class TokenReviewSpec(runtime.Struct):
     """authentication.k8s.io/v1beta1 TokenReviewSpec."""
 
-    __slots__ = ()
-
     token: str = runtime.field("token", "string", default="", omitempty=True)
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class TokenReviewStatus(runtime.Struct):
     """authentication.k8s.io/v1beta1 TokenReviewStatus."""
-
-    __slots__ = ()
 
     authenticated: bool = runtime.field("authenticated", "bool", default=False, omitempty=True)
     user: UserInfo = runtime.field("user", "UserInfo", default=runtime.EMPTY, omitempty=True)
@@ -73,8 +63,6 @@ class TokenReviewStatus(runtime.Struct):
 
 class UserInfo(runtime.Struct):
     """authentication.k8s.io/v1beta1 UserInfo."""
-
-    __slots__ = ()
 
     username: str = runtime.field("username", "string", default="", omitempty=True)
     uid: str = runtime.field("uid", "string", default="", omitempty=True)

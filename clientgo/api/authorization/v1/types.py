@@ -16,8 +16,6 @@ GROUP_NAME = "authorization.k8s.io"
 class FieldSelectorAttributes(runtime.Struct):
     """authorization.k8s.io/v1 FieldSelectorAttributes."""
 
-    __slots__ = ()
-
     raw_selector: str = runtime.field("rawSelector", "string", default="", omitempty=True)
     requirements: MutableSequence[metav1.FieldSelectorRequirement] = runtime.field(
         "requirements", "[]metav1.FieldSelectorRequirement", default=runtime.EMPTY, omitempty=True
@@ -27,8 +25,6 @@ class FieldSelectorAttributes(runtime.Struct):
 class LabelSelectorAttributes(runtime.Struct):
     """authorization.k8s.io/v1 LabelSelectorAttributes."""
 
-    __slots__ = ()
-
     raw_selector: str = runtime.field("rawSelector", "string", default="", omitempty=True)
     requirements: MutableSequence[metav1.LabelSelectorRequirement] = runtime.field(
         "requirements", "[]metav1.LabelSelectorRequirement", default=runtime.EMPTY, omitempty=True
@@ -37,8 +33,6 @@ class LabelSelectorAttributes(runtime.Struct):
 
 class LocalSubjectAccessReview(runtime.ResourceObject):
     """authorization.k8s.io/v1 LocalSubjectAccessReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "LocalSubjectAccessReview")
     GENCLIENT = runtime.Genclient("localsubjectaccessreviews", verbs=("create",))
@@ -53,16 +47,12 @@ class LocalSubjectAccessReview(runtime.ResourceObject):
 class NonResourceAttributes(runtime.Struct):
     """authorization.k8s.io/v1 NonResourceAttributes."""
 
-    __slots__ = ()
-
     path: str = runtime.field("path", "string", default="", omitempty=True)
     verb: str = runtime.field("verb", "string", default="", omitempty=True)
 
 
 class NonResourceRule(runtime.Struct):
     """authorization.k8s.io/v1 NonResourceRule."""
-
-    __slots__ = ()
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     non_resource_urls: MutableSequence[str] = runtime.field(
@@ -72,8 +62,6 @@ class NonResourceRule(runtime.Struct):
 
 class ResourceAttributes(runtime.Struct):
     """authorization.k8s.io/v1 ResourceAttributes."""
-
-    __slots__ = ()
 
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
     verb: str = runtime.field("verb", "string", default="", omitempty=True)
@@ -93,8 +81,6 @@ class ResourceAttributes(runtime.Struct):
 class ResourceRule(runtime.Struct):
     """authorization.k8s.io/v1 ResourceRule."""
 
-    __slots__ = ()
-
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -105,8 +91,6 @@ class ResourceRule(runtime.Struct):
 
 class SelfSubjectAccessReview(runtime.ResourceObject):
     """authorization.k8s.io/v1 SelfSubjectAccessReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
     GENCLIENT = runtime.Genclient("selfsubjectaccessreviews", namespaced=False, verbs=("create",))
@@ -121,8 +105,6 @@ class SelfSubjectAccessReview(runtime.ResourceObject):
 class SelfSubjectAccessReviewSpec(runtime.Struct):
     """authorization.k8s.io/v1 SelfSubjectAccessReviewSpec."""
 
-    __slots__ = ()
-
     resource_attributes: ResourceAttributes | None = runtime.field(
         "resourceAttributes", "*ResourceAttributes", default=None, omitempty=True
     )
@@ -133,8 +115,6 @@ class SelfSubjectAccessReviewSpec(runtime.Struct):
 
 class SelfSubjectRulesReview(runtime.ResourceObject):
     """authorization.k8s.io/v1 SelfSubjectRulesReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "SelfSubjectRulesReview")
     GENCLIENT = runtime.Genclient("selfsubjectrulesreviews", namespaced=False, verbs=("create",))
@@ -149,15 +129,11 @@ class SelfSubjectRulesReview(runtime.ResourceObject):
 class SelfSubjectRulesReviewSpec(runtime.Struct):
     """authorization.k8s.io/v1 SelfSubjectRulesReviewSpec."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
 
 
 class SubjectAccessReview(runtime.ResourceObject):
     """authorization.k8s.io/v1 SubjectAccessReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "SubjectAccessReview")
     GENCLIENT = runtime.Genclient("subjectaccessreviews", namespaced=False, verbs=("create",))
@@ -171,8 +147,6 @@ class SubjectAccessReview(runtime.ResourceObject):
 
 class SubjectAccessReviewSpec(runtime.Struct):
     """authorization.k8s.io/v1 SubjectAccessReviewSpec."""
-
-    __slots__ = ()
 
     resource_attributes: ResourceAttributes | None = runtime.field(
         "resourceAttributes", "*ResourceAttributes", default=None, omitempty=True
@@ -191,8 +165,6 @@ class SubjectAccessReviewSpec(runtime.Struct):
 class SubjectAccessReviewStatus(runtime.Struct):
     """authorization.k8s.io/v1 SubjectAccessReviewStatus."""
 
-    __slots__ = ()
-
     allowed: bool = runtime.field("allowed", "bool", default=False)
     denied: bool = runtime.field("denied", "bool", default=False, omitempty=True)
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
@@ -201,8 +173,6 @@ class SubjectAccessReviewStatus(runtime.Struct):
 
 class SubjectRulesReviewStatus(runtime.Struct):
     """authorization.k8s.io/v1 SubjectRulesReviewStatus."""
-
-    __slots__ = ()
 
     resource_rules: MutableSequence[ResourceRule] = runtime.field(
         "resourceRules", "[]ResourceRule", default=runtime.EMPTY

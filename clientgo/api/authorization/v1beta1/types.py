@@ -17,8 +17,6 @@ GROUP_NAME = "authorization.k8s.io"
 class LocalSubjectAccessReview(runtime.ResourceObject):
     """authorization.k8s.io/v1beta1 LocalSubjectAccessReview."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1beta1", "LocalSubjectAccessReview")
     GENCLIENT = runtime.Genclient("localsubjectaccessreviews", verbs=("create",))
 
@@ -32,16 +30,12 @@ class LocalSubjectAccessReview(runtime.ResourceObject):
 class NonResourceAttributes(runtime.Struct):
     """authorization.k8s.io/v1beta1 NonResourceAttributes."""
 
-    __slots__ = ()
-
     path: str = runtime.field("path", "string", default="", omitempty=True)
     verb: str = runtime.field("verb", "string", default="", omitempty=True)
 
 
 class NonResourceRule(runtime.Struct):
     """authorization.k8s.io/v1beta1 NonResourceRule."""
-
-    __slots__ = ()
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     non_resource_urls: MutableSequence[str] = runtime.field(
@@ -51,8 +45,6 @@ class NonResourceRule(runtime.Struct):
 
 class ResourceAttributes(runtime.Struct):
     """authorization.k8s.io/v1beta1 ResourceAttributes."""
-
-    __slots__ = ()
 
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
     verb: str = runtime.field("verb", "string", default="", omitempty=True)
@@ -72,8 +64,6 @@ class ResourceAttributes(runtime.Struct):
 class ResourceRule(runtime.Struct):
     """authorization.k8s.io/v1beta1 ResourceRule."""
 
-    __slots__ = ()
-
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -84,8 +74,6 @@ class ResourceRule(runtime.Struct):
 
 class SelfSubjectAccessReview(runtime.ResourceObject):
     """authorization.k8s.io/v1beta1 SelfSubjectAccessReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1beta1", "SelfSubjectAccessReview")
     GENCLIENT = runtime.Genclient("selfsubjectaccessreviews", namespaced=False, verbs=("create",))
@@ -100,8 +88,6 @@ class SelfSubjectAccessReview(runtime.ResourceObject):
 class SelfSubjectAccessReviewSpec(runtime.Struct):
     """authorization.k8s.io/v1beta1 SelfSubjectAccessReviewSpec."""
 
-    __slots__ = ()
-
     resource_attributes: ResourceAttributes | None = runtime.field(
         "resourceAttributes", "*ResourceAttributes", default=None, omitempty=True
     )
@@ -112,8 +98,6 @@ class SelfSubjectAccessReviewSpec(runtime.Struct):
 
 class SelfSubjectRulesReview(runtime.ResourceObject):
     """authorization.k8s.io/v1beta1 SelfSubjectRulesReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1beta1", "SelfSubjectRulesReview")
     GENCLIENT = runtime.Genclient("selfsubjectrulesreviews", namespaced=False, verbs=("create",))
@@ -128,15 +112,11 @@ class SelfSubjectRulesReview(runtime.ResourceObject):
 class SelfSubjectRulesReviewSpec(runtime.Struct):
     """authorization.k8s.io/v1beta1 SelfSubjectRulesReviewSpec."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
 
 
 class SubjectAccessReview(runtime.ResourceObject):
     """authorization.k8s.io/v1beta1 SubjectAccessReview."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1beta1", "SubjectAccessReview")
     GENCLIENT = runtime.Genclient("subjectaccessreviews", namespaced=False, verbs=("create",))
@@ -150,8 +130,6 @@ class SubjectAccessReview(runtime.ResourceObject):
 
 class SubjectAccessReviewSpec(runtime.Struct):
     """authorization.k8s.io/v1beta1 SubjectAccessReviewSpec."""
-
-    __slots__ = ()
 
     resource_attributes: ResourceAttributes | None = runtime.field(
         "resourceAttributes", "*ResourceAttributes", default=None, omitempty=True
@@ -170,8 +148,6 @@ class SubjectAccessReviewSpec(runtime.Struct):
 class SubjectAccessReviewStatus(runtime.Struct):
     """authorization.k8s.io/v1beta1 SubjectAccessReviewStatus."""
 
-    __slots__ = ()
-
     allowed: bool = runtime.field("allowed", "bool", default=False)
     denied: bool = runtime.field("denied", "bool", default=False, omitempty=True)
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
@@ -180,8 +156,6 @@ class SubjectAccessReviewStatus(runtime.Struct):
 
 class SubjectRulesReviewStatus(runtime.Struct):
     """authorization.k8s.io/v1beta1 SubjectRulesReviewStatus."""
-
-    __slots__ = ()
 
     resource_rules: MutableSequence[ResourceRule] = runtime.field(
         "resourceRules", "[]ResourceRule", default=runtime.EMPTY

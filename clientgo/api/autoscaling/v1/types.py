@@ -44,8 +44,6 @@ class MetricSourceType(str):
 class ContainerResourceMetricSource(runtime.Struct):
     """autoscaling/v1 ContainerResourceMetricSource."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     target_average_utilization: int | None = runtime.field(
         "targetAverageUtilization", "*int32", default=None, omitempty=True
@@ -59,8 +57,6 @@ class ContainerResourceMetricSource(runtime.Struct):
 class ContainerResourceMetricStatus(runtime.Struct):
     """autoscaling/v1 ContainerResourceMetricStatus."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     current_average_utilization: int | None = runtime.field(
         "currentAverageUtilization", "*int32", default=None, omitempty=True
@@ -72,8 +68,6 @@ class ContainerResourceMetricStatus(runtime.Struct):
 class CrossVersionObjectReference(runtime.Struct):
     """autoscaling/v1 CrossVersionObjectReference."""
 
-    __slots__ = ()
-
     kind: str = runtime.field("kind", "string", default="")
     name: str = runtime.field("name", "string", default="")
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
@@ -81,8 +75,6 @@ class CrossVersionObjectReference(runtime.Struct):
 
 class ExternalMetricSource(runtime.Struct):
     """autoscaling/v1 ExternalMetricSource."""
-
-    __slots__ = ()
 
     metric_name: str = runtime.field("metricName", "string", default="")
     metric_selector: metav1.LabelSelector | None = runtime.field(
@@ -97,8 +89,6 @@ class ExternalMetricSource(runtime.Struct):
 class ExternalMetricStatus(runtime.Struct):
     """autoscaling/v1 ExternalMetricStatus."""
 
-    __slots__ = ()
-
     metric_name: str = runtime.field("metricName", "string", default="")
     metric_selector: metav1.LabelSelector | None = runtime.field(
         "metricSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -111,8 +101,6 @@ class ExternalMetricStatus(runtime.Struct):
 
 class HorizontalPodAutoscaler(runtime.ResourceObject):
     """autoscaling/v1 HorizontalPodAutoscaler."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
     GENCLIENT = runtime.Genclient("horizontalpodautoscalers")
@@ -129,8 +117,6 @@ class HorizontalPodAutoscaler(runtime.ResourceObject):
 class HorizontalPodAutoscalerCondition(runtime.Struct):
     """autoscaling/v1 HorizontalPodAutoscalerCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -140,8 +126,6 @@ class HorizontalPodAutoscalerCondition(runtime.Struct):
 
 class HorizontalPodAutoscalerList(runtime.ListObject):
     """autoscaling/v1 HorizontalPodAutoscalerList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscalerList")
     ITEM = HorizontalPodAutoscaler
@@ -154,8 +138,6 @@ class HorizontalPodAutoscalerList(runtime.ListObject):
 
 class HorizontalPodAutoscalerSpec(runtime.Struct):
     """autoscaling/v1 HorizontalPodAutoscalerSpec."""
-
-    __slots__ = ()
 
     scale_target_ref: CrossVersionObjectReference = runtime.field(
         "scaleTargetRef", "CrossVersionObjectReference", default=runtime.EMPTY
@@ -170,8 +152,6 @@ class HorizontalPodAutoscalerSpec(runtime.Struct):
 class HorizontalPodAutoscalerStatus(runtime.Struct):
     """autoscaling/v1 HorizontalPodAutoscalerStatus."""
 
-    __slots__ = ()
-
     observed_generation: int | None = runtime.field("observedGeneration", "*int64", default=None, omitempty=True)
     last_scale_time: datetime | None = runtime.field("lastScaleTime", "*time", default=None, omitempty=True)
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0)
@@ -183,8 +163,6 @@ class HorizontalPodAutoscalerStatus(runtime.Struct):
 
 class MetricSpec(runtime.Struct):
     """autoscaling/v1 MetricSpec."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     object: ObjectMetricSource | None = runtime.field("object", "*ObjectMetricSource", default=None, omitempty=True)
@@ -203,8 +181,6 @@ class MetricSpec(runtime.Struct):
 class MetricStatus(runtime.Struct):
     """autoscaling/v1 MetricStatus."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     object: ObjectMetricStatus | None = runtime.field("object", "*ObjectMetricStatus", default=None, omitempty=True)
     pods: PodsMetricStatus | None = runtime.field("pods", "*PodsMetricStatus", default=None, omitempty=True)
@@ -222,8 +198,6 @@ class MetricStatus(runtime.Struct):
 class ObjectMetricSource(runtime.Struct):
     """autoscaling/v1 ObjectMetricSource."""
 
-    __slots__ = ()
-
     target: CrossVersionObjectReference = runtime.field("target", "CrossVersionObjectReference", default=runtime.EMPTY)
     metric_name: str = runtime.field("metricName", "string", default="")
     target_value: Quantity = runtime.field("targetValue", "quantity", default=runtime.EMPTY)
@@ -235,8 +209,6 @@ class ObjectMetricSource(runtime.Struct):
 
 class ObjectMetricStatus(runtime.Struct):
     """autoscaling/v1 ObjectMetricStatus."""
-
-    __slots__ = ()
 
     target: CrossVersionObjectReference = runtime.field("target", "CrossVersionObjectReference", default=runtime.EMPTY)
     metric_name: str = runtime.field("metricName", "string", default="")
@@ -250,8 +222,6 @@ class ObjectMetricStatus(runtime.Struct):
 class PodsMetricSource(runtime.Struct):
     """autoscaling/v1 PodsMetricSource."""
 
-    __slots__ = ()
-
     metric_name: str = runtime.field("metricName", "string", default="")
     target_average_value: Quantity = runtime.field("targetAverageValue", "quantity", default=runtime.EMPTY)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -262,8 +232,6 @@ class PodsMetricSource(runtime.Struct):
 class PodsMetricStatus(runtime.Struct):
     """autoscaling/v1 PodsMetricStatus."""
 
-    __slots__ = ()
-
     metric_name: str = runtime.field("metricName", "string", default="")
     current_average_value: Quantity = runtime.field("currentAverageValue", "quantity", default=runtime.EMPTY)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -273,8 +241,6 @@ class PodsMetricStatus(runtime.Struct):
 
 class ResourceMetricSource(runtime.Struct):
     """autoscaling/v1 ResourceMetricSource."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     target_average_utilization: int | None = runtime.field(
@@ -288,8 +254,6 @@ class ResourceMetricSource(runtime.Struct):
 class ResourceMetricStatus(runtime.Struct):
     """autoscaling/v1 ResourceMetricStatus."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     current_average_utilization: int | None = runtime.field(
         "currentAverageUtilization", "*int32", default=None, omitempty=True
@@ -299,8 +263,6 @@ class ResourceMetricStatus(runtime.Struct):
 
 class Scale(runtime.ResourceObject):
     """autoscaling/v1 Scale."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v1", "Scale")
 
@@ -312,15 +274,11 @@ class Scale(runtime.ResourceObject):
 class ScaleSpec(runtime.Struct):
     """autoscaling/v1 ScaleSpec."""
 
-    __slots__ = ()
-
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
 
 
 class ScaleStatus(runtime.Struct):
     """autoscaling/v1 ScaleStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     selector: str = runtime.field("selector", "string", default="", omitempty=True)

@@ -73,8 +73,6 @@ class ScalingPolicySelect(str):
 class ContainerResourceMetricSource(runtime.Struct):
     """autoscaling/v2 ContainerResourceMetricSource."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
     container: str = runtime.field("container", "string", default="")
@@ -82,8 +80,6 @@ class ContainerResourceMetricSource(runtime.Struct):
 
 class ContainerResourceMetricStatus(runtime.Struct):
     """autoscaling/v2 ContainerResourceMetricStatus."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
@@ -93,8 +89,6 @@ class ContainerResourceMetricStatus(runtime.Struct):
 class CrossVersionObjectReference(runtime.Struct):
     """autoscaling/v2 CrossVersionObjectReference."""
 
-    __slots__ = ()
-
     kind: str = runtime.field("kind", "string", default="")
     name: str = runtime.field("name", "string", default="")
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
@@ -103,16 +97,12 @@ class CrossVersionObjectReference(runtime.Struct):
 class ExternalMetricSource(runtime.Struct):
     """autoscaling/v2 ExternalMetricSource."""
 
-    __slots__ = ()
-
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
 
 
 class ExternalMetricStatus(runtime.Struct):
     """autoscaling/v2 ExternalMetricStatus."""
-
-    __slots__ = ()
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
@@ -121,8 +111,6 @@ class ExternalMetricStatus(runtime.Struct):
 class HPAScalingPolicy(runtime.Struct):
     """autoscaling/v2 HPAScalingPolicy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     value: int = runtime.field("value", "int32", default=0)
     period_seconds: int = runtime.field("periodSeconds", "int32", default=0)
@@ -130,8 +118,6 @@ class HPAScalingPolicy(runtime.Struct):
 
 class HPAScalingRules(runtime.Struct):
     """autoscaling/v2 HPAScalingRules."""
-
-    __slots__ = ()
 
     stabilization_window_seconds: int | None = runtime.field(
         "stabilizationWindowSeconds", "*int32", default=None, omitempty=True
@@ -145,8 +131,6 @@ class HPAScalingRules(runtime.Struct):
 
 class HorizontalPodAutoscaler(runtime.ResourceObject):
     """autoscaling/v2 HorizontalPodAutoscaler."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
     GENCLIENT = runtime.Genclient("horizontalpodautoscalers")
@@ -163,16 +147,12 @@ class HorizontalPodAutoscaler(runtime.ResourceObject):
 class HorizontalPodAutoscalerBehavior(runtime.Struct):
     """autoscaling/v2 HorizontalPodAutoscalerBehavior."""
 
-    __slots__ = ()
-
     scale_up: HPAScalingRules | None = runtime.field("scaleUp", "*HPAScalingRules", default=None, omitempty=True)
     scale_down: HPAScalingRules | None = runtime.field("scaleDown", "*HPAScalingRules", default=None, omitempty=True)
 
 
 class HorizontalPodAutoscalerCondition(runtime.Struct):
     """autoscaling/v2 HorizontalPodAutoscalerCondition."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
@@ -183,8 +163,6 @@ class HorizontalPodAutoscalerCondition(runtime.Struct):
 
 class HorizontalPodAutoscalerList(runtime.ListObject):
     """autoscaling/v2 HorizontalPodAutoscalerList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscalerList")
     ITEM = HorizontalPodAutoscaler
@@ -197,8 +175,6 @@ class HorizontalPodAutoscalerList(runtime.ListObject):
 
 class HorizontalPodAutoscalerSpec(runtime.Struct):
     """autoscaling/v2 HorizontalPodAutoscalerSpec."""
-
-    __slots__ = ()
 
     scale_target_ref: CrossVersionObjectReference = runtime.field(
         "scaleTargetRef", "CrossVersionObjectReference", default=runtime.EMPTY
@@ -216,8 +192,6 @@ class HorizontalPodAutoscalerSpec(runtime.Struct):
 class HorizontalPodAutoscalerStatus(runtime.Struct):
     """autoscaling/v2 HorizontalPodAutoscalerStatus."""
 
-    __slots__ = ()
-
     observed_generation: int | None = runtime.field("observedGeneration", "*int64", default=None, omitempty=True)
     last_scale_time: datetime | None = runtime.field("lastScaleTime", "*time", default=None, omitempty=True)
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0, omitempty=True)
@@ -233,8 +207,6 @@ class HorizontalPodAutoscalerStatus(runtime.Struct):
 class MetricIdentifier(runtime.Struct):
     """autoscaling/v2 MetricIdentifier."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -243,8 +215,6 @@ class MetricIdentifier(runtime.Struct):
 
 class MetricSpec(runtime.Struct):
     """autoscaling/v2 MetricSpec."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     object: ObjectMetricSource | None = runtime.field("object", "*ObjectMetricSource", default=None, omitempty=True)
@@ -263,8 +233,6 @@ class MetricSpec(runtime.Struct):
 class MetricStatus(runtime.Struct):
     """autoscaling/v2 MetricStatus."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     object: ObjectMetricStatus | None = runtime.field("object", "*ObjectMetricStatus", default=None, omitempty=True)
     pods: PodsMetricStatus | None = runtime.field("pods", "*PodsMetricStatus", default=None, omitempty=True)
@@ -282,8 +250,6 @@ class MetricStatus(runtime.Struct):
 class MetricTarget(runtime.Struct):
     """autoscaling/v2 MetricTarget."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     value: Quantity | None = runtime.field("value", "*quantity", default=None, omitempty=True)
     average_value: Quantity | None = runtime.field("averageValue", "*quantity", default=None, omitempty=True)
@@ -293,8 +259,6 @@ class MetricTarget(runtime.Struct):
 class MetricValueStatus(runtime.Struct):
     """autoscaling/v2 MetricValueStatus."""
 
-    __slots__ = ()
-
     value: Quantity | None = runtime.field("value", "*quantity", default=None, omitempty=True)
     average_value: Quantity | None = runtime.field("averageValue", "*quantity", default=None, omitempty=True)
     average_utilization: int | None = runtime.field("averageUtilization", "*int32", default=None, omitempty=True)
@@ -302,8 +266,6 @@ class MetricValueStatus(runtime.Struct):
 
 class ObjectMetricSource(runtime.Struct):
     """autoscaling/v2 ObjectMetricSource."""
-
-    __slots__ = ()
 
     described_object: CrossVersionObjectReference = runtime.field(
         "describedObject", "CrossVersionObjectReference", default=runtime.EMPTY
@@ -315,8 +277,6 @@ class ObjectMetricSource(runtime.Struct):
 class ObjectMetricStatus(runtime.Struct):
     """autoscaling/v2 ObjectMetricStatus."""
 
-    __slots__ = ()
-
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
     described_object: CrossVersionObjectReference = runtime.field(
@@ -327,16 +287,12 @@ class ObjectMetricStatus(runtime.Struct):
 class PodsMetricSource(runtime.Struct):
     """autoscaling/v2 PodsMetricSource."""
 
-    __slots__ = ()
-
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
 
 
 class PodsMetricStatus(runtime.Struct):
     """autoscaling/v2 PodsMetricStatus."""
-
-    __slots__ = ()
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
@@ -345,16 +301,12 @@ class PodsMetricStatus(runtime.Struct):
 class ResourceMetricSource(runtime.Struct):
     """autoscaling/v2 ResourceMetricSource."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
 
 
 class ResourceMetricStatus(runtime.Struct):
     """autoscaling/v2 ResourceMetricStatus."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)

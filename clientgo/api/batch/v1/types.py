@@ -86,8 +86,6 @@ class PodReplacementPolicy(str):
 class CronJob(runtime.ResourceObject):
     """batch/v1 CronJob."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "CronJob")
     GENCLIENT = runtime.Genclient("cronjobs")
 
@@ -99,8 +97,6 @@ class CronJob(runtime.ResourceObject):
 class CronJobList(runtime.ListObject):
     """batch/v1 CronJobList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "CronJobList")
     ITEM = CronJob
 
@@ -110,8 +106,6 @@ class CronJobList(runtime.ListObject):
 
 class CronJobSpec(runtime.Struct):
     """batch/v1 CronJobSpec."""
-
-    __slots__ = ()
 
     schedule: str = runtime.field("schedule", "string", default="")
     time_zone: str | None = runtime.field("timeZone", "*string", default=None, omitempty=True)
@@ -132,8 +126,6 @@ class CronJobSpec(runtime.Struct):
 class CronJobStatus(runtime.Struct):
     """batch/v1 CronJobStatus."""
 
-    __slots__ = ()
-
     active: MutableSequence[corev1.ObjectReference] = runtime.field(
         "active", "[]corev1.ObjectReference", default=runtime.EMPTY, omitempty=True
     )
@@ -143,8 +135,6 @@ class CronJobStatus(runtime.Struct):
 
 class Job(runtime.ResourceObject):
     """batch/v1 Job."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "Job")
     GENCLIENT = runtime.Genclient("jobs")
@@ -157,8 +147,6 @@ class Job(runtime.ResourceObject):
 class JobCondition(runtime.Struct):
     """batch/v1 JobCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_probe_time: datetime | None = runtime.field("lastProbeTime", "time", default=None, omitempty=True)
@@ -170,8 +158,6 @@ class JobCondition(runtime.Struct):
 class JobList(runtime.ListObject):
     """batch/v1 JobList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "JobList")
     ITEM = Job
 
@@ -181,8 +167,6 @@ class JobList(runtime.ListObject):
 
 class JobSpec(runtime.Struct):
     """batch/v1 JobSpec."""
-
-    __slots__ = ()
 
     parallelism: int | None = runtime.field("parallelism", "*int32", default=None, omitempty=True)
     completions: int | None = runtime.field("completions", "*int32", default=None, omitempty=True)
@@ -213,8 +197,6 @@ class JobSpec(runtime.Struct):
 class JobStatus(runtime.Struct):
     """batch/v1 JobStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[JobCondition] = runtime.field(
         "conditions", "[]JobCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
@@ -235,16 +217,12 @@ class JobStatus(runtime.Struct):
 class JobTemplateSpec(runtime.Struct):
     """batch/v1 JobTemplateSpec."""
 
-    __slots__ = ()
-
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: JobSpec = runtime.field("spec", "JobSpec", default=runtime.EMPTY, omitempty=True)
 
 
 class PodFailurePolicy(runtime.Struct):
     """batch/v1 PodFailurePolicy."""
-
-    __slots__ = ()
 
     rules: MutableSequence[PodFailurePolicyRule] = runtime.field(
         "rules", "[]PodFailurePolicyRule", default=runtime.EMPTY
@@ -254,8 +232,6 @@ class PodFailurePolicy(runtime.Struct):
 class PodFailurePolicyOnExitCodesRequirement(runtime.Struct):
     """batch/v1 PodFailurePolicyOnExitCodesRequirement."""
 
-    __slots__ = ()
-
     container_name: str | None = runtime.field("containerName", "*string", default=None, omitempty=True)
     operator: str = runtime.field("operator", "string", default="")
     values: MutableSequence[int] = runtime.field("values", "[]int32", default=runtime.EMPTY)
@@ -264,16 +240,12 @@ class PodFailurePolicyOnExitCodesRequirement(runtime.Struct):
 class PodFailurePolicyOnPodConditionsPattern(runtime.Struct):
     """batch/v1 PodFailurePolicyOnPodConditionsPattern."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
 
 
 class PodFailurePolicyRule(runtime.Struct):
     """batch/v1 PodFailurePolicyRule."""
-
-    __slots__ = ()
 
     action: str = runtime.field("action", "string", default="")
     on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = runtime.field(
@@ -287,15 +259,11 @@ class PodFailurePolicyRule(runtime.Struct):
 class SuccessPolicy(runtime.Struct):
     """batch/v1 SuccessPolicy."""
 
-    __slots__ = ()
-
     rules: MutableSequence[SuccessPolicyRule] = runtime.field("rules", "[]SuccessPolicyRule", default=runtime.EMPTY)
 
 
 class SuccessPolicyRule(runtime.Struct):
     """batch/v1 SuccessPolicyRule."""
-
-    __slots__ = ()
 
     succeeded_indexes: str | None = runtime.field("succeededIndexes", "*string", default=None, omitempty=True)
     succeeded_count: int | None = runtime.field("succeededCount", "*int32", default=None, omitempty=True)
@@ -303,8 +271,6 @@ class SuccessPolicyRule(runtime.Struct):
 
 class UncountedTerminatedPods(runtime.Struct):
     """batch/v1 UncountedTerminatedPods."""
-
-    __slots__ = ()
 
     succeeded: MutableSequence[str] = runtime.field("succeeded", "[]string", default=runtime.EMPTY, omitempty=True)
     failed: MutableSequence[str] = runtime.field("failed", "[]string", default=runtime.EMPTY, omitempty=True)

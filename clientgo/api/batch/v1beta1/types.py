@@ -29,8 +29,6 @@ class ConcurrencyPolicy(str):
 class CronJob(runtime.ResourceObject):
     """batch/v1beta1 CronJob."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1beta1", "CronJob")
     GENCLIENT = runtime.Genclient("cronjobs")
 
@@ -42,8 +40,6 @@ class CronJob(runtime.ResourceObject):
 class CronJobList(runtime.ListObject):
     """batch/v1beta1 CronJobList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1beta1", "CronJobList")
     ITEM = CronJob
 
@@ -53,8 +49,6 @@ class CronJobList(runtime.ListObject):
 
 class CronJobSpec(runtime.Struct):
     """batch/v1beta1 CronJobSpec."""
-
-    __slots__ = ()
 
     schedule: str = runtime.field("schedule", "string", default="")
     time_zone: str | None = runtime.field("timeZone", "*string", default=None, omitempty=True)
@@ -75,8 +69,6 @@ class CronJobSpec(runtime.Struct):
 class CronJobStatus(runtime.Struct):
     """batch/v1beta1 CronJobStatus."""
 
-    __slots__ = ()
-
     active: MutableSequence[corev1.ObjectReference] = runtime.field(
         "active", "[]corev1.ObjectReference", default=runtime.EMPTY, omitempty=True
     )
@@ -86,8 +78,6 @@ class CronJobStatus(runtime.Struct):
 
 class JobTemplateSpec(runtime.Struct):
     """batch/v1beta1 JobTemplateSpec."""
-
-    __slots__ = ()
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: batchv1.JobSpec = runtime.field("spec", "batchv1.JobSpec", default=runtime.EMPTY, omitempty=True)

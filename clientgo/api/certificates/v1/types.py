@@ -60,8 +60,6 @@ class RequestConditionType(str):
 class CertificateSigningRequest(runtime.ResourceObject):
     """certificates.k8s.io/v1 CertificateSigningRequest."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1", "CertificateSigningRequest")
     GENCLIENT = runtime.Genclient("certificatesigningrequests", namespaced=False, methods=(runtime.ClientMethod("UpdateApproval", "update", "approval", input="k8s.io/api/certificates/v1.CertificateSigningRequest", result="k8s.io/api/certificates/v1.CertificateSigningRequest"),))
 
@@ -75,8 +73,6 @@ class CertificateSigningRequest(runtime.ResourceObject):
 class CertificateSigningRequestCondition(runtime.Struct):
     """certificates.k8s.io/v1 CertificateSigningRequestCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
@@ -87,8 +83,6 @@ class CertificateSigningRequestCondition(runtime.Struct):
 
 class CertificateSigningRequestList(runtime.ListObject):
     """certificates.k8s.io/v1 CertificateSigningRequestList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1", "CertificateSigningRequestList")
     ITEM = CertificateSigningRequest
@@ -101,8 +95,6 @@ class CertificateSigningRequestList(runtime.ListObject):
 
 class CertificateSigningRequestSpec(runtime.Struct):
     """certificates.k8s.io/v1 CertificateSigningRequestSpec."""
-
-    __slots__ = ()
 
     request: bytes = runtime.field("request", "bytes", default=b"")
     signer_name: str = runtime.field("signerName", "string", default="")
@@ -118,8 +110,6 @@ class CertificateSigningRequestSpec(runtime.Struct):
 
 class CertificateSigningRequestStatus(runtime.Struct):
     """certificates.k8s.io/v1 CertificateSigningRequestStatus."""
-
-    __slots__ = ()
 
     conditions: MutableSequence[CertificateSigningRequestCondition] = runtime.field(
         "conditions", "[]CertificateSigningRequestCondition", default=runtime.EMPTY, omitempty=True

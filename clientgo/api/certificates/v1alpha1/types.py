@@ -16,8 +16,6 @@ GROUP_NAME = "certificates.k8s.io"
 class ClusterTrustBundle(runtime.ResourceObject):
     """certificates.k8s.io/v1alpha1 ClusterTrustBundle."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
     GENCLIENT = runtime.Genclient("clustertrustbundles", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -28,8 +26,6 @@ class ClusterTrustBundle(runtime.ResourceObject):
 class ClusterTrustBundleList(runtime.ListObject):
     """certificates.k8s.io/v1alpha1 ClusterTrustBundleList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundleList")
     ITEM = ClusterTrustBundle
 
@@ -39,8 +35,6 @@ class ClusterTrustBundleList(runtime.ListObject):
 
 class ClusterTrustBundleSpec(runtime.Struct):
     """certificates.k8s.io/v1alpha1 ClusterTrustBundleSpec."""
-
-    __slots__ = ()
 
     signer_name: str = runtime.field("signerName", "string", default="", omitempty=True)
     trust_bundle: str = runtime.field("trustBundle", "string", default="")

@@ -66,8 +66,6 @@ class RequestConditionType(str):
 class CertificateSigningRequest(runtime.ResourceObject):
     """certificates.k8s.io/v1beta1 CertificateSigningRequest."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "CertificateSigningRequest")
     GENCLIENT = runtime.Genclient("certificatesigningrequests", namespaced=False)
 
@@ -81,8 +79,6 @@ class CertificateSigningRequest(runtime.ResourceObject):
 class CertificateSigningRequestCondition(runtime.Struct):
     """certificates.k8s.io/v1beta1 CertificateSigningRequestCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
@@ -93,8 +89,6 @@ class CertificateSigningRequestCondition(runtime.Struct):
 
 class CertificateSigningRequestList(runtime.ListObject):
     """certificates.k8s.io/v1beta1 CertificateSigningRequestList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "CertificateSigningRequestList")
     ITEM = CertificateSigningRequest
@@ -107,8 +101,6 @@ class CertificateSigningRequestList(runtime.ListObject):
 
 class CertificateSigningRequestSpec(runtime.Struct):
     """certificates.k8s.io/v1beta1 CertificateSigningRequestSpec."""
-
-    __slots__ = ()
 
     request: bytes = runtime.field("request", "bytes", default=b"")
     signer_name: str | None = runtime.field("signerName", "*string", default=None, omitempty=True)
@@ -125,8 +117,6 @@ class CertificateSigningRequestSpec(runtime.Struct):
 class CertificateSigningRequestStatus(runtime.Struct):
     """certificates.k8s.io/v1beta1 CertificateSigningRequestStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[CertificateSigningRequestCondition] = runtime.field(
         "conditions", "[]CertificateSigningRequestCondition", default=runtime.EMPTY, omitempty=True
     )
@@ -135,8 +125,6 @@ class CertificateSigningRequestStatus(runtime.Struct):
 
 class ClusterTrustBundle(runtime.ResourceObject):
     """certificates.k8s.io/v1beta1 ClusterTrustBundle."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "ClusterTrustBundle")
     GENCLIENT = runtime.Genclient("clustertrustbundles", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -148,8 +136,6 @@ class ClusterTrustBundle(runtime.ResourceObject):
 class ClusterTrustBundleList(runtime.ListObject):
     """certificates.k8s.io/v1beta1 ClusterTrustBundleList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "ClusterTrustBundleList")
     ITEM = ClusterTrustBundle
 
@@ -160,16 +146,12 @@ class ClusterTrustBundleList(runtime.ListObject):
 class ClusterTrustBundleSpec(runtime.Struct):
     """certificates.k8s.io/v1beta1 ClusterTrustBundleSpec."""
 
-    __slots__ = ()
-
     signer_name: str = runtime.field("signerName", "string", default="", omitempty=True)
     trust_bundle: str = runtime.field("trustBundle", "string", default="")
 
 
 class PodCertificateRequest(runtime.ResourceObject):
     """certificates.k8s.io/v1beta1 PodCertificateRequest."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "PodCertificateRequest")
     GENCLIENT = runtime.Genclient("podcertificaterequests")
@@ -184,8 +166,6 @@ class PodCertificateRequest(runtime.ResourceObject):
 class PodCertificateRequestList(runtime.ListObject):
     """certificates.k8s.io/v1beta1 PodCertificateRequestList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "PodCertificateRequestList")
     ITEM = PodCertificateRequest
 
@@ -197,8 +177,6 @@ class PodCertificateRequestList(runtime.ListObject):
 
 class PodCertificateRequestSpec(runtime.Struct):
     """certificates.k8s.io/v1beta1 PodCertificateRequestSpec."""
-
-    __slots__ = ()
 
     signer_name: str = runtime.field("signerName", "string", default="")
     pod_name: str = runtime.field("podName", "string", default="")
@@ -218,8 +196,6 @@ class PodCertificateRequestSpec(runtime.Struct):
 
 class PodCertificateRequestStatus(runtime.Struct):
     """certificates.k8s.io/v1beta1 PodCertificateRequestStatus."""
-
-    __slots__ = ()
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"

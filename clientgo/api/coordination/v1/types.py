@@ -25,8 +25,6 @@ class CoordinatedLeaseStrategy(str):
 class Lease(runtime.ResourceObject):
     """coordination.k8s.io/v1 Lease."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1", "Lease")
     GENCLIENT = runtime.Genclient("leases", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -37,8 +35,6 @@ class Lease(runtime.ResourceObject):
 class LeaseList(runtime.ListObject):
     """coordination.k8s.io/v1 LeaseList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1", "LeaseList")
     ITEM = Lease
 
@@ -48,8 +44,6 @@ class LeaseList(runtime.ListObject):
 
 class LeaseSpec(runtime.Struct):
     """coordination.k8s.io/v1 LeaseSpec."""
-
-    __slots__ = ()
 
     holder_identity: str | None = runtime.field("holderIdentity", "*string", default=None, omitempty=True)
     lease_duration_seconds: int | None = runtime.field("leaseDurationSeconds", "*int32", default=None, omitempty=True)

@@ -17,8 +17,6 @@ GROUP_NAME = "coordination.k8s.io"
 class LeaseCandidate(runtime.ResourceObject):
     """coordination.k8s.io/v1alpha2 LeaseCandidate."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate")
     GENCLIENT = runtime.Genclient("leasecandidates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -29,8 +27,6 @@ class LeaseCandidate(runtime.ResourceObject):
 class LeaseCandidateList(runtime.ListObject):
     """coordination.k8s.io/v1alpha2 LeaseCandidateList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidateList")
     ITEM = LeaseCandidate
 
@@ -40,8 +36,6 @@ class LeaseCandidateList(runtime.ListObject):
 
 class LeaseCandidateSpec(runtime.Struct):
     """coordination.k8s.io/v1alpha2 LeaseCandidateSpec."""
-
-    __slots__ = ()
 
     lease_name: str = runtime.field("leaseName", "string", default="")
     ping_time: datetime | None = runtime.field("pingTime", "*microtime", default=None, omitempty=True)

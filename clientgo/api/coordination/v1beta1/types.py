@@ -17,8 +17,6 @@ GROUP_NAME = "coordination.k8s.io"
 class Lease(runtime.ResourceObject):
     """coordination.k8s.io/v1beta1 Lease."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "Lease")
     GENCLIENT = runtime.Genclient("leases", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -28,8 +26,6 @@ class Lease(runtime.ResourceObject):
 
 class LeaseCandidate(runtime.ResourceObject):
     """coordination.k8s.io/v1beta1 LeaseCandidate."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidate")
     GENCLIENT = runtime.Genclient("leasecandidates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -41,8 +37,6 @@ class LeaseCandidate(runtime.ResourceObject):
 class LeaseCandidateList(runtime.ListObject):
     """coordination.k8s.io/v1beta1 LeaseCandidateList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidateList")
     ITEM = LeaseCandidate
 
@@ -52,8 +46,6 @@ class LeaseCandidateList(runtime.ListObject):
 
 class LeaseCandidateSpec(runtime.Struct):
     """coordination.k8s.io/v1beta1 LeaseCandidateSpec."""
-
-    __slots__ = ()
 
     lease_name: str = runtime.field("leaseName", "string", default="")
     ping_time: datetime | None = runtime.field("pingTime", "*microtime", default=None, omitempty=True)
@@ -66,8 +58,6 @@ class LeaseCandidateSpec(runtime.Struct):
 class LeaseList(runtime.ListObject):
     """coordination.k8s.io/v1beta1 LeaseList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseList")
     ITEM = Lease
 
@@ -77,8 +67,6 @@ class LeaseList(runtime.ListObject):
 
 class LeaseSpec(runtime.Struct):
     """coordination.k8s.io/v1beta1 LeaseSpec."""
-
-    __slots__ = ()
 
     holder_identity: str | None = runtime.field("holderIdentity", "*string", default=None, omitempty=True)
     lease_duration_seconds: int | None = runtime.field("leaseDurationSeconds", "*int32", default=None, omitempty=True)

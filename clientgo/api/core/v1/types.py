@@ -897,8 +897,6 @@ class UnsatisfiableConstraintAction(str):
 class AWSElasticBlockStoreVolumeSource(runtime.Struct):
     """core/v1 AWSElasticBlockStoreVolumeSource."""
 
-    __slots__ = ()
-
     volume_id: str = runtime.field("volumeID", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
     partition: int = runtime.field("partition", "int32", default=0, omitempty=True)
@@ -907,8 +905,6 @@ class AWSElasticBlockStoreVolumeSource(runtime.Struct):
 
 class Affinity(runtime.Struct):
     """core/v1 Affinity."""
-
-    __slots__ = ()
 
     node_affinity: NodeAffinity | None = runtime.field("nodeAffinity", "*NodeAffinity", default=None, omitempty=True)
     pod_affinity: PodAffinity | None = runtime.field("podAffinity", "*PodAffinity", default=None, omitempty=True)
@@ -920,16 +916,12 @@ class Affinity(runtime.Struct):
 class AppArmorProfile(runtime.Struct):
     """core/v1 AppArmorProfile."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     localhost_profile: str | None = runtime.field("localhostProfile", "*string", default=None, omitempty=True)
 
 
 class AttachedVolume(runtime.Struct):
     """core/v1 AttachedVolume."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     device_path: str = runtime.field("devicePath", "string", default="")
@@ -938,8 +930,6 @@ class AttachedVolume(runtime.Struct):
 class AvoidPods(runtime.Struct):
     """core/v1 AvoidPods."""
 
-    __slots__ = ()
-
     prefer_avoid_pods: MutableSequence[PreferAvoidPodsEntry] = runtime.field(
         "preferAvoidPods", "[]PreferAvoidPodsEntry", default=runtime.EMPTY, omitempty=True
     )
@@ -947,8 +937,6 @@ class AvoidPods(runtime.Struct):
 
 class AzureDiskVolumeSource(runtime.Struct):
     """core/v1 AzureDiskVolumeSource."""
-
-    __slots__ = ()
 
     disk_name: str = runtime.field("diskName", "string", default="")
     data_disk_uri: str = runtime.field("diskURI", "string", default="")
@@ -961,8 +949,6 @@ class AzureDiskVolumeSource(runtime.Struct):
 class AzureFilePersistentVolumeSource(runtime.Struct):
     """core/v1 AzureFilePersistentVolumeSource."""
 
-    __slots__ = ()
-
     secret_name: str = runtime.field("secretName", "string", default="")
     share_name: str = runtime.field("shareName", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -972,8 +958,6 @@ class AzureFilePersistentVolumeSource(runtime.Struct):
 class AzureFileVolumeSource(runtime.Struct):
     """core/v1 AzureFileVolumeSource."""
 
-    __slots__ = ()
-
     secret_name: str = runtime.field("secretName", "string", default="")
     share_name: str = runtime.field("shareName", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -981,8 +965,6 @@ class AzureFileVolumeSource(runtime.Struct):
 
 class Binding(runtime.ResourceObject):
     """core/v1 Binding."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Binding")
 
@@ -992,8 +974,6 @@ class Binding(runtime.ResourceObject):
 
 class CSIPersistentVolumeSource(runtime.Struct):
     """core/v1 CSIPersistentVolumeSource."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="")
     volume_handle: str = runtime.field("volumeHandle", "string", default="")
@@ -1022,8 +1002,6 @@ class CSIPersistentVolumeSource(runtime.Struct):
 class CSIVolumeSource(runtime.Struct):
     """core/v1 CSIVolumeSource."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     read_only: bool | None = runtime.field("readOnly", "*bool", default=None, omitempty=True)
     fs_type: str | None = runtime.field("fsType", "*string", default=None, omitempty=True)
@@ -1038,16 +1016,12 @@ class CSIVolumeSource(runtime.Struct):
 class Capabilities(runtime.Struct):
     """core/v1 Capabilities."""
 
-    __slots__ = ()
-
     add: MutableSequence[str] = runtime.field("add", "[]string", default=runtime.EMPTY, omitempty=True)
     drop: MutableSequence[str] = runtime.field("drop", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class CephFSPersistentVolumeSource(runtime.Struct):
     """core/v1 CephFSPersistentVolumeSource."""
-
-    __slots__ = ()
 
     monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
     path: str = runtime.field("path", "string", default="", omitempty=True)
@@ -1059,8 +1033,6 @@ class CephFSPersistentVolumeSource(runtime.Struct):
 
 class CephFSVolumeSource(runtime.Struct):
     """core/v1 CephFSVolumeSource."""
-
-    __slots__ = ()
 
     monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
     path: str = runtime.field("path", "string", default="", omitempty=True)
@@ -1075,8 +1047,6 @@ class CephFSVolumeSource(runtime.Struct):
 class CinderPersistentVolumeSource(runtime.Struct):
     """core/v1 CinderPersistentVolumeSource."""
 
-    __slots__ = ()
-
     volume_id: str = runtime.field("volumeID", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -1085,8 +1055,6 @@ class CinderPersistentVolumeSource(runtime.Struct):
 
 class CinderVolumeSource(runtime.Struct):
     """core/v1 CinderVolumeSource."""
-
-    __slots__ = ()
 
     volume_id: str = runtime.field("volumeID", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
@@ -1099,15 +1067,11 @@ class CinderVolumeSource(runtime.Struct):
 class ClientIPConfig(runtime.Struct):
     """core/v1 ClientIPConfig."""
 
-    __slots__ = ()
-
     timeout_seconds: int | None = runtime.field("timeoutSeconds", "*int32", default=None, omitempty=True)
 
 
 class ClusterTrustBundleProjection(runtime.Struct):
     """core/v1 ClusterTrustBundleProjection."""
-
-    __slots__ = ()
 
     name: str | None = runtime.field("name", "*string", default=None, omitempty=True)
     signer_name: str | None = runtime.field("signerName", "*string", default=None, omitempty=True)
@@ -1121,8 +1085,6 @@ class ClusterTrustBundleProjection(runtime.Struct):
 class ComponentCondition(runtime.Struct):
     """core/v1 ComponentCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     message: str = runtime.field("message", "string", default="", omitempty=True)
@@ -1131,8 +1093,6 @@ class ComponentCondition(runtime.Struct):
 
 class ComponentStatus(runtime.ResourceObject):
     """core/v1 ComponentStatus."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ComponentStatus")
     GENCLIENT = runtime.Genclient("componentstatuses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -1146,8 +1106,6 @@ class ComponentStatus(runtime.ResourceObject):
 class ComponentStatusList(runtime.ListObject):
     """core/v1 ComponentStatusList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ComponentStatusList")
     ITEM = ComponentStatus
 
@@ -1157,8 +1115,6 @@ class ComponentStatusList(runtime.ListObject):
 
 class ConfigMap(runtime.ResourceObject):
     """core/v1 ConfigMap."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ConfigMap")
     GENCLIENT = runtime.Genclient("configmaps", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -1174,15 +1130,11 @@ class ConfigMap(runtime.ResourceObject):
 class LocalObjectReference(runtime.Struct):
     """core/v1 LocalObjectReference."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="", omitempty=True)
 
 
 class ConfigMapEnvSource(LocalObjectReference):
     """core/v1 ConfigMapEnvSource."""
-
-    __slots__ = ()
 
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
 
@@ -1190,16 +1142,12 @@ class ConfigMapEnvSource(LocalObjectReference):
 class ConfigMapKeySelector(LocalObjectReference):
     """core/v1 ConfigMapKeySelector."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
 
 
 class ConfigMapList(runtime.ListObject):
     """core/v1 ConfigMapList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ConfigMapList")
     ITEM = ConfigMap
@@ -1211,8 +1159,6 @@ class ConfigMapList(runtime.ListObject):
 class ConfigMapNodeConfigSource(runtime.Struct):
     """core/v1 ConfigMapNodeConfigSource."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="")
     name: str = runtime.field("name", "string", default="")
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
@@ -1223,16 +1169,12 @@ class ConfigMapNodeConfigSource(runtime.Struct):
 class ConfigMapProjection(LocalObjectReference):
     """core/v1 ConfigMapProjection."""
 
-    __slots__ = ()
-
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
 
 
 class ConfigMapVolumeSource(LocalObjectReference):
     """core/v1 ConfigMapVolumeSource."""
-
-    __slots__ = ()
 
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
     default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True)
@@ -1241,8 +1183,6 @@ class ConfigMapVolumeSource(LocalObjectReference):
 
 class Container(runtime.Struct):
     """core/v1 Container."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     image: str = runtime.field("image", "string", default="", omitempty=True)
@@ -1292,8 +1232,6 @@ class Container(runtime.Struct):
 class ContainerExtendedResourceRequest(runtime.Struct):
     """core/v1 ContainerExtendedResourceRequest."""
 
-    __slots__ = ()
-
     container_name: str = runtime.field("containerName", "string", default="")
     resource_name: str = runtime.field("resourceName", "string", default="")
     request_name: str = runtime.field("requestName", "string", default="")
@@ -1302,16 +1240,12 @@ class ContainerExtendedResourceRequest(runtime.Struct):
 class ContainerImage(runtime.Struct):
     """core/v1 ContainerImage."""
 
-    __slots__ = ()
-
     names: MutableSequence[str] = runtime.field("names", "[]string", default=runtime.EMPTY)
     size_bytes: int = runtime.field("sizeBytes", "int64", default=0, omitempty=True)
 
 
 class ContainerPort(runtime.Struct):
     """core/v1 ContainerPort."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     host_port: int = runtime.field("hostPort", "int32", default=0, omitempty=True)
@@ -1323,16 +1257,12 @@ class ContainerPort(runtime.Struct):
 class ContainerResizePolicy(runtime.Struct):
     """core/v1 ContainerResizePolicy."""
 
-    __slots__ = ()
-
     resource_name: str = runtime.field("resourceName", "string", default="")
     restart_policy: str = runtime.field("restartPolicy", "string", default="")
 
 
 class ContainerRestartRule(runtime.Struct):
     """core/v1 ContainerRestartRule."""
-
-    __slots__ = ()
 
     action: str = runtime.field("action", "string", default="", omitempty=True)
     exit_codes: ContainerRestartRuleOnExitCodes | None = runtime.field(
@@ -1343,16 +1273,12 @@ class ContainerRestartRule(runtime.Struct):
 class ContainerRestartRuleOnExitCodes(runtime.Struct):
     """core/v1 ContainerRestartRuleOnExitCodes."""
 
-    __slots__ = ()
-
     operator: str = runtime.field("operator", "string", default="", omitempty=True)
     values: MutableSequence[int] = runtime.field("values", "[]int32", default=runtime.EMPTY, omitempty=True)
 
 
 class ContainerState(runtime.Struct):
     """core/v1 ContainerState."""
-
-    __slots__ = ()
 
     waiting: ContainerStateWaiting | None = runtime.field(
         "waiting", "*ContainerStateWaiting", default=None, omitempty=True
@@ -1368,15 +1294,11 @@ class ContainerState(runtime.Struct):
 class ContainerStateRunning(runtime.Struct):
     """core/v1 ContainerStateRunning."""
 
-    __slots__ = ()
-
     started_at: datetime | None = runtime.field("startedAt", "time", default=None, omitempty=True)
 
 
 class ContainerStateTerminated(runtime.Struct):
     """core/v1 ContainerStateTerminated."""
-
-    __slots__ = ()
 
     exit_code: int = runtime.field("exitCode", "int32", default=0)
     signal: int = runtime.field("signal", "int32", default=0, omitempty=True)
@@ -1390,16 +1312,12 @@ class ContainerStateTerminated(runtime.Struct):
 class ContainerStateWaiting(runtime.Struct):
     """core/v1 ContainerStateWaiting."""
 
-    __slots__ = ()
-
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
     message: str = runtime.field("message", "string", default="", omitempty=True)
 
 
 class ContainerStatus(runtime.Struct):
     """core/v1 ContainerStatus."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     state: ContainerState = runtime.field("state", "ContainerState", default=runtime.EMPTY, omitempty=True)
@@ -1431,23 +1349,17 @@ class ContainerStatus(runtime.Struct):
 class ContainerUser(runtime.Struct):
     """core/v1 ContainerUser."""
 
-    __slots__ = ()
-
     linux: LinuxContainerUser | None = runtime.field("linux", "*LinuxContainerUser", default=None, omitempty=True)
 
 
 class DaemonEndpoint(runtime.Struct):
     """core/v1 DaemonEndpoint."""
 
-    __slots__ = ()
-
     port: int = runtime.field("Port", "int32", default=0)
 
 
 class DownwardAPIProjection(runtime.Struct):
     """core/v1 DownwardAPIProjection."""
-
-    __slots__ = ()
 
     items: MutableSequence[DownwardAPIVolumeFile] = runtime.field(
         "items", "[]DownwardAPIVolumeFile", default=runtime.EMPTY, omitempty=True
@@ -1456,8 +1368,6 @@ class DownwardAPIProjection(runtime.Struct):
 
 class DownwardAPIVolumeFile(runtime.Struct):
     """core/v1 DownwardAPIVolumeFile."""
-
-    __slots__ = ()
 
     path: str = runtime.field("path", "string", default="")
     field_ref: ObjectFieldSelector | None = runtime.field(
@@ -1472,8 +1382,6 @@ class DownwardAPIVolumeFile(runtime.Struct):
 class DownwardAPIVolumeSource(runtime.Struct):
     """core/v1 DownwardAPIVolumeSource."""
 
-    __slots__ = ()
-
     items: MutableSequence[DownwardAPIVolumeFile] = runtime.field(
         "items", "[]DownwardAPIVolumeFile", default=runtime.EMPTY, omitempty=True
     )
@@ -1483,16 +1391,12 @@ class DownwardAPIVolumeSource(runtime.Struct):
 class EmptyDirVolumeSource(runtime.Struct):
     """core/v1 EmptyDirVolumeSource."""
 
-    __slots__ = ()
-
     medium: str = runtime.field("medium", "string", default="", omitempty=True)
     size_limit: Quantity | None = runtime.field("sizeLimit", "*quantity", default=None, omitempty=True)
 
 
 class EndpointAddress(runtime.Struct):
     """core/v1 EndpointAddress."""
-
-    __slots__ = ()
 
     ip: str = runtime.field("ip", "string", default="")
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
@@ -1503,8 +1407,6 @@ class EndpointAddress(runtime.Struct):
 class EndpointPort(runtime.Struct):
     """core/v1 EndpointPort."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="", omitempty=True)
     port: int = runtime.field("port", "int32", default=0)
     protocol: str = runtime.field("protocol", "string", default="", omitempty=True)
@@ -1513,8 +1415,6 @@ class EndpointPort(runtime.Struct):
 
 class EndpointSubset(runtime.Struct):
     """core/v1 EndpointSubset."""
-
-    __slots__ = ()
 
     addresses: MutableSequence[EndpointAddress] = runtime.field(
         "addresses", "[]EndpointAddress", default=runtime.EMPTY, omitempty=True
@@ -1530,8 +1430,6 @@ class EndpointSubset(runtime.Struct):
 class Endpoints(runtime.ResourceObject):
     """core/v1 Endpoints."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Endpoints")
     GENCLIENT = runtime.Genclient("endpoints", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -1544,8 +1442,6 @@ class Endpoints(runtime.ResourceObject):
 class EndpointsList(runtime.ListObject):
     """core/v1 EndpointsList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "EndpointsList")
     ITEM = Endpoints
 
@@ -1555,8 +1451,6 @@ class EndpointsList(runtime.ListObject):
 
 class EnvFromSource(runtime.Struct):
     """core/v1 EnvFromSource."""
-
-    __slots__ = ()
 
     prefix: str = runtime.field("prefix", "string", default="", omitempty=True)
     config_map_ref: ConfigMapEnvSource | None = runtime.field(
@@ -1568,8 +1462,6 @@ class EnvFromSource(runtime.Struct):
 class EnvVar(runtime.Struct):
     """core/v1 EnvVar."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     value: str = runtime.field("value", "string", default="", omitempty=True)
     value_from: EnvVarSource | None = runtime.field("valueFrom", "*EnvVarSource", default=None, omitempty=True)
@@ -1577,8 +1469,6 @@ class EnvVar(runtime.Struct):
 
 class EnvVarSource(runtime.Struct):
     """core/v1 EnvVarSource."""
-
-    __slots__ = ()
 
     field_ref: ObjectFieldSelector | None = runtime.field(
         "fieldRef", "*ObjectFieldSelector", default=None, omitempty=True
@@ -1597,8 +1487,6 @@ class EnvVarSource(runtime.Struct):
 
 class EphemeralContainerCommon(runtime.Struct):
     """core/v1 EphemeralContainerCommon."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     image: str = runtime.field("image", "string", default="", omitempty=True)
@@ -1648,15 +1536,11 @@ class EphemeralContainerCommon(runtime.Struct):
 class EphemeralContainer(EphemeralContainerCommon):
     """core/v1 EphemeralContainer."""
 
-    __slots__ = ()
-
     target_container_name: str = runtime.field("targetContainerName", "string", default="", omitempty=True)
 
 
 class EphemeralVolumeSource(runtime.Struct):
     """core/v1 EphemeralVolumeSource."""
-
-    __slots__ = ()
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = runtime.field(
         "volumeClaimTemplate", "*PersistentVolumeClaimTemplate", default=None, omitempty=True
@@ -1665,8 +1549,6 @@ class EphemeralVolumeSource(runtime.Struct):
 
 class Event(runtime.ResourceObject):
     """core/v1 Event."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Event")
     GENCLIENT = runtime.Genclient("events", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -1691,8 +1573,6 @@ class Event(runtime.ResourceObject):
 class EventList(runtime.ListObject):
     """core/v1 EventList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "EventList")
     ITEM = Event
 
@@ -1703,16 +1583,12 @@ class EventList(runtime.ListObject):
 class EventSeries(runtime.Struct):
     """core/v1 EventSeries."""
 
-    __slots__ = ()
-
     count: int = runtime.field("count", "int32", default=0, omitempty=True)
     last_observed_time: datetime | None = runtime.field("lastObservedTime", "microtime", default=None, omitempty=True)
 
 
 class EventSource(runtime.Struct):
     """core/v1 EventSource."""
-
-    __slots__ = ()
 
     component: str = runtime.field("component", "string", default="", omitempty=True)
     host: str = runtime.field("host", "string", default="", omitempty=True)
@@ -1721,15 +1597,11 @@ class EventSource(runtime.Struct):
 class ExecAction(runtime.Struct):
     """core/v1 ExecAction."""
 
-    __slots__ = ()
-
     command: MutableSequence[str] = runtime.field("command", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class FCVolumeSource(runtime.Struct):
     """core/v1 FCVolumeSource."""
-
-    __slots__ = ()
 
     target_wwns: MutableSequence[str] = runtime.field("targetWWNs", "[]string", default=runtime.EMPTY, omitempty=True)
     lun: int | None = runtime.field("lun", "*int32", default=None, omitempty=True)
@@ -1741,8 +1613,6 @@ class FCVolumeSource(runtime.Struct):
 class FileKeySelector(runtime.Struct):
     """core/v1 FileKeySelector."""
 
-    __slots__ = ()
-
     volume_name: str = runtime.field("volumeName", "string", default="")
     path: str = runtime.field("path", "string", default="")
     key: str = runtime.field("key", "string", default="")
@@ -1751,8 +1621,6 @@ class FileKeySelector(runtime.Struct):
 
 class FlexPersistentVolumeSource(runtime.Struct):
     """core/v1 FlexPersistentVolumeSource."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
@@ -1765,8 +1633,6 @@ class FlexPersistentVolumeSource(runtime.Struct):
 
 class FlexVolumeSource(runtime.Struct):
     """core/v1 FlexVolumeSource."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
@@ -1782,16 +1648,12 @@ class FlexVolumeSource(runtime.Struct):
 class FlockerVolumeSource(runtime.Struct):
     """core/v1 FlockerVolumeSource."""
 
-    __slots__ = ()
-
     dataset_name: str = runtime.field("datasetName", "string", default="", omitempty=True)
     dataset_uuid: str = runtime.field("datasetUUID", "string", default="", omitempty=True)
 
 
 class GCEPersistentDiskVolumeSource(runtime.Struct):
     """core/v1 GCEPersistentDiskVolumeSource."""
-
-    __slots__ = ()
 
     pd_name: str = runtime.field("pdName", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
@@ -1802,16 +1664,12 @@ class GCEPersistentDiskVolumeSource(runtime.Struct):
 class GRPCAction(runtime.Struct):
     """core/v1 GRPCAction."""
 
-    __slots__ = ()
-
     port: int = runtime.field("port", "int32", default=0)
     service: str | None = runtime.field("service", "*string", default=None)
 
 
 class GitRepoVolumeSource(runtime.Struct):
     """core/v1 GitRepoVolumeSource."""
-
-    __slots__ = ()
 
     repository: str = runtime.field("repository", "string", default="")
     revision: str = runtime.field("revision", "string", default="", omitempty=True)
@@ -1820,8 +1678,6 @@ class GitRepoVolumeSource(runtime.Struct):
 
 class GlusterfsPersistentVolumeSource(runtime.Struct):
     """core/v1 GlusterfsPersistentVolumeSource."""
-
-    __slots__ = ()
 
     endpoints_name: str = runtime.field("endpoints", "string", default="")
     path: str = runtime.field("path", "string", default="")
@@ -1832,8 +1688,6 @@ class GlusterfsPersistentVolumeSource(runtime.Struct):
 class GlusterfsVolumeSource(runtime.Struct):
     """core/v1 GlusterfsVolumeSource."""
 
-    __slots__ = ()
-
     endpoints_name: str = runtime.field("endpoints", "string", default="")
     path: str = runtime.field("path", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -1841,8 +1695,6 @@ class GlusterfsVolumeSource(runtime.Struct):
 
 class HTTPGetAction(runtime.Struct):
     """core/v1 HTTPGetAction."""
-
-    __slots__ = ()
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
     port: int | str = runtime.field("port", "intorstring", default=0)
@@ -1856,16 +1708,12 @@ class HTTPGetAction(runtime.Struct):
 class HTTPHeader(runtime.Struct):
     """core/v1 HTTPHeader."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     value: str = runtime.field("value", "string", default="")
 
 
 class HostAlias(runtime.Struct):
     """core/v1 HostAlias."""
-
-    __slots__ = ()
 
     ip: str = runtime.field("ip", "string", default="")
     hostnames: MutableSequence[str] = runtime.field("hostnames", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -1874,15 +1722,11 @@ class HostAlias(runtime.Struct):
 class HostIP(runtime.Struct):
     """core/v1 HostIP."""
 
-    __slots__ = ()
-
     ip: str = runtime.field("ip", "string", default="")
 
 
 class HostPathVolumeSource(runtime.Struct):
     """core/v1 HostPathVolumeSource."""
-
-    __slots__ = ()
 
     path: str = runtime.field("path", "string", default="")
     type: str | None = runtime.field("type", "*string", default=None, omitempty=True)
@@ -1890,8 +1734,6 @@ class HostPathVolumeSource(runtime.Struct):
 
 class ISCSIPersistentVolumeSource(runtime.Struct):
     """core/v1 ISCSIPersistentVolumeSource."""
-
-    __slots__ = ()
 
     target_portal: str = runtime.field("targetPortal", "string", default="")
     iqn: str = runtime.field("iqn", "string", default="")
@@ -1908,8 +1750,6 @@ class ISCSIPersistentVolumeSource(runtime.Struct):
 
 class ISCSIVolumeSource(runtime.Struct):
     """core/v1 ISCSIVolumeSource."""
-
-    __slots__ = ()
 
     target_portal: str = runtime.field("targetPortal", "string", default="")
     iqn: str = runtime.field("iqn", "string", default="")
@@ -1929,8 +1769,6 @@ class ISCSIVolumeSource(runtime.Struct):
 class ImageVolumeSource(runtime.Struct):
     """core/v1 ImageVolumeSource."""
 
-    __slots__ = ()
-
     reference: str = runtime.field("reference", "string", default="", omitempty=True)
     pull_policy: str = runtime.field("pullPolicy", "string", default="", omitempty=True)
 
@@ -1938,15 +1776,11 @@ class ImageVolumeSource(runtime.Struct):
 class ImageVolumeStatus(runtime.Struct):
     """core/v1 ImageVolumeStatus."""
 
-    __slots__ = ()
-
     image_ref: str = runtime.field("imageRef", "string", default="", omitempty=True)
 
 
 class KeyToPath(runtime.Struct):
     """core/v1 KeyToPath."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     path: str = runtime.field("path", "string", default="")
@@ -1956,8 +1790,6 @@ class KeyToPath(runtime.Struct):
 class Lifecycle(runtime.Struct):
     """core/v1 Lifecycle."""
 
-    __slots__ = ()
-
     post_start: LifecycleHandler | None = runtime.field("postStart", "*LifecycleHandler", default=None, omitempty=True)
     pre_stop: LifecycleHandler | None = runtime.field("preStop", "*LifecycleHandler", default=None, omitempty=True)
     stop_signal: str | None = runtime.field("stopSignal", "*string", default=None, omitempty=True)
@@ -1965,8 +1797,6 @@ class Lifecycle(runtime.Struct):
 
 class LifecycleHandler(runtime.Struct):
     """core/v1 LifecycleHandler."""
-
-    __slots__ = ()
 
     exec: ExecAction | None = runtime.field("exec", "*ExecAction", default=None, omitempty=True)
     http_get: HTTPGetAction | None = runtime.field("httpGet", "*HTTPGetAction", default=None, omitempty=True)
@@ -1977,8 +1807,6 @@ class LifecycleHandler(runtime.Struct):
 class LimitRange(runtime.ResourceObject):
     """core/v1 LimitRange."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "LimitRange")
     GENCLIENT = runtime.Genclient("limitranges", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -1988,8 +1816,6 @@ class LimitRange(runtime.ResourceObject):
 
 class LimitRangeItem(runtime.Struct):
     """core/v1 LimitRangeItem."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     max: MutableMapping[str, Quantity] = runtime.field(
@@ -2012,8 +1838,6 @@ class LimitRangeItem(runtime.Struct):
 class LimitRangeList(runtime.ListObject):
     """core/v1 LimitRangeList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "LimitRangeList")
     ITEM = LimitRange
 
@@ -2024,15 +1848,11 @@ class LimitRangeList(runtime.ListObject):
 class LimitRangeSpec(runtime.Struct):
     """core/v1 LimitRangeSpec."""
 
-    __slots__ = ()
-
     limits: MutableSequence[LimitRangeItem] = runtime.field("limits", "[]LimitRangeItem", default=runtime.EMPTY)
 
 
 class LinuxContainerUser(runtime.Struct):
     """core/v1 LinuxContainerUser."""
-
-    __slots__ = ()
 
     uid: int = runtime.field("uid", "int64", default=0)
     gid: int = runtime.field("gid", "int64", default=0)
@@ -2044,8 +1864,6 @@ class LinuxContainerUser(runtime.Struct):
 class LoadBalancerIngress(runtime.Struct):
     """core/v1 LoadBalancerIngress."""
 
-    __slots__ = ()
-
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
     ip_mode: str | None = runtime.field("ipMode", "*string", default=None, omitempty=True)
@@ -2055,8 +1873,6 @@ class LoadBalancerIngress(runtime.Struct):
 class LoadBalancerStatus(runtime.Struct):
     """core/v1 LoadBalancerStatus."""
 
-    __slots__ = ()
-
     ingress: MutableSequence[LoadBalancerIngress] = runtime.field(
         "ingress", "[]LoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
@@ -2065,16 +1881,12 @@ class LoadBalancerStatus(runtime.Struct):
 class LocalVolumeSource(runtime.Struct):
     """core/v1 LocalVolumeSource."""
 
-    __slots__ = ()
-
     path: str = runtime.field("path", "string", default="")
     fs_type: str | None = runtime.field("fsType", "*string", default=None, omitempty=True)
 
 
 class ModifyVolumeStatus(runtime.Struct):
     """core/v1 ModifyVolumeStatus."""
-
-    __slots__ = ()
 
     target_volume_attributes_class_name: str = runtime.field(
         "targetVolumeAttributesClassName", "string", default="", omitempty=True
@@ -2085,8 +1897,6 @@ class ModifyVolumeStatus(runtime.Struct):
 class NFSVolumeSource(runtime.Struct):
     """core/v1 NFSVolumeSource."""
 
-    __slots__ = ()
-
     server: str = runtime.field("server", "string", default="")
     path: str = runtime.field("path", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -2094,8 +1904,6 @@ class NFSVolumeSource(runtime.Struct):
 
 class Namespace(runtime.ResourceObject):
     """core/v1 Namespace."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Namespace")
     GENCLIENT = runtime.Genclient("namespaces", namespaced=False, verbs=("create", "update", "updateStatus", "delete", "get", "list", "watch", "patch", "apply"))
@@ -2108,8 +1916,6 @@ class Namespace(runtime.ResourceObject):
 class NamespaceCondition(runtime.Struct):
     """core/v1 NamespaceCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -2119,8 +1925,6 @@ class NamespaceCondition(runtime.Struct):
 
 class NamespaceList(runtime.ListObject):
     """core/v1 NamespaceList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "NamespaceList")
     ITEM = Namespace
@@ -2132,15 +1936,11 @@ class NamespaceList(runtime.ListObject):
 class NamespaceSpec(runtime.Struct):
     """core/v1 NamespaceSpec."""
 
-    __slots__ = ()
-
     finalizers: MutableSequence[str] = runtime.field("finalizers", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class NamespaceStatus(runtime.Struct):
     """core/v1 NamespaceStatus."""
-
-    __slots__ = ()
 
     phase: str = runtime.field("phase", "string", default="", omitempty=True)
     conditions: MutableSequence[NamespaceCondition] = runtime.field(
@@ -2150,8 +1950,6 @@ class NamespaceStatus(runtime.Struct):
 
 class Node(runtime.ResourceObject):
     """core/v1 Node."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Node")
     GENCLIENT = runtime.Genclient("nodes", namespaced=False)
@@ -2164,16 +1962,12 @@ class Node(runtime.ResourceObject):
 class NodeAddress(runtime.Struct):
     """core/v1 NodeAddress."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     address: str = runtime.field("address", "string", default="")
 
 
 class NodeAffinity(runtime.Struct):
     """core/v1 NodeAffinity."""
-
-    __slots__ = ()
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = runtime.field(
         "requiredDuringSchedulingIgnoredDuringExecution", "*NodeSelector", default=None, omitempty=True
@@ -2186,8 +1980,6 @@ class NodeAffinity(runtime.Struct):
 class NodeAllocatableResourceClaimStatus(runtime.Struct):
     """core/v1 NodeAllocatableResourceClaimStatus."""
 
-    __slots__ = ()
-
     resource_claim_name: str = runtime.field("resourceClaimName", "string", default="")
     containers: MutableSequence[str] = runtime.field("containers", "[]string", default=runtime.EMPTY, omitempty=True)
     resources: MutableMapping[str, Quantity] = runtime.field("resources", "map[string]quantity", default=runtime.EMPTY)
@@ -2195,8 +1987,6 @@ class NodeAllocatableResourceClaimStatus(runtime.Struct):
 
 class NodeCondition(runtime.Struct):
     """core/v1 NodeCondition."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
@@ -2209,8 +1999,6 @@ class NodeCondition(runtime.Struct):
 class NodeConfigSource(runtime.Struct):
     """core/v1 NodeConfigSource."""
 
-    __slots__ = ()
-
     config_map: ConfigMapNodeConfigSource | None = runtime.field(
         "configMap", "*ConfigMapNodeConfigSource", default=None, omitempty=True
     )
@@ -2218,8 +2006,6 @@ class NodeConfigSource(runtime.Struct):
 
 class NodeConfigStatus(runtime.Struct):
     """core/v1 NodeConfigStatus."""
-
-    __slots__ = ()
 
     assigned: NodeConfigSource | None = runtime.field("assigned", "*NodeConfigSource", default=None, omitempty=True)
     active: NodeConfigSource | None = runtime.field("active", "*NodeConfigSource", default=None, omitempty=True)
@@ -2232,8 +2018,6 @@ class NodeConfigStatus(runtime.Struct):
 class NodeDaemonEndpoints(runtime.Struct):
     """core/v1 NodeDaemonEndpoints."""
 
-    __slots__ = ()
-
     kubelet_endpoint: DaemonEndpoint = runtime.field(
         "kubeletEndpoint", "DaemonEndpoint", default=runtime.EMPTY, omitempty=True
     )
@@ -2242,8 +2026,6 @@ class NodeDaemonEndpoints(runtime.Struct):
 class NodeFeatures(runtime.Struct):
     """core/v1 NodeFeatures."""
 
-    __slots__ = ()
-
     supplemental_groups_policy: bool | None = runtime.field(
         "supplementalGroupsPolicy", "*bool", default=None, omitempty=True
     )
@@ -2251,8 +2033,6 @@ class NodeFeatures(runtime.Struct):
 
 class NodeList(runtime.ListObject):
     """core/v1 NodeList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "NodeList")
     ITEM = Node
@@ -2264,8 +2044,6 @@ class NodeList(runtime.ListObject):
 class NodeProxyOptions(runtime.Object):
     """core/v1 NodeProxyOptions."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "NodeProxyOptions")
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
@@ -2273,8 +2051,6 @@ class NodeProxyOptions(runtime.Object):
 
 class NodeRuntimeHandler(runtime.Struct):
     """core/v1 NodeRuntimeHandler."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     features: NodeRuntimeHandlerFeatures | None = runtime.field(
@@ -2285,8 +2061,6 @@ class NodeRuntimeHandler(runtime.Struct):
 class NodeRuntimeHandlerFeatures(runtime.Struct):
     """core/v1 NodeRuntimeHandlerFeatures."""
 
-    __slots__ = ()
-
     recursive_read_only_mounts: bool | None = runtime.field(
         "recursiveReadOnlyMounts", "*bool", default=None, omitempty=True
     )
@@ -2296,8 +2070,6 @@ class NodeRuntimeHandlerFeatures(runtime.Struct):
 class NodeSelector(runtime.Struct):
     """core/v1 NodeSelector."""
 
-    __slots__ = ()
-
     node_selector_terms: MutableSequence[NodeSelectorTerm] = runtime.field(
         "nodeSelectorTerms", "[]NodeSelectorTerm", default=runtime.EMPTY
     )
@@ -2306,8 +2078,6 @@ class NodeSelector(runtime.Struct):
 class NodeSelectorRequirement(runtime.Struct):
     """core/v1 NodeSelectorRequirement."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     operator: str = runtime.field("operator", "string", default="")
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -2315,8 +2085,6 @@ class NodeSelectorRequirement(runtime.Struct):
 
 class NodeSelectorTerm(runtime.Struct):
     """core/v1 NodeSelectorTerm."""
-
-    __slots__ = ()
 
     match_expressions: MutableSequence[NodeSelectorRequirement] = runtime.field(
         "matchExpressions", "[]NodeSelectorRequirement", default=runtime.EMPTY, omitempty=True
@@ -2328,8 +2096,6 @@ class NodeSelectorTerm(runtime.Struct):
 
 class NodeSpec(runtime.Struct):
     """core/v1 NodeSpec."""
-
-    __slots__ = ()
 
     pod_cidr: str = runtime.field("podCIDR", "string", default="", omitempty=True)
     pod_cidrs: MutableSequence[str] = runtime.field(
@@ -2346,8 +2112,6 @@ class NodeSpec(runtime.Struct):
 
 class NodeStatus(runtime.Struct):
     """core/v1 NodeStatus."""
-
-    __slots__ = ()
 
     capacity: MutableMapping[str, Quantity] = runtime.field(
         "capacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
@@ -2388,15 +2152,11 @@ class NodeStatus(runtime.Struct):
 class NodeSwapStatus(runtime.Struct):
     """core/v1 NodeSwapStatus."""
 
-    __slots__ = ()
-
     capacity: int | None = runtime.field("capacity", "*int64", default=None, omitempty=True)
 
 
 class NodeSystemInfo(runtime.Struct):
     """core/v1 NodeSystemInfo."""
-
-    __slots__ = ()
 
     machine_id: str = runtime.field("machineID", "string", default="")
     system_uuid: str = runtime.field("systemUUID", "string", default="")
@@ -2414,16 +2174,12 @@ class NodeSystemInfo(runtime.Struct):
 class ObjectFieldSelector(runtime.Struct):
     """core/v1 ObjectFieldSelector."""
 
-    __slots__ = ()
-
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
     field_path: str = runtime.field("fieldPath", "string", default="")
 
 
 class ObjectReference(runtime.Struct):
     """core/v1 ObjectReference."""
-
-    __slots__ = ()
 
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
@@ -2437,8 +2193,6 @@ class ObjectReference(runtime.Struct):
 class PersistentVolume(runtime.ResourceObject):
     """core/v1 PersistentVolume."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolume")
     GENCLIENT = runtime.Genclient("persistentvolumes", namespaced=False)
 
@@ -2451,8 +2205,6 @@ class PersistentVolume(runtime.ResourceObject):
 
 class PersistentVolumeClaim(runtime.ResourceObject):
     """core/v1 PersistentVolumeClaim."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolumeClaim")
     GENCLIENT = runtime.Genclient("persistentvolumeclaims")
@@ -2469,8 +2221,6 @@ class PersistentVolumeClaim(runtime.ResourceObject):
 class PersistentVolumeClaimCondition(runtime.Struct):
     """core/v1 PersistentVolumeClaimCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_probe_time: datetime | None = runtime.field("lastProbeTime", "time", default=None, omitempty=True)
@@ -2481,8 +2231,6 @@ class PersistentVolumeClaimCondition(runtime.Struct):
 
 class PersistentVolumeClaimList(runtime.ListObject):
     """core/v1 PersistentVolumeClaimList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolumeClaimList")
     ITEM = PersistentVolumeClaim
@@ -2495,8 +2243,6 @@ class PersistentVolumeClaimList(runtime.ListObject):
 
 class PersistentVolumeClaimSpec(runtime.Struct):
     """core/v1 PersistentVolumeClaimSpec."""
-
-    __slots__ = ()
 
     access_modes: MutableSequence[str] = runtime.field("accessModes", "[]string", default=runtime.EMPTY, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -2521,8 +2267,6 @@ class PersistentVolumeClaimSpec(runtime.Struct):
 
 class PersistentVolumeClaimStatus(runtime.Struct):
     """core/v1 PersistentVolumeClaimStatus."""
-
-    __slots__ = ()
 
     phase: str = runtime.field("phase", "string", default="", omitempty=True)
     access_modes: MutableSequence[str] = runtime.field("accessModes", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -2549,8 +2293,6 @@ class PersistentVolumeClaimStatus(runtime.Struct):
 class PersistentVolumeClaimTemplate(runtime.Struct):
     """core/v1 PersistentVolumeClaimTemplate."""
 
-    __slots__ = ()
-
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: PersistentVolumeClaimSpec = runtime.field("spec", "PersistentVolumeClaimSpec", default=runtime.EMPTY)
 
@@ -2558,16 +2300,12 @@ class PersistentVolumeClaimTemplate(runtime.Struct):
 class PersistentVolumeClaimVolumeSource(runtime.Struct):
     """core/v1 PersistentVolumeClaimVolumeSource."""
 
-    __slots__ = ()
-
     claim_name: str = runtime.field("claimName", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
 
 
 class PersistentVolumeList(runtime.ListObject):
     """core/v1 PersistentVolumeList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolumeList")
     ITEM = PersistentVolume
@@ -2578,8 +2316,6 @@ class PersistentVolumeList(runtime.ListObject):
 
 class PersistentVolumeSource(runtime.Struct):
     """core/v1 PersistentVolumeSource."""
-
-    __slots__ = ()
 
     gce_persistent_disk: GCEPersistentDiskVolumeSource | None = runtime.field(
         "gcePersistentDisk", "*GCEPersistentDiskVolumeSource", default=None, omitempty=True
@@ -2642,8 +2378,6 @@ class PersistentVolumeSource(runtime.Struct):
 class PersistentVolumeSpec(PersistentVolumeSource):
     """core/v1 PersistentVolumeSpec."""
 
-    __slots__ = ()
-
     capacity: MutableMapping[str, Quantity] = runtime.field(
         "capacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
@@ -2668,8 +2402,6 @@ class PersistentVolumeSpec(PersistentVolumeSource):
 class PersistentVolumeStatus(runtime.Struct):
     """core/v1 PersistentVolumeStatus."""
 
-    __slots__ = ()
-
     phase: str = runtime.field("phase", "string", default="", omitempty=True)
     message: str = runtime.field("message", "string", default="", omitempty=True)
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
@@ -2681,16 +2413,12 @@ class PersistentVolumeStatus(runtime.Struct):
 class PhotonPersistentDiskVolumeSource(runtime.Struct):
     """core/v1 PhotonPersistentDiskVolumeSource."""
 
-    __slots__ = ()
-
     pd_id: str = runtime.field("pdID", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
 
 
 class Pod(runtime.ResourceObject):
     """core/v1 Pod."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Pod")
     GENCLIENT = runtime.Genclient("pods", methods=(runtime.ClientMethod("UpdateEphemeralContainers", "update", "ephemeralcontainers"), runtime.ClientMethod("UpdateResize", "update", "resize"),))
@@ -2703,8 +2431,6 @@ class Pod(runtime.ResourceObject):
 class PodAffinity(runtime.Struct):
     """core/v1 PodAffinity."""
 
-    __slots__ = ()
-
     required_during_scheduling_ignored_during_execution: MutableSequence[PodAffinityTerm] = runtime.field(
         "requiredDuringSchedulingIgnoredDuringExecution", "[]PodAffinityTerm", default=runtime.EMPTY, omitempty=True
     )
@@ -2715,8 +2441,6 @@ class PodAffinity(runtime.Struct):
 
 class PodAffinityTerm(runtime.Struct):
     """core/v1 PodAffinityTerm."""
-
-    __slots__ = ()
 
     label_selector: metav1.LabelSelector | None = runtime.field(
         "labelSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -2737,8 +2461,6 @@ class PodAffinityTerm(runtime.Struct):
 class PodAntiAffinity(runtime.Struct):
     """core/v1 PodAntiAffinity."""
 
-    __slots__ = ()
-
     required_during_scheduling_ignored_during_execution: MutableSequence[PodAffinityTerm] = runtime.field(
         "requiredDuringSchedulingIgnoredDuringExecution", "[]PodAffinityTerm", default=runtime.EMPTY, omitempty=True
     )
@@ -2749,8 +2471,6 @@ class PodAntiAffinity(runtime.Struct):
 
 class PodAttachOptions(runtime.Object):
     """core/v1 PodAttachOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodAttachOptions")
 
@@ -2763,8 +2483,6 @@ class PodAttachOptions(runtime.Object):
 
 class PodCertificateProjection(runtime.Struct):
     """core/v1 PodCertificateProjection."""
-
-    __slots__ = ()
 
     signer_name: str = runtime.field("signerName", "string", default="", omitempty=True)
     key_type: str = runtime.field("keyType", "string", default="", omitempty=True)
@@ -2780,8 +2498,6 @@ class PodCertificateProjection(runtime.Struct):
 class PodCondition(runtime.Struct):
     """core/v1 PodCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     status: str = runtime.field("status", "string", default="")
@@ -2794,8 +2510,6 @@ class PodCondition(runtime.Struct):
 class PodDNSConfig(runtime.Struct):
     """core/v1 PodDNSConfig."""
 
-    __slots__ = ()
-
     nameservers: MutableSequence[str] = runtime.field("nameservers", "[]string", default=runtime.EMPTY, omitempty=True)
     searches: MutableSequence[str] = runtime.field("searches", "[]string", default=runtime.EMPTY, omitempty=True)
     options: MutableSequence[PodDNSConfigOption] = runtime.field(
@@ -2806,16 +2520,12 @@ class PodDNSConfig(runtime.Struct):
 class PodDNSConfigOption(runtime.Struct):
     """core/v1 PodDNSConfigOption."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="", omitempty=True)
     value: str | None = runtime.field("value", "*string", default=None, omitempty=True)
 
 
 class PodExecOptions(runtime.Object):
     """core/v1 PodExecOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodExecOptions")
 
@@ -2830,8 +2540,6 @@ class PodExecOptions(runtime.Object):
 class PodExtendedResourceClaimStatus(runtime.Struct):
     """core/v1 PodExtendedResourceClaimStatus."""
 
-    __slots__ = ()
-
     request_mappings: MutableSequence[ContainerExtendedResourceRequest] = runtime.field(
         "requestMappings", "[]ContainerExtendedResourceRequest", default=runtime.EMPTY
     )
@@ -2841,15 +2549,11 @@ class PodExtendedResourceClaimStatus(runtime.Struct):
 class PodIP(runtime.Struct):
     """core/v1 PodIP."""
 
-    __slots__ = ()
-
     ip: str = runtime.field("ip", "string", default="")
 
 
 class PodList(runtime.ListObject):
     """core/v1 PodList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodList")
     ITEM = Pod
@@ -2860,8 +2564,6 @@ class PodList(runtime.ListObject):
 
 class PodLogOptions(runtime.Object):
     """core/v1 PodLogOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodLogOptions")
 
@@ -2882,15 +2584,11 @@ class PodLogOptions(runtime.Object):
 class PodOS(runtime.Struct):
     """core/v1 PodOS."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class PodPortForwardOptions(runtime.Object):
     """core/v1 PodPortForwardOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodPortForwardOptions")
 
@@ -2900,8 +2598,6 @@ class PodPortForwardOptions(runtime.Object):
 class PodProxyOptions(runtime.Object):
     """core/v1 PodProxyOptions."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodProxyOptions")
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
@@ -2910,15 +2606,11 @@ class PodProxyOptions(runtime.Object):
 class PodReadinessGate(runtime.Struct):
     """core/v1 PodReadinessGate."""
 
-    __slots__ = ()
-
     condition_type: str = runtime.field("conditionType", "string", default="")
 
 
 class PodResourceClaim(runtime.Struct):
     """core/v1 PodResourceClaim."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
@@ -2930,8 +2622,6 @@ class PodResourceClaim(runtime.Struct):
 class PodResourceClaimStatus(runtime.Struct):
     """core/v1 PodResourceClaimStatus."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
 
@@ -2939,23 +2629,17 @@ class PodResourceClaimStatus(runtime.Struct):
 class PodSchedulingGate(runtime.Struct):
     """core/v1 PodSchedulingGate."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class PodSchedulingGroup(runtime.Struct):
     """core/v1 PodSchedulingGroup."""
 
-    __slots__ = ()
-
     pod_group_name: str | None = runtime.field("podGroupName", "*string", default=None, omitempty=True)
 
 
 class PodSecurityContext(runtime.Struct):
     """core/v1 PodSecurityContext."""
-
-    __slots__ = ()
 
     se_linux_options: SELinuxOptions | None = runtime.field(
         "seLinuxOptions", "*SELinuxOptions", default=None, omitempty=True
@@ -2987,8 +2671,6 @@ class PodSecurityContext(runtime.Struct):
 class PodSignature(runtime.Struct):
     """core/v1 PodSignature."""
 
-    __slots__ = ()
-
     pod_controller: metav1.OwnerReference | None = runtime.field(
         "podController", "*metav1.OwnerReference", default=None, omitempty=True
     )
@@ -2996,8 +2678,6 @@ class PodSignature(runtime.Struct):
 
 class PodSpec(runtime.Struct):
     """core/v1 PodSpec."""
-
-    __slots__ = ()
 
     volumes: MutableSequence[Volume] = runtime.field(
         "volumes", "[]Volume", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
@@ -3082,8 +2762,6 @@ class PodSpec(runtime.Struct):
 class PodStatus(runtime.Struct):
     """core/v1 PodStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     phase: str = runtime.field("phase", "string", default="", omitempty=True)
     conditions: MutableSequence[PodCondition] = runtime.field(
@@ -3132,8 +2810,6 @@ class PodStatus(runtime.Struct):
 class PodStatusResult(runtime.ResourceObject):
     """core/v1 PodStatusResult."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodStatusResult")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
@@ -3142,8 +2818,6 @@ class PodStatusResult(runtime.ResourceObject):
 
 class PodTemplate(runtime.ResourceObject):
     """core/v1 PodTemplate."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodTemplate")
     GENCLIENT = runtime.Genclient("podtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -3155,8 +2829,6 @@ class PodTemplate(runtime.ResourceObject):
 class PodTemplateList(runtime.ListObject):
     """core/v1 PodTemplateList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodTemplateList")
     ITEM = PodTemplate
 
@@ -3167,16 +2839,12 @@ class PodTemplateList(runtime.ListObject):
 class PodTemplateSpec(runtime.Struct):
     """core/v1 PodTemplateSpec."""
 
-    __slots__ = ()
-
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: PodSpec = runtime.field("spec", "PodSpec", default=runtime.EMPTY, omitempty=True)
 
 
 class PortStatus(runtime.Struct):
     """core/v1 PortStatus."""
-
-    __slots__ = ()
 
     port: int = runtime.field("port", "int32", default=0)
     protocol: str = runtime.field("protocol", "string", default="")
@@ -3186,8 +2854,6 @@ class PortStatus(runtime.Struct):
 class PortworxVolumeSource(runtime.Struct):
     """core/v1 PortworxVolumeSource."""
 
-    __slots__ = ()
-
     volume_id: str = runtime.field("volumeID", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -3196,15 +2862,11 @@ class PortworxVolumeSource(runtime.Struct):
 class Preconditions(runtime.Struct):
     """core/v1 Preconditions."""
 
-    __slots__ = ()
-
     uid: str | None = runtime.field("uid", "*string", default=None, omitempty=True)
 
 
 class PreferAvoidPodsEntry(runtime.Struct):
     """core/v1 PreferAvoidPodsEntry."""
-
-    __slots__ = ()
 
     pod_signature: PodSignature = runtime.field("podSignature", "PodSignature", default=runtime.EMPTY)
     eviction_time: datetime | None = runtime.field("evictionTime", "time", default=None, omitempty=True)
@@ -3215,16 +2877,12 @@ class PreferAvoidPodsEntry(runtime.Struct):
 class PreferredSchedulingTerm(runtime.Struct):
     """core/v1 PreferredSchedulingTerm."""
 
-    __slots__ = ()
-
     weight: int = runtime.field("weight", "int32", default=0)
     preference: NodeSelectorTerm = runtime.field("preference", "NodeSelectorTerm", default=runtime.EMPTY)
 
 
 class ProbeHandler(runtime.Struct):
     """core/v1 ProbeHandler."""
-
-    __slots__ = ()
 
     exec: ExecAction | None = runtime.field("exec", "*ExecAction", default=None, omitempty=True)
     http_get: HTTPGetAction | None = runtime.field("httpGet", "*HTTPGetAction", default=None, omitempty=True)
@@ -3234,8 +2892,6 @@ class ProbeHandler(runtime.Struct):
 
 class Probe(ProbeHandler):
     """core/v1 Probe."""
-
-    __slots__ = ()
 
     initial_delay_seconds: int = runtime.field("initialDelaySeconds", "int32", default=0, omitempty=True)
     timeout_seconds: int = runtime.field("timeoutSeconds", "int32", default=0, omitempty=True)
@@ -3250,16 +2906,12 @@ class Probe(ProbeHandler):
 class ProjectedVolumeSource(runtime.Struct):
     """core/v1 ProjectedVolumeSource."""
 
-    __slots__ = ()
-
     sources: MutableSequence[VolumeProjection] = runtime.field("sources", "[]VolumeProjection", default=runtime.EMPTY)
     default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True)
 
 
 class QuobyteVolumeSource(runtime.Struct):
     """core/v1 QuobyteVolumeSource."""
-
-    __slots__ = ()
 
     registry: str = runtime.field("registry", "string", default="")
     volume: str = runtime.field("volume", "string", default="")
@@ -3271,8 +2923,6 @@ class QuobyteVolumeSource(runtime.Struct):
 
 class RBDPersistentVolumeSource(runtime.Struct):
     """core/v1 RBDPersistentVolumeSource."""
-
-    __slots__ = ()
 
     ceph_monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
     rbd_image: str = runtime.field("image", "string", default="")
@@ -3286,8 +2936,6 @@ class RBDPersistentVolumeSource(runtime.Struct):
 
 class RBDVolumeSource(runtime.Struct):
     """core/v1 RBDVolumeSource."""
-
-    __slots__ = ()
 
     ceph_monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
     rbd_image: str = runtime.field("image", "string", default="")
@@ -3304,8 +2952,6 @@ class RBDVolumeSource(runtime.Struct):
 class RangeAllocation(runtime.ResourceObject):
     """core/v1 RangeAllocation."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "RangeAllocation")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
@@ -3315,8 +2961,6 @@ class RangeAllocation(runtime.ResourceObject):
 
 class ReplicationController(runtime.ResourceObject):
     """core/v1 ReplicationController."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ReplicationController")
     GENCLIENT = runtime.Genclient("replicationcontrollers", methods=(runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
@@ -3333,8 +2977,6 @@ class ReplicationController(runtime.ResourceObject):
 class ReplicationControllerCondition(runtime.Struct):
     """core/v1 ReplicationControllerCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -3344,8 +2986,6 @@ class ReplicationControllerCondition(runtime.Struct):
 
 class ReplicationControllerList(runtime.ListObject):
     """core/v1 ReplicationControllerList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ReplicationControllerList")
     ITEM = ReplicationController
@@ -3359,8 +2999,6 @@ class ReplicationControllerList(runtime.ListObject):
 class ReplicationControllerSpec(runtime.Struct):
     """core/v1 ReplicationControllerSpec."""
 
-    __slots__ = ()
-
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
     selector: MutableMapping[str, str] = runtime.field(
@@ -3371,8 +3009,6 @@ class ReplicationControllerSpec(runtime.Struct):
 
 class ReplicationControllerStatus(runtime.Struct):
     """core/v1 ReplicationControllerStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
@@ -3387,16 +3023,12 @@ class ReplicationControllerStatus(runtime.Struct):
 class ResourceClaim(runtime.Struct):
     """core/v1 ResourceClaim."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     request: str = runtime.field("request", "string", default="", omitempty=True)
 
 
 class ResourceFieldSelector(runtime.Struct):
     """core/v1 ResourceFieldSelector."""
-
-    __slots__ = ()
 
     container_name: str = runtime.field("containerName", "string", default="", omitempty=True)
     resource: str = runtime.field("resource", "string", default="")
@@ -3406,8 +3038,6 @@ class ResourceFieldSelector(runtime.Struct):
 class ResourceHealth(runtime.Struct):
     """core/v1 ResourceHealth."""
 
-    __slots__ = ()
-
     resource_id: str = runtime.field("resourceID", "string", default="")
     health: str = runtime.field("health", "string", default="", omitempty=True)
     message: str | None = runtime.field("message", "*string", default=None, omitempty=True)
@@ -3415,8 +3045,6 @@ class ResourceHealth(runtime.Struct):
 
 class ResourceQuota(runtime.ResourceObject):
     """core/v1 ResourceQuota."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ResourceQuota")
     GENCLIENT = runtime.Genclient("resourcequotas")
@@ -3429,8 +3057,6 @@ class ResourceQuota(runtime.ResourceObject):
 class ResourceQuotaList(runtime.ListObject):
     """core/v1 ResourceQuotaList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ResourceQuotaList")
     ITEM = ResourceQuota
 
@@ -3440,8 +3066,6 @@ class ResourceQuotaList(runtime.ListObject):
 
 class ResourceQuotaSpec(runtime.Struct):
     """core/v1 ResourceQuotaSpec."""
-
-    __slots__ = ()
 
     hard: MutableMapping[str, Quantity] = runtime.field(
         "hard", "map[string]quantity", default=runtime.EMPTY, omitempty=True
@@ -3455,8 +3079,6 @@ class ResourceQuotaSpec(runtime.Struct):
 class ResourceQuotaStatus(runtime.Struct):
     """core/v1 ResourceQuotaStatus."""
 
-    __slots__ = ()
-
     hard: MutableMapping[str, Quantity] = runtime.field(
         "hard", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
@@ -3467,8 +3089,6 @@ class ResourceQuotaStatus(runtime.Struct):
 
 class ResourceRequirements(runtime.Struct):
     """core/v1 ResourceRequirements."""
-
-    __slots__ = ()
 
     limits: MutableMapping[str, Quantity] = runtime.field(
         "limits", "map[string]quantity", default=runtime.EMPTY, omitempty=True
@@ -3484,8 +3104,6 @@ class ResourceRequirements(runtime.Struct):
 class ResourceStatus(runtime.Struct):
     """core/v1 ResourceStatus."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     resources: MutableSequence[ResourceHealth] = runtime.field(
         "resources", "[]ResourceHealth", default=runtime.EMPTY, omitempty=True
@@ -3495,8 +3113,6 @@ class ResourceStatus(runtime.Struct):
 class SELinuxOptions(runtime.Struct):
     """core/v1 SELinuxOptions."""
 
-    __slots__ = ()
-
     user: str = runtime.field("user", "string", default="", omitempty=True)
     role: str = runtime.field("role", "string", default="", omitempty=True)
     type: str = runtime.field("type", "string", default="", omitempty=True)
@@ -3505,8 +3121,6 @@ class SELinuxOptions(runtime.Struct):
 
 class ScaleIOPersistentVolumeSource(runtime.Struct):
     """core/v1 ScaleIOPersistentVolumeSource."""
-
-    __slots__ = ()
 
     gateway: str = runtime.field("gateway", "string", default="")
     system: str = runtime.field("system", "string", default="")
@@ -3523,8 +3137,6 @@ class ScaleIOPersistentVolumeSource(runtime.Struct):
 class ScaleIOVolumeSource(runtime.Struct):
     """core/v1 ScaleIOVolumeSource."""
 
-    __slots__ = ()
-
     gateway: str = runtime.field("gateway", "string", default="")
     system: str = runtime.field("system", "string", default="")
     secret_ref: LocalObjectReference | None = runtime.field("secretRef", "*LocalObjectReference", default=None)
@@ -3540,8 +3152,6 @@ class ScaleIOVolumeSource(runtime.Struct):
 class ScopeSelector(runtime.Struct):
     """core/v1 ScopeSelector."""
 
-    __slots__ = ()
-
     match_expressions: MutableSequence[ScopedResourceSelectorRequirement] = runtime.field(
         "matchExpressions", "[]ScopedResourceSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
@@ -3549,8 +3159,6 @@ class ScopeSelector(runtime.Struct):
 
 class ScopedResourceSelectorRequirement(runtime.Struct):
     """core/v1 ScopedResourceSelectorRequirement."""
-
-    __slots__ = ()
 
     scope_name: str = runtime.field("scopeName", "string", default="")
     operator: str = runtime.field("operator", "string", default="")
@@ -3560,16 +3168,12 @@ class ScopedResourceSelectorRequirement(runtime.Struct):
 class SeccompProfile(runtime.Struct):
     """core/v1 SeccompProfile."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     localhost_profile: str | None = runtime.field("localhostProfile", "*string", default=None, omitempty=True)
 
 
 class Secret(runtime.ResourceObject):
     """core/v1 Secret."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Secret")
     GENCLIENT = runtime.Genclient("secrets", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -3586,15 +3190,11 @@ class Secret(runtime.ResourceObject):
 class SecretEnvSource(LocalObjectReference):
     """core/v1 SecretEnvSource."""
 
-    __slots__ = ()
-
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
 
 
 class SecretKeySelector(LocalObjectReference):
     """core/v1 SecretKeySelector."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
@@ -3602,8 +3202,6 @@ class SecretKeySelector(LocalObjectReference):
 
 class SecretList(runtime.ListObject):
     """core/v1 SecretList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "SecretList")
     ITEM = Secret
@@ -3615,8 +3213,6 @@ class SecretList(runtime.ListObject):
 class SecretProjection(LocalObjectReference):
     """core/v1 SecretProjection."""
 
-    __slots__ = ()
-
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
 
@@ -3624,16 +3220,12 @@ class SecretProjection(LocalObjectReference):
 class SecretReference(runtime.Struct):
     """core/v1 SecretReference."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="", omitempty=True)
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
 
 
 class SecretVolumeSource(runtime.Struct):
     """core/v1 SecretVolumeSource."""
-
-    __slots__ = ()
 
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
@@ -3643,8 +3235,6 @@ class SecretVolumeSource(runtime.Struct):
 
 class SecurityContext(runtime.Struct):
     """core/v1 SecurityContext."""
-
-    __slots__ = ()
 
     capabilities: Capabilities | None = runtime.field("capabilities", "*Capabilities", default=None, omitempty=True)
     privileged: bool | None = runtime.field("privileged", "*bool", default=None, omitempty=True)
@@ -3675,8 +3265,6 @@ class SecurityContext(runtime.Struct):
 class SerializedReference(runtime.Object):
     """core/v1 SerializedReference."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "SerializedReference")
 
     reference: ObjectReference = runtime.field("reference", "ObjectReference", default=runtime.EMPTY, omitempty=True)
@@ -3684,8 +3272,6 @@ class SerializedReference(runtime.Object):
 
 class Service(runtime.ResourceObject):
     """core/v1 Service."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Service")
     GENCLIENT = runtime.Genclient("services", verbs=("create", "update", "updateStatus", "delete", "get", "list", "watch", "patch", "apply"))
@@ -3697,8 +3283,6 @@ class Service(runtime.ResourceObject):
 
 class ServiceAccount(runtime.ResourceObject):
     """core/v1 ServiceAccount."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceAccount")
     GENCLIENT = runtime.Genclient("serviceaccounts", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"), methods=(runtime.ClientMethod("CreateToken", "create", "token", input="k8s.io/api/authentication/v1.TokenRequest", result="k8s.io/api/authentication/v1.TokenRequest"),))
@@ -3718,8 +3302,6 @@ class ServiceAccount(runtime.ResourceObject):
 class ServiceAccountList(runtime.ListObject):
     """core/v1 ServiceAccountList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceAccountList")
     ITEM = ServiceAccount
 
@@ -3730,8 +3312,6 @@ class ServiceAccountList(runtime.ListObject):
 class ServiceAccountTokenProjection(runtime.Struct):
     """core/v1 ServiceAccountTokenProjection."""
 
-    __slots__ = ()
-
     audience: str = runtime.field("audience", "string", default="", omitempty=True)
     expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None, omitempty=True)
     path: str = runtime.field("path", "string", default="")
@@ -3739,8 +3319,6 @@ class ServiceAccountTokenProjection(runtime.Struct):
 
 class ServiceList(runtime.ListObject):
     """core/v1 ServiceList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceList")
     ITEM = Service
@@ -3751,8 +3329,6 @@ class ServiceList(runtime.ListObject):
 
 class ServicePort(runtime.Struct):
     """core/v1 ServicePort."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     protocol: str = runtime.field("protocol", "string", default="", omitempty=True)
@@ -3765,8 +3341,6 @@ class ServicePort(runtime.Struct):
 class ServiceProxyOptions(runtime.Object):
     """core/v1 ServiceProxyOptions."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceProxyOptions")
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
@@ -3774,8 +3348,6 @@ class ServiceProxyOptions(runtime.Object):
 
 class ServiceSpec(runtime.Struct):
     """core/v1 ServiceSpec."""
-
-    __slots__ = ()
 
     ports: MutableSequence[ServicePort] = runtime.field(
         "ports", "[]ServicePort", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="port"
@@ -3814,8 +3386,6 @@ class ServiceSpec(runtime.Struct):
 class ServiceStatus(runtime.Struct):
     """core/v1 ServiceStatus."""
 
-    __slots__ = ()
-
     load_balancer: LoadBalancerStatus = runtime.field(
         "loadBalancer", "LoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
@@ -3827,23 +3397,17 @@ class ServiceStatus(runtime.Struct):
 class SessionAffinityConfig(runtime.Struct):
     """core/v1 SessionAffinityConfig."""
 
-    __slots__ = ()
-
     client_ip: ClientIPConfig | None = runtime.field("clientIP", "*ClientIPConfig", default=None, omitempty=True)
 
 
 class SleepAction(runtime.Struct):
     """core/v1 SleepAction."""
 
-    __slots__ = ()
-
     seconds: int = runtime.field("seconds", "int64", default=0)
 
 
 class StorageOSPersistentVolumeSource(runtime.Struct):
     """core/v1 StorageOSPersistentVolumeSource."""
-
-    __slots__ = ()
 
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
     volume_namespace: str = runtime.field("volumeNamespace", "string", default="", omitempty=True)
@@ -3854,8 +3418,6 @@ class StorageOSPersistentVolumeSource(runtime.Struct):
 
 class StorageOSVolumeSource(runtime.Struct):
     """core/v1 StorageOSVolumeSource."""
-
-    __slots__ = ()
 
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
     volume_namespace: str = runtime.field("volumeNamespace", "string", default="", omitempty=True)
@@ -3869,8 +3431,6 @@ class StorageOSVolumeSource(runtime.Struct):
 class Sysctl(runtime.Struct):
     """core/v1 Sysctl."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     value: str = runtime.field("value", "string", default="")
 
@@ -3878,16 +3438,12 @@ class Sysctl(runtime.Struct):
 class TCPSocketAction(runtime.Struct):
     """core/v1 TCPSocketAction."""
 
-    __slots__ = ()
-
     port: int | str = runtime.field("port", "intorstring", default=0)
     host: str = runtime.field("host", "string", default="", omitempty=True)
 
 
 class Taint(runtime.Struct):
     """core/v1 Taint."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     value: str = runtime.field("value", "string", default="", omitempty=True)
@@ -3897,8 +3453,6 @@ class Taint(runtime.Struct):
 
 class Toleration(runtime.Struct):
     """core/v1 Toleration."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
     operator: str = runtime.field("operator", "string", default="", omitempty=True)
@@ -3910,16 +3464,12 @@ class Toleration(runtime.Struct):
 class TopologySelectorLabelRequirement(runtime.Struct):
     """core/v1 TopologySelectorLabelRequirement."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY)
 
 
 class TopologySelectorTerm(runtime.Struct):
     """core/v1 TopologySelectorTerm."""
-
-    __slots__ = ()
 
     match_label_expressions: MutableSequence[TopologySelectorLabelRequirement] = runtime.field(
         "matchLabelExpressions", "[]TopologySelectorLabelRequirement", default=runtime.EMPTY, omitempty=True
@@ -3928,8 +3478,6 @@ class TopologySelectorTerm(runtime.Struct):
 
 class TopologySpreadConstraint(runtime.Struct):
     """core/v1 TopologySpreadConstraint."""
-
-    __slots__ = ()
 
     max_skew: int = runtime.field("maxSkew", "int32", default=0)
     topology_key: str = runtime.field("topologyKey", "string", default="")
@@ -3948,8 +3496,6 @@ class TopologySpreadConstraint(runtime.Struct):
 class TypedLocalObjectReference(runtime.Struct):
     """core/v1 TypedLocalObjectReference."""
 
-    __slots__ = ()
-
     api_group: str | None = runtime.field("apiGroup", "*string", default=None)
     kind: str = runtime.field("kind", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -3957,8 +3503,6 @@ class TypedLocalObjectReference(runtime.Struct):
 
 class TypedObjectReference(runtime.Struct):
     """core/v1 TypedObjectReference."""
-
-    __slots__ = ()
 
     api_group: str | None = runtime.field("apiGroup", "*string", default=None)
     kind: str = runtime.field("kind", "string", default="")
@@ -3968,8 +3512,6 @@ class TypedObjectReference(runtime.Struct):
 
 class VolumeSource(runtime.Struct):
     """core/v1 VolumeSource."""
-
-    __slots__ = ()
 
     host_path: HostPathVolumeSource | None = runtime.field(
         "hostPath", "*HostPathVolumeSource", default=None, omitempty=True
@@ -4044,15 +3586,11 @@ class VolumeSource(runtime.Struct):
 class Volume(VolumeSource):
     """core/v1 Volume."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class VolumeDevice(runtime.Struct):
     """core/v1 VolumeDevice."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     device_path: str = runtime.field("devicePath", "string", default="")
@@ -4060,8 +3598,6 @@ class VolumeDevice(runtime.Struct):
 
 class VolumeMount(runtime.Struct):
     """core/v1 VolumeMount."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -4075,8 +3611,6 @@ class VolumeMount(runtime.Struct):
 class VolumeMountStatus(runtime.Struct):
     """core/v1 VolumeMountStatus."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     mount_path: str = runtime.field("mountPath", "string", default="")
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
@@ -4087,15 +3621,11 @@ class VolumeMountStatus(runtime.Struct):
 class VolumeNodeAffinity(runtime.Struct):
     """core/v1 VolumeNodeAffinity."""
 
-    __slots__ = ()
-
     required: NodeSelector | None = runtime.field("required", "*NodeSelector", default=None, omitempty=True)
 
 
 class VolumeProjection(runtime.Struct):
     """core/v1 VolumeProjection."""
-
-    __slots__ = ()
 
     secret: SecretProjection | None = runtime.field("secret", "*SecretProjection", default=None, omitempty=True)
     downward_api: DownwardAPIProjection | None = runtime.field(
@@ -4118,8 +3648,6 @@ class VolumeProjection(runtime.Struct):
 class VolumeResourceRequirements(runtime.Struct):
     """core/v1 VolumeResourceRequirements."""
 
-    __slots__ = ()
-
     limits: MutableMapping[str, Quantity] = runtime.field(
         "limits", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
@@ -4131,15 +3659,11 @@ class VolumeResourceRequirements(runtime.Struct):
 class VolumeStatus(runtime.Struct):
     """core/v1 VolumeStatus."""
 
-    __slots__ = ()
-
     image: ImageVolumeStatus | None = runtime.field("image", "*ImageVolumeStatus", default=None, omitempty=True)
 
 
 class VsphereVirtualDiskVolumeSource(runtime.Struct):
     """core/v1 VsphereVirtualDiskVolumeSource."""
-
-    __slots__ = ()
 
     volume_path: str = runtime.field("volumePath", "string", default="")
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
@@ -4150,16 +3674,12 @@ class VsphereVirtualDiskVolumeSource(runtime.Struct):
 class WeightedPodAffinityTerm(runtime.Struct):
     """core/v1 WeightedPodAffinityTerm."""
 
-    __slots__ = ()
-
     weight: int = runtime.field("weight", "int32", default=0)
     pod_affinity_term: PodAffinityTerm = runtime.field("podAffinityTerm", "PodAffinityTerm", default=runtime.EMPTY)
 
 
 class WindowsSecurityContextOptions(runtime.Struct):
     """core/v1 WindowsSecurityContextOptions."""
-
-    __slots__ = ()
 
     gmsa_credential_spec_name: str | None = runtime.field(
         "gmsaCredentialSpecName", "*string", default=None, omitempty=True

@@ -26,8 +26,6 @@ class AddressType(str):
 class Endpoint(runtime.Struct):
     """discovery.k8s.io/v1 Endpoint."""
 
-    __slots__ = ()
-
     addresses: MutableSequence[str] = runtime.field("addresses", "[]string", default=runtime.EMPTY)
     conditions: EndpointConditions = runtime.field(
         "conditions", "EndpointConditions", default=runtime.EMPTY, omitempty=True
@@ -47,8 +45,6 @@ class Endpoint(runtime.Struct):
 class EndpointConditions(runtime.Struct):
     """discovery.k8s.io/v1 EndpointConditions."""
 
-    __slots__ = ()
-
     ready: bool | None = runtime.field("ready", "*bool", default=None, omitempty=True)
     serving: bool | None = runtime.field("serving", "*bool", default=None, omitempty=True)
     terminating: bool | None = runtime.field("terminating", "*bool", default=None, omitempty=True)
@@ -57,16 +53,12 @@ class EndpointConditions(runtime.Struct):
 class EndpointHints(runtime.Struct):
     """discovery.k8s.io/v1 EndpointHints."""
 
-    __slots__ = ()
-
     for_zones: MutableSequence[ForZone] = runtime.field("forZones", "[]ForZone", default=runtime.EMPTY, omitempty=True)
     for_nodes: MutableSequence[ForNode] = runtime.field("forNodes", "[]ForNode", default=runtime.EMPTY, omitempty=True)
 
 
 class EndpointPort(runtime.Struct):
     """discovery.k8s.io/v1 EndpointPort."""
-
-    __slots__ = ()
 
     name: str | None = runtime.field("name", "*string", default=None, omitempty=True)
     protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
@@ -76,8 +68,6 @@ class EndpointPort(runtime.Struct):
 
 class EndpointSlice(runtime.ResourceObject):
     """discovery.k8s.io/v1 EndpointSlice."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("discovery.k8s.io", "v1", "EndpointSlice")
     GENCLIENT = runtime.Genclient("endpointslices", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -91,8 +81,6 @@ class EndpointSlice(runtime.ResourceObject):
 class EndpointSliceList(runtime.ListObject):
     """discovery.k8s.io/v1 EndpointSliceList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("discovery.k8s.io", "v1", "EndpointSliceList")
     ITEM = EndpointSlice
 
@@ -103,14 +91,10 @@ class EndpointSliceList(runtime.ListObject):
 class ForNode(runtime.Struct):
     """discovery.k8s.io/v1 ForNode."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class ForZone(runtime.Struct):
     """discovery.k8s.io/v1 ForZone."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")

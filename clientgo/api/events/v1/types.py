@@ -18,8 +18,6 @@ GROUP_NAME = "events.k8s.io"
 class Event(runtime.ResourceObject):
     """events.k8s.io/v1 Event."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("events.k8s.io", "v1", "Event")
     GENCLIENT = runtime.Genclient("events", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -53,8 +51,6 @@ class Event(runtime.ResourceObject):
 class EventList(runtime.ListObject):
     """events.k8s.io/v1 EventList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("events.k8s.io", "v1", "EventList")
     ITEM = Event
 
@@ -64,8 +60,6 @@ class EventList(runtime.ListObject):
 
 class EventSeries(runtime.Struct):
     """events.k8s.io/v1 EventSeries."""
-
-    __slots__ = ()
 
     count: int = runtime.field("count", "int32", default=0)
     last_observed_time: datetime | None = runtime.field("lastObservedTime", "microtime", default=None)

@@ -77,8 +77,6 @@ class ReplicaSetConditionType(str):
 class DaemonSet(runtime.ResourceObject):
     """extensions/v1beta1 DaemonSet."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DaemonSet")
     GENCLIENT = runtime.Genclient("daemonsets")
 
@@ -90,8 +88,6 @@ class DaemonSet(runtime.ResourceObject):
 class DaemonSetCondition(runtime.Struct):
     """extensions/v1beta1 DaemonSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -102,8 +98,6 @@ class DaemonSetCondition(runtime.Struct):
 class DaemonSetList(runtime.ListObject):
     """extensions/v1beta1 DaemonSetList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DaemonSetList")
     ITEM = DaemonSet
 
@@ -113,8 +107,6 @@ class DaemonSetList(runtime.ListObject):
 
 class DaemonSetSpec(runtime.Struct):
     """extensions/v1beta1 DaemonSetSpec."""
-
-    __slots__ = ()
 
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -130,8 +122,6 @@ class DaemonSetSpec(runtime.Struct):
 
 class DaemonSetStatus(runtime.Struct):
     """extensions/v1beta1 DaemonSetStatus."""
-
-    __slots__ = ()
 
     current_number_scheduled: int = runtime.field("currentNumberScheduled", "int32", default=0)
     number_misscheduled: int = runtime.field("numberMisscheduled", "int32", default=0)
@@ -150,8 +140,6 @@ class DaemonSetStatus(runtime.Struct):
 class DaemonSetUpdateStrategy(runtime.Struct):
     """extensions/v1beta1 DaemonSetUpdateStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDaemonSet | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDaemonSet", default=None, omitempty=True
@@ -160,8 +148,6 @@ class DaemonSetUpdateStrategy(runtime.Struct):
 
 class Deployment(runtime.ResourceObject):
     """extensions/v1beta1 Deployment."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "Deployment")
     GENCLIENT = runtime.Genclient("deployments", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="Scale", result="Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="Scale", result="Scale"),))
@@ -174,8 +160,6 @@ class Deployment(runtime.ResourceObject):
 class DeploymentCondition(runtime.Struct):
     """extensions/v1beta1 DeploymentCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
@@ -187,8 +171,6 @@ class DeploymentCondition(runtime.Struct):
 class DeploymentList(runtime.ListObject):
     """extensions/v1beta1 DeploymentList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DeploymentList")
     ITEM = Deployment
 
@@ -198,8 +180,6 @@ class DeploymentList(runtime.ListObject):
 
 class DeploymentRollback(runtime.Object):
     """extensions/v1beta1 DeploymentRollback."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DeploymentRollback")
 
@@ -212,8 +192,6 @@ class DeploymentRollback(runtime.Object):
 
 class DeploymentSpec(runtime.Struct):
     """extensions/v1beta1 DeploymentSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -235,8 +213,6 @@ class DeploymentSpec(runtime.Struct):
 class DeploymentStatus(runtime.Struct):
     """extensions/v1beta1 DeploymentStatus."""
 
-    __slots__ = ()
-
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
@@ -253,8 +229,6 @@ class DeploymentStatus(runtime.Struct):
 class DeploymentStrategy(runtime.Struct):
     """extensions/v1beta1 DeploymentStrategy."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
@@ -264,8 +238,6 @@ class DeploymentStrategy(runtime.Struct):
 class HTTPIngressPath(runtime.Struct):
     """extensions/v1beta1 HTTPIngressPath."""
 
-    __slots__ = ()
-
     path: str = runtime.field("path", "string", default="", omitempty=True)
     path_type: str | None = runtime.field("pathType", "*string", default=None, omitempty=True)
     backend: IngressBackend = runtime.field("backend", "IngressBackend", default=runtime.EMPTY)
@@ -274,15 +246,11 @@ class HTTPIngressPath(runtime.Struct):
 class HTTPIngressRuleValue(runtime.Struct):
     """extensions/v1beta1 HTTPIngressRuleValue."""
 
-    __slots__ = ()
-
     paths: MutableSequence[HTTPIngressPath] = runtime.field("paths", "[]HTTPIngressPath", default=runtime.EMPTY)
 
 
 class IPBlock(runtime.Struct):
     """extensions/v1beta1 IPBlock."""
-
-    __slots__ = ()
 
     cidr: str = runtime.field("cidr", "string", default="")
     except_: MutableSequence[str] = runtime.field("except", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -290,8 +258,6 @@ class IPBlock(runtime.Struct):
 
 class Ingress(runtime.ResourceObject):
     """extensions/v1beta1 Ingress."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "Ingress")
     GENCLIENT = runtime.Genclient("ingresses")
@@ -304,8 +270,6 @@ class Ingress(runtime.ResourceObject):
 class IngressBackend(runtime.Struct):
     """extensions/v1beta1 IngressBackend."""
 
-    __slots__ = ()
-
     service_name: str = runtime.field("serviceName", "string", default="", omitempty=True)
     service_port: int | str = runtime.field("servicePort", "intorstring", default=0, omitempty=True)
     resource: corev1.TypedLocalObjectReference | None = runtime.field(
@@ -315,8 +279,6 @@ class IngressBackend(runtime.Struct):
 
 class IngressList(runtime.ListObject):
     """extensions/v1beta1 IngressList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "IngressList")
     ITEM = Ingress
@@ -328,8 +290,6 @@ class IngressList(runtime.ListObject):
 class IngressLoadBalancerIngress(runtime.Struct):
     """extensions/v1beta1 IngressLoadBalancerIngress."""
 
-    __slots__ = ()
-
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
     ports: MutableSequence[IngressPortStatus] = runtime.field(
@@ -340,8 +300,6 @@ class IngressLoadBalancerIngress(runtime.Struct):
 class IngressLoadBalancerStatus(runtime.Struct):
     """extensions/v1beta1 IngressLoadBalancerStatus."""
 
-    __slots__ = ()
-
     ingress: MutableSequence[IngressLoadBalancerIngress] = runtime.field(
         "ingress", "[]IngressLoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
@@ -349,8 +307,6 @@ class IngressLoadBalancerStatus(runtime.Struct):
 
 class IngressPortStatus(runtime.Struct):
     """extensions/v1beta1 IngressPortStatus."""
-
-    __slots__ = ()
 
     port: int = runtime.field("port", "int32", default=0)
     protocol: str = runtime.field("protocol", "string", default="")
@@ -360,23 +316,17 @@ class IngressPortStatus(runtime.Struct):
 class IngressRuleValue(runtime.Struct):
     """extensions/v1beta1 IngressRuleValue."""
 
-    __slots__ = ()
-
     http: HTTPIngressRuleValue | None = runtime.field("http", "*HTTPIngressRuleValue", default=None, omitempty=True)
 
 
 class IngressRule(IngressRuleValue):
     """extensions/v1beta1 IngressRule."""
 
-    __slots__ = ()
-
     host: str = runtime.field("host", "string", default="", omitempty=True)
 
 
 class IngressSpec(runtime.Struct):
     """extensions/v1beta1 IngressSpec."""
-
-    __slots__ = ()
 
     ingress_class_name: str | None = runtime.field("ingressClassName", "*string", default=None, omitempty=True)
     backend: IngressBackend | None = runtime.field("backend", "*IngressBackend", default=None, omitempty=True)
@@ -387,8 +337,6 @@ class IngressSpec(runtime.Struct):
 class IngressStatus(runtime.Struct):
     """extensions/v1beta1 IngressStatus."""
 
-    __slots__ = ()
-
     load_balancer: IngressLoadBalancerStatus = runtime.field(
         "loadBalancer", "IngressLoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
@@ -397,16 +345,12 @@ class IngressStatus(runtime.Struct):
 class IngressTLS(runtime.Struct):
     """extensions/v1beta1 IngressTLS."""
 
-    __slots__ = ()
-
     hosts: MutableSequence[str] = runtime.field("hosts", "[]string", default=runtime.EMPTY, omitempty=True)
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
 
 
 class NetworkPolicy(runtime.ResourceObject):
     """extensions/v1beta1 NetworkPolicy."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "NetworkPolicy")
     GENCLIENT = runtime.Genclient("networkpolicies", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -417,8 +361,6 @@ class NetworkPolicy(runtime.ResourceObject):
 
 class NetworkPolicyEgressRule(runtime.Struct):
     """extensions/v1beta1 NetworkPolicyEgressRule."""
-
-    __slots__ = ()
 
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
@@ -431,8 +373,6 @@ class NetworkPolicyEgressRule(runtime.Struct):
 class NetworkPolicyIngressRule(runtime.Struct):
     """extensions/v1beta1 NetworkPolicyIngressRule."""
 
-    __slots__ = ()
-
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
     )
@@ -444,8 +384,6 @@ class NetworkPolicyIngressRule(runtime.Struct):
 class NetworkPolicyList(runtime.ListObject):
     """extensions/v1beta1 NetworkPolicyList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "NetworkPolicyList")
     ITEM = NetworkPolicy
 
@@ -455,8 +393,6 @@ class NetworkPolicyList(runtime.ListObject):
 
 class NetworkPolicyPeer(runtime.Struct):
     """extensions/v1beta1 NetworkPolicyPeer."""
-
-    __slots__ = ()
 
     pod_selector: metav1.LabelSelector | None = runtime.field(
         "podSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -470,8 +406,6 @@ class NetworkPolicyPeer(runtime.Struct):
 class NetworkPolicyPort(runtime.Struct):
     """extensions/v1beta1 NetworkPolicyPort."""
 
-    __slots__ = ()
-
     protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
     port: int | str | None = runtime.field("port", "*intorstring", default=None, omitempty=True)
     end_port: int | None = runtime.field("endPort", "*int32", default=None, omitempty=True)
@@ -479,8 +413,6 @@ class NetworkPolicyPort(runtime.Struct):
 
 class NetworkPolicySpec(runtime.Struct):
     """extensions/v1beta1 NetworkPolicySpec."""
-
-    __slots__ = ()
 
     pod_selector: metav1.LabelSelector = runtime.field("podSelector", "metav1.LabelSelector", default=runtime.EMPTY)
     ingress: MutableSequence[NetworkPolicyIngressRule] = runtime.field(
@@ -495,8 +427,6 @@ class NetworkPolicySpec(runtime.Struct):
 class ReplicaSet(runtime.ResourceObject):
     """extensions/v1beta1 ReplicaSet."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "ReplicaSet")
     GENCLIENT = runtime.Genclient("replicasets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="Scale", result="Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="Scale", result="Scale"),))
 
@@ -508,8 +438,6 @@ class ReplicaSet(runtime.ResourceObject):
 class ReplicaSetCondition(runtime.Struct):
     """extensions/v1beta1 ReplicaSetCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -520,8 +448,6 @@ class ReplicaSetCondition(runtime.Struct):
 class ReplicaSetList(runtime.ListObject):
     """extensions/v1beta1 ReplicaSetList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "ReplicaSetList")
     ITEM = ReplicaSet
 
@@ -531,8 +457,6 @@ class ReplicaSetList(runtime.ListObject):
 
 class ReplicaSetSpec(runtime.Struct):
     """extensions/v1beta1 ReplicaSetSpec."""
-
-    __slots__ = ()
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
@@ -546,8 +470,6 @@ class ReplicaSetSpec(runtime.Struct):
 
 class ReplicaSetStatus(runtime.Struct):
     """extensions/v1beta1 ReplicaSetStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
@@ -563,15 +485,11 @@ class ReplicaSetStatus(runtime.Struct):
 class RollbackConfig(runtime.Struct):
     """extensions/v1beta1 RollbackConfig."""
 
-    __slots__ = ()
-
     revision: int = runtime.field("revision", "int64", default=0, omitempty=True)
 
 
 class RollingUpdateDaemonSet(runtime.Struct):
     """extensions/v1beta1 RollingUpdateDaemonSet."""
-
-    __slots__ = ()
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
@@ -580,16 +498,12 @@ class RollingUpdateDaemonSet(runtime.Struct):
 class RollingUpdateDeployment(runtime.Struct):
     """extensions/v1beta1 RollingUpdateDeployment."""
 
-    __slots__ = ()
-
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
 
 
 class Scale(runtime.ResourceObject):
     """extensions/v1beta1 Scale."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "Scale")
 
@@ -601,15 +515,11 @@ class Scale(runtime.ResourceObject):
 class ScaleSpec(runtime.Struct):
     """extensions/v1beta1 ScaleSpec."""
 
-    __slots__ = ()
-
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
 
 
 class ScaleStatus(runtime.Struct):
     """extensions/v1beta1 ScaleStatus."""
-
-    __slots__ = ()
 
     replicas: int = runtime.field("replicas", "int32", default=0)
     selector: MutableMapping[str, str] = runtime.field(

@@ -92,8 +92,6 @@ class SubjectKind(str):
 class ExemptPriorityLevelConfiguration(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 ExemptPriorityLevelConfiguration."""
 
-    __slots__ = ()
-
     nominal_concurrency_shares: int | None = runtime.field(
         "nominalConcurrencyShares", "*int32", default=None, omitempty=True
     )
@@ -103,15 +101,11 @@ class ExemptPriorityLevelConfiguration(runtime.Struct):
 class FlowDistinguisherMethod(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 FlowDistinguisherMethod."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
 
 
 class FlowSchema(runtime.ResourceObject):
     """flowcontrol.apiserver.k8s.io/v1beta1 FlowSchema."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta1", "FlowSchema")
     GENCLIENT = runtime.Genclient("flowschemas", namespaced=False)
@@ -124,8 +118,6 @@ class FlowSchema(runtime.ResourceObject):
 class FlowSchemaCondition(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 FlowSchemaCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     status: str = runtime.field("status", "string", default="", omitempty=True)
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -136,8 +128,6 @@ class FlowSchemaCondition(runtime.Struct):
 class FlowSchemaList(runtime.ListObject):
     """flowcontrol.apiserver.k8s.io/v1beta1 FlowSchemaList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta1", "FlowSchemaList")
     ITEM = FlowSchema
 
@@ -147,8 +137,6 @@ class FlowSchemaList(runtime.ListObject):
 
 class FlowSchemaSpec(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 FlowSchemaSpec."""
-
-    __slots__ = ()
 
     priority_level_configuration: PriorityLevelConfigurationReference = runtime.field(
         "priorityLevelConfiguration", "PriorityLevelConfigurationReference", default=runtime.EMPTY
@@ -165,8 +153,6 @@ class FlowSchemaSpec(runtime.Struct):
 class FlowSchemaStatus(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 FlowSchemaStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[FlowSchemaCondition] = runtime.field(
         "conditions", "[]FlowSchemaCondition", default=runtime.EMPTY, omitempty=True
     )
@@ -175,15 +161,11 @@ class FlowSchemaStatus(runtime.Struct):
 class GroupSubject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 GroupSubject."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class LimitResponse(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 LimitResponse."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     queuing: QueuingConfiguration | None = runtime.field(
@@ -193,8 +175,6 @@ class LimitResponse(runtime.Struct):
 
 class LimitedPriorityLevelConfiguration(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 LimitedPriorityLevelConfiguration."""
-
-    __slots__ = ()
 
     assured_concurrency_shares: int = runtime.field("assuredConcurrencyShares", "int32", default=0)
     limit_response: LimitResponse = runtime.field(
@@ -207,16 +187,12 @@ class LimitedPriorityLevelConfiguration(runtime.Struct):
 class NonResourcePolicyRule(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 NonResourcePolicyRule."""
 
-    __slots__ = ()
-
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     non_resource_urls: MutableSequence[str] = runtime.field("nonResourceURLs", "[]string", default=runtime.EMPTY)
 
 
 class PolicyRulesWithSubjects(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 PolicyRulesWithSubjects."""
-
-    __slots__ = ()
 
     subjects: MutableSequence[Subject] = runtime.field("subjects", "[]Subject", default=runtime.EMPTY)
     resource_rules: MutableSequence[ResourcePolicyRule] = runtime.field(
@@ -229,8 +205,6 @@ class PolicyRulesWithSubjects(runtime.Struct):
 
 class PriorityLevelConfiguration(runtime.ResourceObject):
     """flowcontrol.apiserver.k8s.io/v1beta1 PriorityLevelConfiguration."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta1", "PriorityLevelConfiguration")
     GENCLIENT = runtime.Genclient("prioritylevelconfigurations", namespaced=False)
@@ -247,8 +221,6 @@ class PriorityLevelConfiguration(runtime.ResourceObject):
 class PriorityLevelConfigurationCondition(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 PriorityLevelConfigurationCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     status: str = runtime.field("status", "string", default="", omitempty=True)
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -258,8 +230,6 @@ class PriorityLevelConfigurationCondition(runtime.Struct):
 
 class PriorityLevelConfigurationList(runtime.ListObject):
     """flowcontrol.apiserver.k8s.io/v1beta1 PriorityLevelConfigurationList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta1", "PriorityLevelConfigurationList")
     ITEM = PriorityLevelConfiguration
@@ -273,15 +243,11 @@ class PriorityLevelConfigurationList(runtime.ListObject):
 class PriorityLevelConfigurationReference(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 PriorityLevelConfigurationReference."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class PriorityLevelConfigurationSpec(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 PriorityLevelConfigurationSpec."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     limited: LimitedPriorityLevelConfiguration | None = runtime.field(
@@ -295,8 +261,6 @@ class PriorityLevelConfigurationSpec(runtime.Struct):
 class PriorityLevelConfigurationStatus(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 PriorityLevelConfigurationStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[PriorityLevelConfigurationCondition] = runtime.field(
         "conditions", "[]PriorityLevelConfigurationCondition", default=runtime.EMPTY, omitempty=True
     )
@@ -305,8 +269,6 @@ class PriorityLevelConfigurationStatus(runtime.Struct):
 class QueuingConfiguration(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 QueuingConfiguration."""
 
-    __slots__ = ()
-
     queues: int = runtime.field("queues", "int32", default=0)
     hand_size: int = runtime.field("handSize", "int32", default=0)
     queue_length_limit: int = runtime.field("queueLengthLimit", "int32", default=0)
@@ -314,8 +276,6 @@ class QueuingConfiguration(runtime.Struct):
 
 class ResourcePolicyRule(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 ResourcePolicyRule."""
-
-    __slots__ = ()
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY)
@@ -327,16 +287,12 @@ class ResourcePolicyRule(runtime.Struct):
 class ServiceAccountSubject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 ServiceAccountSubject."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="")
     name: str = runtime.field("name", "string", default="")
 
 
 class Subject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 Subject."""
-
-    __slots__ = ()
 
     kind: str = runtime.field("kind", "string", default="")
     user: UserSubject | None = runtime.field("user", "*UserSubject", default=None, omitempty=True)
@@ -348,7 +304,5 @@ class Subject(runtime.Struct):
 
 class UserSubject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta1 UserSubject."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")

@@ -93,8 +93,6 @@ class SubjectKind(str):
 class ExemptPriorityLevelConfiguration(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 ExemptPriorityLevelConfiguration."""
 
-    __slots__ = ()
-
     nominal_concurrency_shares: int | None = runtime.field(
         "nominalConcurrencyShares", "*int32", default=None, omitempty=True
     )
@@ -104,15 +102,11 @@ class ExemptPriorityLevelConfiguration(runtime.Struct):
 class FlowDistinguisherMethod(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 FlowDistinguisherMethod."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
 
 
 class FlowSchema(runtime.ResourceObject):
     """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "FlowSchema")
     GENCLIENT = runtime.Genclient("flowschemas", namespaced=False)
@@ -125,8 +119,6 @@ class FlowSchema(runtime.ResourceObject):
 class FlowSchemaCondition(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     status: str = runtime.field("status", "string", default="", omitempty=True)
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -137,8 +129,6 @@ class FlowSchemaCondition(runtime.Struct):
 class FlowSchemaList(runtime.ListObject):
     """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "FlowSchemaList")
     ITEM = FlowSchema
 
@@ -148,8 +138,6 @@ class FlowSchemaList(runtime.ListObject):
 
 class FlowSchemaSpec(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaSpec."""
-
-    __slots__ = ()
 
     priority_level_configuration: PriorityLevelConfigurationReference = runtime.field(
         "priorityLevelConfiguration", "PriorityLevelConfigurationReference", default=runtime.EMPTY
@@ -166,8 +154,6 @@ class FlowSchemaSpec(runtime.Struct):
 class FlowSchemaStatus(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[FlowSchemaCondition] = runtime.field(
         "conditions", "[]FlowSchemaCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
@@ -176,15 +162,11 @@ class FlowSchemaStatus(runtime.Struct):
 class GroupSubject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 GroupSubject."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class LimitResponse(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 LimitResponse."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     queuing: QueuingConfiguration | None = runtime.field(
@@ -194,8 +176,6 @@ class LimitResponse(runtime.Struct):
 
 class LimitedPriorityLevelConfiguration(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 LimitedPriorityLevelConfiguration."""
-
-    __slots__ = ()
 
     nominal_concurrency_shares: int = runtime.field("nominalConcurrencyShares", "int32", default=0)
     limit_response: LimitResponse = runtime.field(
@@ -208,16 +188,12 @@ class LimitedPriorityLevelConfiguration(runtime.Struct):
 class NonResourcePolicyRule(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 NonResourcePolicyRule."""
 
-    __slots__ = ()
-
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     non_resource_urls: MutableSequence[str] = runtime.field("nonResourceURLs", "[]string", default=runtime.EMPTY)
 
 
 class PolicyRulesWithSubjects(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 PolicyRulesWithSubjects."""
-
-    __slots__ = ()
 
     subjects: MutableSequence[Subject] = runtime.field("subjects", "[]Subject", default=runtime.EMPTY)
     resource_rules: MutableSequence[ResourcePolicyRule] = runtime.field(
@@ -230,8 +206,6 @@ class PolicyRulesWithSubjects(runtime.Struct):
 
 class PriorityLevelConfiguration(runtime.ResourceObject):
     """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfiguration."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfiguration")
     GENCLIENT = runtime.Genclient("prioritylevelconfigurations", namespaced=False)
@@ -248,8 +222,6 @@ class PriorityLevelConfiguration(runtime.ResourceObject):
 class PriorityLevelConfigurationCondition(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="", omitempty=True)
     status: str = runtime.field("status", "string", default="", omitempty=True)
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
@@ -259,8 +231,6 @@ class PriorityLevelConfigurationCondition(runtime.Struct):
 
 class PriorityLevelConfigurationList(runtime.ListObject):
     """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfigurationList")
     ITEM = PriorityLevelConfiguration
@@ -274,15 +244,11 @@ class PriorityLevelConfigurationList(runtime.ListObject):
 class PriorityLevelConfigurationReference(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationReference."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
 
 
 class PriorityLevelConfigurationSpec(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationSpec."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     limited: LimitedPriorityLevelConfiguration | None = runtime.field(
@@ -296,8 +262,6 @@ class PriorityLevelConfigurationSpec(runtime.Struct):
 class PriorityLevelConfigurationStatus(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[PriorityLevelConfigurationCondition] = runtime.field(
         "conditions", "[]PriorityLevelConfigurationCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
@@ -306,8 +270,6 @@ class PriorityLevelConfigurationStatus(runtime.Struct):
 class QueuingConfiguration(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 QueuingConfiguration."""
 
-    __slots__ = ()
-
     queues: int = runtime.field("queues", "int32", default=0)
     hand_size: int = runtime.field("handSize", "int32", default=0)
     queue_length_limit: int = runtime.field("queueLengthLimit", "int32", default=0)
@@ -315,8 +277,6 @@ class QueuingConfiguration(runtime.Struct):
 
 class ResourcePolicyRule(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 ResourcePolicyRule."""
-
-    __slots__ = ()
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY)
@@ -328,16 +288,12 @@ class ResourcePolicyRule(runtime.Struct):
 class ServiceAccountSubject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 ServiceAccountSubject."""
 
-    __slots__ = ()
-
     namespace: str = runtime.field("namespace", "string", default="")
     name: str = runtime.field("name", "string", default="")
 
 
 class Subject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 Subject."""
-
-    __slots__ = ()
 
     kind: str = runtime.field("kind", "string", default="")
     user: UserSubject | None = runtime.field("user", "*UserSubject", default=None, omitempty=True)
@@ -349,7 +305,5 @@ class Subject(runtime.Struct):
 
 class UserSubject(runtime.Struct):
     """flowcontrol.apiserver.k8s.io/v1beta3 UserSubject."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")

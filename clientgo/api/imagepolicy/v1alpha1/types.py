@@ -16,8 +16,6 @@ GROUP_NAME = "imagepolicy.k8s.io"
 class ImageReview(runtime.ResourceObject):
     """imagepolicy.k8s.io/v1alpha1 ImageReview."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("imagepolicy.k8s.io", "v1alpha1", "ImageReview")
     GENCLIENT = runtime.Genclient("imagereviews", namespaced=False, verbs=())
 
@@ -29,15 +27,11 @@ class ImageReview(runtime.ResourceObject):
 class ImageReviewContainerSpec(runtime.Struct):
     """imagepolicy.k8s.io/v1alpha1 ImageReviewContainerSpec."""
 
-    __slots__ = ()
-
     image: str = runtime.field("image", "string", default="", omitempty=True)
 
 
 class ImageReviewSpec(runtime.Struct):
     """imagepolicy.k8s.io/v1alpha1 ImageReviewSpec."""
-
-    __slots__ = ()
 
     containers: MutableSequence[ImageReviewContainerSpec] = runtime.field(
         "containers", "[]ImageReviewContainerSpec", default=runtime.EMPTY, omitempty=True
@@ -50,8 +44,6 @@ class ImageReviewSpec(runtime.Struct):
 
 class ImageReviewStatus(runtime.Struct):
     """imagepolicy.k8s.io/v1alpha1 ImageReviewStatus."""
-
-    __slots__ = ()
 
     allowed: bool = runtime.field("allowed", "bool", default=False)
     reason: str = runtime.field("reason", "string", default="", omitempty=True)

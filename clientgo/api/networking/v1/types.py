@@ -39,8 +39,6 @@ class PolicyType(str):
 class HTTPIngressPath(runtime.Struct):
     """networking.k8s.io/v1 HTTPIngressPath."""
 
-    __slots__ = ()
-
     path: str = runtime.field("path", "string", default="", omitempty=True)
     path_type: str | None = runtime.field("pathType", "*string", default=None)
     backend: IngressBackend = runtime.field("backend", "IngressBackend", default=runtime.EMPTY)
@@ -49,15 +47,11 @@ class HTTPIngressPath(runtime.Struct):
 class HTTPIngressRuleValue(runtime.Struct):
     """networking.k8s.io/v1 HTTPIngressRuleValue."""
 
-    __slots__ = ()
-
     paths: MutableSequence[HTTPIngressPath] = runtime.field("paths", "[]HTTPIngressPath", default=runtime.EMPTY)
 
 
 class IPAddress(runtime.ResourceObject):
     """networking.k8s.io/v1 IPAddress."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IPAddress")
     GENCLIENT = runtime.Genclient("ipaddresses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -69,8 +63,6 @@ class IPAddress(runtime.ResourceObject):
 class IPAddressList(runtime.ListObject):
     """networking.k8s.io/v1 IPAddressList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IPAddressList")
     ITEM = IPAddress
 
@@ -81,15 +73,11 @@ class IPAddressList(runtime.ListObject):
 class IPAddressSpec(runtime.Struct):
     """networking.k8s.io/v1 IPAddressSpec."""
 
-    __slots__ = ()
-
     parent_ref: ParentReference | None = runtime.field("parentRef", "*ParentReference", default=None, omitempty=True)
 
 
 class IPBlock(runtime.Struct):
     """networking.k8s.io/v1 IPBlock."""
-
-    __slots__ = ()
 
     cidr: str = runtime.field("cidr", "string", default="")
     except_: MutableSequence[str] = runtime.field("except", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -97,8 +85,6 @@ class IPBlock(runtime.Struct):
 
 class Ingress(runtime.ResourceObject):
     """networking.k8s.io/v1 Ingress."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "Ingress")
     GENCLIENT = runtime.Genclient("ingresses")
@@ -111,8 +97,6 @@ class Ingress(runtime.ResourceObject):
 class IngressBackend(runtime.Struct):
     """networking.k8s.io/v1 IngressBackend."""
 
-    __slots__ = ()
-
     service: IngressServiceBackend | None = runtime.field(
         "service", "*IngressServiceBackend", default=None, omitempty=True
     )
@@ -124,8 +108,6 @@ class IngressBackend(runtime.Struct):
 class IngressClass(runtime.ResourceObject):
     """networking.k8s.io/v1 IngressClass."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IngressClass")
     GENCLIENT = runtime.Genclient("ingressclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -135,8 +117,6 @@ class IngressClass(runtime.ResourceObject):
 
 class IngressClassList(runtime.ListObject):
     """networking.k8s.io/v1 IngressClassList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IngressClassList")
     ITEM = IngressClass
@@ -148,8 +128,6 @@ class IngressClassList(runtime.ListObject):
 class IngressClassParametersReference(runtime.Struct):
     """networking.k8s.io/v1 IngressClassParametersReference."""
 
-    __slots__ = ()
-
     api_group: str | None = runtime.field("apiGroup", "*string", default=None, omitempty=True)
     kind: str = runtime.field("kind", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -160,8 +138,6 @@ class IngressClassParametersReference(runtime.Struct):
 class IngressClassSpec(runtime.Struct):
     """networking.k8s.io/v1 IngressClassSpec."""
 
-    __slots__ = ()
-
     controller: str = runtime.field("controller", "string", default="", omitempty=True)
     parameters: IngressClassParametersReference | None = runtime.field(
         "parameters", "*IngressClassParametersReference", default=None, omitempty=True
@@ -170,8 +146,6 @@ class IngressClassSpec(runtime.Struct):
 
 class IngressList(runtime.ListObject):
     """networking.k8s.io/v1 IngressList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IngressList")
     ITEM = Ingress
@@ -183,8 +157,6 @@ class IngressList(runtime.ListObject):
 class IngressLoadBalancerIngress(runtime.Struct):
     """networking.k8s.io/v1 IngressLoadBalancerIngress."""
 
-    __slots__ = ()
-
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
     ports: MutableSequence[IngressPortStatus] = runtime.field(
@@ -195,8 +167,6 @@ class IngressLoadBalancerIngress(runtime.Struct):
 class IngressLoadBalancerStatus(runtime.Struct):
     """networking.k8s.io/v1 IngressLoadBalancerStatus."""
 
-    __slots__ = ()
-
     ingress: MutableSequence[IngressLoadBalancerIngress] = runtime.field(
         "ingress", "[]IngressLoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
@@ -204,8 +174,6 @@ class IngressLoadBalancerStatus(runtime.Struct):
 
 class IngressPortStatus(runtime.Struct):
     """networking.k8s.io/v1 IngressPortStatus."""
-
-    __slots__ = ()
 
     port: int = runtime.field("port", "int32", default=0)
     protocol: str = runtime.field("protocol", "string", default="")
@@ -215,15 +183,11 @@ class IngressPortStatus(runtime.Struct):
 class IngressRuleValue(runtime.Struct):
     """networking.k8s.io/v1 IngressRuleValue."""
 
-    __slots__ = ()
-
     http: HTTPIngressRuleValue | None = runtime.field("http", "*HTTPIngressRuleValue", default=None, omitempty=True)
 
 
 class IngressRule(IngressRuleValue):
     """networking.k8s.io/v1 IngressRule."""
-
-    __slots__ = ()
 
     host: str = runtime.field("host", "string", default="", omitempty=True)
 
@@ -231,16 +195,12 @@ class IngressRule(IngressRuleValue):
 class IngressServiceBackend(runtime.Struct):
     """networking.k8s.io/v1 IngressServiceBackend."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     port: ServiceBackendPort = runtime.field("port", "ServiceBackendPort", default=runtime.EMPTY, omitempty=True)
 
 
 class IngressSpec(runtime.Struct):
     """networking.k8s.io/v1 IngressSpec."""
-
-    __slots__ = ()
 
     ingress_class_name: str | None = runtime.field("ingressClassName", "*string", default=None, omitempty=True)
     default_backend: IngressBackend | None = runtime.field(
@@ -253,8 +213,6 @@ class IngressSpec(runtime.Struct):
 class IngressStatus(runtime.Struct):
     """networking.k8s.io/v1 IngressStatus."""
 
-    __slots__ = ()
-
     load_balancer: IngressLoadBalancerStatus = runtime.field(
         "loadBalancer", "IngressLoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
@@ -263,16 +221,12 @@ class IngressStatus(runtime.Struct):
 class IngressTLS(runtime.Struct):
     """networking.k8s.io/v1 IngressTLS."""
 
-    __slots__ = ()
-
     hosts: MutableSequence[str] = runtime.field("hosts", "[]string", default=runtime.EMPTY, omitempty=True)
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
 
 
 class NetworkPolicy(runtime.ResourceObject):
     """networking.k8s.io/v1 NetworkPolicy."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "NetworkPolicy")
     GENCLIENT = runtime.Genclient("networkpolicies", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -283,8 +237,6 @@ class NetworkPolicy(runtime.ResourceObject):
 
 class NetworkPolicyEgressRule(runtime.Struct):
     """networking.k8s.io/v1 NetworkPolicyEgressRule."""
-
-    __slots__ = ()
 
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
@@ -297,8 +249,6 @@ class NetworkPolicyEgressRule(runtime.Struct):
 class NetworkPolicyIngressRule(runtime.Struct):
     """networking.k8s.io/v1 NetworkPolicyIngressRule."""
 
-    __slots__ = ()
-
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
     )
@@ -310,8 +260,6 @@ class NetworkPolicyIngressRule(runtime.Struct):
 class NetworkPolicyList(runtime.ListObject):
     """networking.k8s.io/v1 NetworkPolicyList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "NetworkPolicyList")
     ITEM = NetworkPolicy
 
@@ -321,8 +269,6 @@ class NetworkPolicyList(runtime.ListObject):
 
 class NetworkPolicyPeer(runtime.Struct):
     """networking.k8s.io/v1 NetworkPolicyPeer."""
-
-    __slots__ = ()
 
     pod_selector: metav1.LabelSelector | None = runtime.field(
         "podSelector", "*metav1.LabelSelector", default=None, omitempty=True
@@ -336,8 +282,6 @@ class NetworkPolicyPeer(runtime.Struct):
 class NetworkPolicyPort(runtime.Struct):
     """networking.k8s.io/v1 NetworkPolicyPort."""
 
-    __slots__ = ()
-
     protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
     port: int | str | None = runtime.field("port", "*intorstring", default=None, omitempty=True)
     end_port: int | None = runtime.field("endPort", "*int32", default=None, omitempty=True)
@@ -345,8 +289,6 @@ class NetworkPolicyPort(runtime.Struct):
 
 class NetworkPolicySpec(runtime.Struct):
     """networking.k8s.io/v1 NetworkPolicySpec."""
-
-    __slots__ = ()
 
     pod_selector: metav1.LabelSelector = runtime.field("podSelector", "metav1.LabelSelector", default=runtime.EMPTY)
     ingress: MutableSequence[NetworkPolicyIngressRule] = runtime.field(
@@ -361,8 +303,6 @@ class NetworkPolicySpec(runtime.Struct):
 class ParentReference(runtime.Struct):
     """networking.k8s.io/v1 ParentReference."""
 
-    __slots__ = ()
-
     group: str = runtime.field("group", "string", default="", omitempty=True)
     resource: str = runtime.field("resource", "string", default="", omitempty=True)
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
@@ -372,16 +312,12 @@ class ParentReference(runtime.Struct):
 class ServiceBackendPort(runtime.Struct):
     """networking.k8s.io/v1 ServiceBackendPort."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="", omitempty=True)
     number: int = runtime.field("number", "int32", default=0, omitempty=True)
 
 
 class ServiceCIDR(runtime.ResourceObject):
     """networking.k8s.io/v1 ServiceCIDR."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "ServiceCIDR")
     GENCLIENT = runtime.Genclient("servicecidrs", namespaced=False)
@@ -394,8 +330,6 @@ class ServiceCIDR(runtime.ResourceObject):
 class ServiceCIDRList(runtime.ListObject):
     """networking.k8s.io/v1 ServiceCIDRList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "ServiceCIDRList")
     ITEM = ServiceCIDR
 
@@ -406,15 +340,11 @@ class ServiceCIDRList(runtime.ListObject):
 class ServiceCIDRSpec(runtime.Struct):
     """networking.k8s.io/v1 ServiceCIDRSpec."""
 
-    __slots__ = ()
-
     cidrs: MutableSequence[str] = runtime.field("cidrs", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class ServiceCIDRStatus(runtime.Struct):
     """networking.k8s.io/v1 ServiceCIDRStatus."""
-
-    __slots__ = ()
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"

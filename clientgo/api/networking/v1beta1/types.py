@@ -31,8 +31,6 @@ class PathType(str):
 class HTTPIngressPath(runtime.Struct):
     """networking.k8s.io/v1beta1 HTTPIngressPath."""
 
-    __slots__ = ()
-
     path: str = runtime.field("path", "string", default="", omitempty=True)
     path_type: str | None = runtime.field("pathType", "*string", default=None, omitempty=True)
     backend: IngressBackend = runtime.field("backend", "IngressBackend", default=runtime.EMPTY)
@@ -41,15 +39,11 @@ class HTTPIngressPath(runtime.Struct):
 class HTTPIngressRuleValue(runtime.Struct):
     """networking.k8s.io/v1beta1 HTTPIngressRuleValue."""
 
-    __slots__ = ()
-
     paths: MutableSequence[HTTPIngressPath] = runtime.field("paths", "[]HTTPIngressPath", default=runtime.EMPTY)
 
 
 class IPAddress(runtime.ResourceObject):
     """networking.k8s.io/v1beta1 IPAddress."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress")
     GENCLIENT = runtime.Genclient("ipaddresses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -61,8 +55,6 @@ class IPAddress(runtime.ResourceObject):
 class IPAddressList(runtime.ListObject):
     """networking.k8s.io/v1beta1 IPAddressList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddressList")
     ITEM = IPAddress
 
@@ -73,15 +65,11 @@ class IPAddressList(runtime.ListObject):
 class IPAddressSpec(runtime.Struct):
     """networking.k8s.io/v1beta1 IPAddressSpec."""
 
-    __slots__ = ()
-
     parent_ref: ParentReference | None = runtime.field("parentRef", "*ParentReference", default=None, omitempty=True)
 
 
 class Ingress(runtime.ResourceObject):
     """networking.k8s.io/v1beta1 Ingress."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "Ingress")
     GENCLIENT = runtime.Genclient("ingresses")
@@ -94,8 +82,6 @@ class Ingress(runtime.ResourceObject):
 class IngressBackend(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressBackend."""
 
-    __slots__ = ()
-
     service_name: str = runtime.field("serviceName", "string", default="", omitempty=True)
     service_port: int | str = runtime.field("servicePort", "intorstring", default=0, omitempty=True)
     resource: corev1.TypedLocalObjectReference | None = runtime.field(
@@ -105,8 +91,6 @@ class IngressBackend(runtime.Struct):
 
 class IngressClass(runtime.ResourceObject):
     """networking.k8s.io/v1beta1 IngressClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IngressClass")
     GENCLIENT = runtime.Genclient("ingressclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -118,8 +102,6 @@ class IngressClass(runtime.ResourceObject):
 class IngressClassList(runtime.ListObject):
     """networking.k8s.io/v1beta1 IngressClassList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IngressClassList")
     ITEM = IngressClass
 
@@ -129,8 +111,6 @@ class IngressClassList(runtime.ListObject):
 
 class IngressClassParametersReference(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressClassParametersReference."""
-
-    __slots__ = ()
 
     api_group: str | None = runtime.field("apiGroup", "*string", default=None, omitempty=True)
     kind: str = runtime.field("kind", "string", default="")
@@ -142,8 +122,6 @@ class IngressClassParametersReference(runtime.Struct):
 class IngressClassSpec(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressClassSpec."""
 
-    __slots__ = ()
-
     controller: str = runtime.field("controller", "string", default="", omitempty=True)
     parameters: IngressClassParametersReference | None = runtime.field(
         "parameters", "*IngressClassParametersReference", default=None, omitempty=True
@@ -152,8 +130,6 @@ class IngressClassSpec(runtime.Struct):
 
 class IngressList(runtime.ListObject):
     """networking.k8s.io/v1beta1 IngressList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IngressList")
     ITEM = Ingress
@@ -165,8 +141,6 @@ class IngressList(runtime.ListObject):
 class IngressLoadBalancerIngress(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressLoadBalancerIngress."""
 
-    __slots__ = ()
-
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
     ports: MutableSequence[IngressPortStatus] = runtime.field(
@@ -177,8 +151,6 @@ class IngressLoadBalancerIngress(runtime.Struct):
 class IngressLoadBalancerStatus(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressLoadBalancerStatus."""
 
-    __slots__ = ()
-
     ingress: MutableSequence[IngressLoadBalancerIngress] = runtime.field(
         "ingress", "[]IngressLoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
@@ -186,8 +158,6 @@ class IngressLoadBalancerStatus(runtime.Struct):
 
 class IngressPortStatus(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressPortStatus."""
-
-    __slots__ = ()
 
     port: int = runtime.field("port", "int32", default=0)
     protocol: str = runtime.field("protocol", "string", default="")
@@ -197,23 +167,17 @@ class IngressPortStatus(runtime.Struct):
 class IngressRuleValue(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressRuleValue."""
 
-    __slots__ = ()
-
     http: HTTPIngressRuleValue | None = runtime.field("http", "*HTTPIngressRuleValue", default=None, omitempty=True)
 
 
 class IngressRule(IngressRuleValue):
     """networking.k8s.io/v1beta1 IngressRule."""
 
-    __slots__ = ()
-
     host: str = runtime.field("host", "string", default="", omitempty=True)
 
 
 class IngressSpec(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressSpec."""
-
-    __slots__ = ()
 
     ingress_class_name: str | None = runtime.field("ingressClassName", "*string", default=None, omitempty=True)
     backend: IngressBackend | None = runtime.field("backend", "*IngressBackend", default=None, omitempty=True)
@@ -224,8 +188,6 @@ class IngressSpec(runtime.Struct):
 class IngressStatus(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressStatus."""
 
-    __slots__ = ()
-
     load_balancer: IngressLoadBalancerStatus = runtime.field(
         "loadBalancer", "IngressLoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
@@ -234,16 +196,12 @@ class IngressStatus(runtime.Struct):
 class IngressTLS(runtime.Struct):
     """networking.k8s.io/v1beta1 IngressTLS."""
 
-    __slots__ = ()
-
     hosts: MutableSequence[str] = runtime.field("hosts", "[]string", default=runtime.EMPTY, omitempty=True)
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
 
 
 class ParentReference(runtime.Struct):
     """networking.k8s.io/v1beta1 ParentReference."""
-
-    __slots__ = ()
 
     group: str = runtime.field("group", "string", default="", omitempty=True)
     resource: str = runtime.field("resource", "string", default="", omitempty=True)
@@ -253,8 +211,6 @@ class ParentReference(runtime.Struct):
 
 class ServiceCIDR(runtime.ResourceObject):
     """networking.k8s.io/v1beta1 ServiceCIDR."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR")
     GENCLIENT = runtime.Genclient("servicecidrs", namespaced=False)
@@ -267,8 +223,6 @@ class ServiceCIDR(runtime.ResourceObject):
 class ServiceCIDRList(runtime.ListObject):
     """networking.k8s.io/v1beta1 ServiceCIDRList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDRList")
     ITEM = ServiceCIDR
 
@@ -279,15 +233,11 @@ class ServiceCIDRList(runtime.ListObject):
 class ServiceCIDRSpec(runtime.Struct):
     """networking.k8s.io/v1beta1 ServiceCIDRSpec."""
 
-    __slots__ = ()
-
     cidrs: MutableSequence[str] = runtime.field("cidrs", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class ServiceCIDRStatus(runtime.Struct):
     """networking.k8s.io/v1beta1 ServiceCIDRStatus."""
-
-    __slots__ = ()
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"

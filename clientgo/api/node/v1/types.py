@@ -21,8 +21,6 @@ GROUP_NAME = "node.k8s.io"
 class Overhead(runtime.Struct):
     """node.k8s.io/v1 Overhead."""
 
-    __slots__ = ()
-
     pod_fixed: MutableMapping[str, Quantity] = runtime.field(
         "podFixed", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
@@ -30,8 +28,6 @@ class Overhead(runtime.Struct):
 
 class RuntimeClass(runtime.ResourceObject):
     """node.k8s.io/v1 RuntimeClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("node.k8s.io", "v1", "RuntimeClass")
     GENCLIENT = runtime.Genclient("runtimeclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -45,8 +41,6 @@ class RuntimeClass(runtime.ResourceObject):
 class RuntimeClassList(runtime.ListObject):
     """node.k8s.io/v1 RuntimeClassList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("node.k8s.io", "v1", "RuntimeClassList")
     ITEM = RuntimeClass
 
@@ -56,8 +50,6 @@ class RuntimeClassList(runtime.ListObject):
 
 class Scheduling(runtime.Struct):
     """node.k8s.io/v1 Scheduling."""
-
-    __slots__ = ()
 
     node_selector: MutableMapping[str, str] = runtime.field(
         "nodeSelector", "map[string]string", default=runtime.EMPTY, omitempty=True

@@ -31,8 +31,6 @@ class UnhealthyPodEvictionPolicyType(str):
 class Eviction(runtime.ResourceObject):
     """policy/v1 Eviction."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("policy", "v1", "Eviction")
     GENCLIENT = runtime.Genclient("evictions", verbs=())
 
@@ -44,8 +42,6 @@ class Eviction(runtime.ResourceObject):
 
 class PodDisruptionBudget(runtime.ResourceObject):
     """policy/v1 PodDisruptionBudget."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("policy", "v1", "PodDisruptionBudget")
     GENCLIENT = runtime.Genclient("poddisruptionbudgets")
@@ -62,8 +58,6 @@ class PodDisruptionBudget(runtime.ResourceObject):
 class PodDisruptionBudgetList(runtime.ListObject):
     """policy/v1 PodDisruptionBudgetList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("policy", "v1", "PodDisruptionBudgetList")
     ITEM = PodDisruptionBudget
 
@@ -73,8 +67,6 @@ class PodDisruptionBudgetList(runtime.ListObject):
 
 class PodDisruptionBudgetSpec(runtime.Struct):
     """policy/v1 PodDisruptionBudgetSpec."""
-
-    __slots__ = ()
 
     min_available: int | str | None = runtime.field("minAvailable", "*intorstring", default=None, omitempty=True)
     selector: metav1.LabelSelector | None = runtime.field(
@@ -88,8 +80,6 @@ class PodDisruptionBudgetSpec(runtime.Struct):
 
 class PodDisruptionBudgetStatus(runtime.Struct):
     """policy/v1 PodDisruptionBudgetStatus."""
-
-    __slots__ = ()
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
     disrupted_pods: MutableMapping[str, datetime | None] = runtime.field(

@@ -24,8 +24,6 @@ VERB_ALL = "*"
 class AggregationRule(runtime.Struct):
     """rbac.authorization.k8s.io/v1alpha1 AggregationRule."""
 
-    __slots__ = ()
-
     cluster_role_selectors: MutableSequence[metav1.LabelSelector] = runtime.field(
         "clusterRoleSelectors", "[]metav1.LabelSelector", default=runtime.EMPTY, omitempty=True
     )
@@ -33,8 +31,6 @@ class AggregationRule(runtime.Struct):
 
 class ClusterRole(runtime.ResourceObject):
     """rbac.authorization.k8s.io/v1alpha1 ClusterRole."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "ClusterRole")
     GENCLIENT = runtime.Genclient("clusterroles", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -49,8 +45,6 @@ class ClusterRole(runtime.ResourceObject):
 class ClusterRoleBinding(runtime.ResourceObject):
     """rbac.authorization.k8s.io/v1alpha1 ClusterRoleBinding."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "ClusterRoleBinding")
     GENCLIENT = runtime.Genclient("clusterrolebindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -62,8 +56,6 @@ class ClusterRoleBinding(runtime.ResourceObject):
 class ClusterRoleBindingList(runtime.ListObject):
     """rbac.authorization.k8s.io/v1alpha1 ClusterRoleBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "ClusterRoleBindingList")
     ITEM = ClusterRoleBinding
 
@@ -74,8 +66,6 @@ class ClusterRoleBindingList(runtime.ListObject):
 class ClusterRoleList(runtime.ListObject):
     """rbac.authorization.k8s.io/v1alpha1 ClusterRoleList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "ClusterRoleList")
     ITEM = ClusterRole
 
@@ -85,8 +75,6 @@ class ClusterRoleList(runtime.ListObject):
 
 class PolicyRule(runtime.Struct):
     """rbac.authorization.k8s.io/v1alpha1 PolicyRule."""
-
-    __slots__ = ()
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -102,8 +90,6 @@ class PolicyRule(runtime.Struct):
 class Role(runtime.ResourceObject):
     """rbac.authorization.k8s.io/v1alpha1 Role."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "Role")
     GENCLIENT = runtime.Genclient("roles", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -113,8 +99,6 @@ class Role(runtime.ResourceObject):
 
 class RoleBinding(runtime.ResourceObject):
     """rbac.authorization.k8s.io/v1alpha1 RoleBinding."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "RoleBinding")
     GENCLIENT = runtime.Genclient("rolebindings", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -127,8 +111,6 @@ class RoleBinding(runtime.ResourceObject):
 class RoleBindingList(runtime.ListObject):
     """rbac.authorization.k8s.io/v1alpha1 RoleBindingList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "RoleBindingList")
     ITEM = RoleBinding
 
@@ -138,8 +120,6 @@ class RoleBindingList(runtime.ListObject):
 
 class RoleList(runtime.ListObject):
     """rbac.authorization.k8s.io/v1alpha1 RoleList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1alpha1", "RoleList")
     ITEM = Role
@@ -151,8 +131,6 @@ class RoleList(runtime.ListObject):
 class RoleRef(runtime.Struct):
     """rbac.authorization.k8s.io/v1alpha1 RoleRef."""
 
-    __slots__ = ()
-
     api_group: str = runtime.field("apiGroup", "string", default="")
     kind: str = runtime.field("kind", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -160,8 +138,6 @@ class RoleRef(runtime.Struct):
 
 class Subject(runtime.Struct):
     """rbac.authorization.k8s.io/v1alpha1 Subject."""
-
-    __slots__ = ()
 
     kind: str = runtime.field("kind", "string", default="")
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)

@@ -107,8 +107,6 @@ class QualifiedName(str):
 class AllocatedDeviceStatus(runtime.Struct):
     """resource.k8s.io/v1 AllocatedDeviceStatus."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     pool: str = runtime.field("pool", "string", default="")
     device: str = runtime.field("device", "string", default="")
@@ -125,8 +123,6 @@ class AllocatedDeviceStatus(runtime.Struct):
 class AllocationResult(runtime.Struct):
     """resource.k8s.io/v1 AllocationResult."""
 
-    __slots__ = ()
-
     devices: DeviceAllocationResult = runtime.field(
         "devices", "DeviceAllocationResult", default=runtime.EMPTY, omitempty=True
     )
@@ -139,15 +135,11 @@ class AllocationResult(runtime.Struct):
 class CELDeviceSelector(runtime.Struct):
     """resource.k8s.io/v1 CELDeviceSelector."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
 
 
 class CapacityRequestPolicy(runtime.Struct):
     """resource.k8s.io/v1 CapacityRequestPolicy."""
-
-    __slots__ = ()
 
     default: Quantity | None = runtime.field("default", "*quantity", default=None)
     valid_values: MutableSequence[Quantity] = runtime.field(
@@ -161,8 +153,6 @@ class CapacityRequestPolicy(runtime.Struct):
 class CapacityRequestPolicyRange(runtime.Struct):
     """resource.k8s.io/v1 CapacityRequestPolicyRange."""
 
-    __slots__ = ()
-
     min: Quantity | None = runtime.field("min", "*quantity", default=None, omitempty=True)
     max: Quantity | None = runtime.field("max", "*quantity", default=None, omitempty=True)
     step: Quantity | None = runtime.field("step", "*quantity", default=None, omitempty=True)
@@ -170,8 +160,6 @@ class CapacityRequestPolicyRange(runtime.Struct):
 
 class CapacityRequirements(runtime.Struct):
     """resource.k8s.io/v1 CapacityRequirements."""
-
-    __slots__ = ()
 
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
@@ -181,15 +169,11 @@ class CapacityRequirements(runtime.Struct):
 class Counter(runtime.Struct):
     """resource.k8s.io/v1 Counter."""
 
-    __slots__ = ()
-
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
 
 
 class CounterSet(runtime.Struct):
     """resource.k8s.io/v1 CounterSet."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     counters: MutableMapping[str, Counter] = runtime.field(
@@ -199,8 +183,6 @@ class CounterSet(runtime.Struct):
 
 class Device(runtime.Struct):
     """resource.k8s.io/v1 Device."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     attributes: MutableMapping[str, DeviceAttribute] = runtime.field(
@@ -238,8 +220,6 @@ class Device(runtime.Struct):
 class DeviceConfiguration(runtime.Struct):
     """resource.k8s.io/v1 DeviceConfiguration."""
 
-    __slots__ = ()
-
     opaque: OpaqueDeviceConfiguration | None = runtime.field(
         "opaque", "*OpaqueDeviceConfiguration", default=None, omitempty=True
     )
@@ -248,16 +228,12 @@ class DeviceConfiguration(runtime.Struct):
 class DeviceAllocationConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1 DeviceAllocationConfiguration."""
 
-    __slots__ = ()
-
     source: str = runtime.field("source", "string", default="")
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class DeviceAllocationResult(runtime.Struct):
     """resource.k8s.io/v1 DeviceAllocationResult."""
-
-    __slots__ = ()
 
     results: MutableSequence[DeviceRequestAllocationResult] = runtime.field(
         "results", "[]DeviceRequestAllocationResult", default=runtime.EMPTY, omitempty=True
@@ -269,8 +245,6 @@ class DeviceAllocationResult(runtime.Struct):
 
 class DeviceAttribute(runtime.Struct):
     """resource.k8s.io/v1 DeviceAttribute."""
-
-    __slots__ = ()
 
     int_value: int | None = runtime.field("int", "*int64", default=None, omitempty=True)
     bool_value: bool | None = runtime.field("bool", "*bool", default=None, omitempty=True)
@@ -285,8 +259,6 @@ class DeviceAttribute(runtime.Struct):
 class DeviceCapacity(runtime.Struct):
     """resource.k8s.io/v1 DeviceCapacity."""
 
-    __slots__ = ()
-
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
     request_policy: CapacityRequestPolicy | None = runtime.field(
         "requestPolicy", "*CapacityRequestPolicy", default=None, omitempty=True
@@ -295,8 +267,6 @@ class DeviceCapacity(runtime.Struct):
 
 class DeviceClaim(runtime.Struct):
     """resource.k8s.io/v1 DeviceClaim."""
-
-    __slots__ = ()
 
     requests: MutableSequence[DeviceRequest] = runtime.field("requests", "[]DeviceRequest", default=runtime.EMPTY)
     constraints: MutableSequence[DeviceConstraint] = runtime.field(
@@ -310,15 +280,11 @@ class DeviceClaim(runtime.Struct):
 class DeviceClaimConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1 DeviceClaimConfiguration."""
 
-    __slots__ = ()
-
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class DeviceClass(runtime.ResourceObject):
     """resource.k8s.io/v1 DeviceClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "DeviceClass")
     GENCLIENT = runtime.Genclient("deviceclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -330,13 +296,9 @@ class DeviceClass(runtime.ResourceObject):
 class DeviceClassConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1 DeviceClassConfiguration."""
 
-    __slots__ = ()
-
 
 class DeviceClassList(runtime.ListObject):
     """resource.k8s.io/v1 DeviceClassList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "DeviceClassList")
     ITEM = DeviceClass
@@ -347,8 +309,6 @@ class DeviceClassList(runtime.ListObject):
 
 class DeviceClassSpec(runtime.Struct):
     """resource.k8s.io/v1 DeviceClassSpec."""
-
-    __slots__ = ()
 
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
@@ -362,8 +322,6 @@ class DeviceClassSpec(runtime.Struct):
 class DeviceConstraint(runtime.Struct):
     """resource.k8s.io/v1 DeviceConstraint."""
 
-    __slots__ = ()
-
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
     match_attribute: str | None = runtime.field("matchAttribute", "*string", default=None, omitempty=True)
     distinct_attribute: str | None = runtime.field("distinctAttribute", "*string", default=None, omitempty=True)
@@ -371,8 +329,6 @@ class DeviceConstraint(runtime.Struct):
 
 class DeviceCounterConsumption(runtime.Struct):
     """resource.k8s.io/v1 DeviceCounterConsumption."""
-
-    __slots__ = ()
 
     counter_set: str = runtime.field("counterSet", "string", default="")
     counters: MutableMapping[str, Counter] = runtime.field(
@@ -383,8 +339,6 @@ class DeviceCounterConsumption(runtime.Struct):
 class DeviceRequest(runtime.Struct):
     """resource.k8s.io/v1 DeviceRequest."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     exactly: ExactDeviceRequest | None = runtime.field("exactly", "*ExactDeviceRequest", default=None, omitempty=True)
     first_available: MutableSequence[DeviceSubRequest] = runtime.field(
@@ -394,8 +348,6 @@ class DeviceRequest(runtime.Struct):
 
 class DeviceRequestAllocationResult(runtime.Struct):
     """resource.k8s.io/v1 DeviceRequestAllocationResult."""
-
-    __slots__ = ()
 
     request: str = runtime.field("request", "string", default="")
     driver: str = runtime.field("driver", "string", default="")
@@ -420,15 +372,11 @@ class DeviceRequestAllocationResult(runtime.Struct):
 class DeviceSelector(runtime.Struct):
     """resource.k8s.io/v1 DeviceSelector."""
 
-    __slots__ = ()
-
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
 
 
 class DeviceSubRequest(runtime.Struct):
     """resource.k8s.io/v1 DeviceSubRequest."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
@@ -448,8 +396,6 @@ class DeviceSubRequest(runtime.Struct):
 class DeviceTaint(runtime.Struct):
     """resource.k8s.io/v1 DeviceTaint."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     value: str = runtime.field("value", "string", default="", omitempty=True)
     effect: str = runtime.field("effect", "string", default="")
@@ -458,8 +404,6 @@ class DeviceTaint(runtime.Struct):
 
 class DeviceToleration(runtime.Struct):
     """resource.k8s.io/v1 DeviceToleration."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
     operator: str = runtime.field("operator", "string", default="", omitempty=True)
@@ -470,8 +414,6 @@ class DeviceToleration(runtime.Struct):
 
 class ExactDeviceRequest(runtime.Struct):
     """resource.k8s.io/v1 ExactDeviceRequest."""
-
-    __slots__ = ()
 
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
     selectors: MutableSequence[DeviceSelector] = runtime.field(
@@ -491,8 +433,6 @@ class ExactDeviceRequest(runtime.Struct):
 class NetworkDeviceData(runtime.Struct):
     """resource.k8s.io/v1 NetworkDeviceData."""
 
-    __slots__ = ()
-
     interface_name: str = runtime.field("interfaceName", "string", default="", omitempty=True)
     ips: MutableSequence[str] = runtime.field("ips", "[]string", default=runtime.EMPTY, omitempty=True)
     hardware_address: str = runtime.field("hardwareAddress", "string", default="", omitempty=True)
@@ -500,8 +440,6 @@ class NetworkDeviceData(runtime.Struct):
 
 class NodeAllocatableResourceMapping(runtime.Struct):
     """resource.k8s.io/v1 NodeAllocatableResourceMapping."""
-
-    __slots__ = ()
 
     capacity_key: str | None = runtime.field("capacityKey", "*string", default=None, omitempty=True)
     allocation_multiplier: Quantity | None = runtime.field(
@@ -512,16 +450,12 @@ class NodeAllocatableResourceMapping(runtime.Struct):
 class OpaqueDeviceConfiguration(runtime.Struct):
     """resource.k8s.io/v1 OpaqueDeviceConfiguration."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     parameters: Any = runtime.field("parameters", "raw", default=None)
 
 
 class ResourceClaim(runtime.ResourceObject):
     """resource.k8s.io/v1 ResourceClaim."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaim")
     GENCLIENT = runtime.Genclient("resourceclaims")
@@ -534,8 +468,6 @@ class ResourceClaim(runtime.ResourceObject):
 class ResourceClaimConsumerReference(runtime.Struct):
     """resource.k8s.io/v1 ResourceClaimConsumerReference."""
 
-    __slots__ = ()
-
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
     resource: str = runtime.field("resource", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -544,8 +476,6 @@ class ResourceClaimConsumerReference(runtime.Struct):
 
 class ResourceClaimList(runtime.ListObject):
     """resource.k8s.io/v1 ResourceClaimList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaimList")
     ITEM = ResourceClaim
@@ -557,15 +487,11 @@ class ResourceClaimList(runtime.ListObject):
 class ResourceClaimSpec(runtime.Struct):
     """resource.k8s.io/v1 ResourceClaimSpec."""
 
-    __slots__ = ()
-
     devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY)
 
 
 class ResourceClaimStatus(runtime.Struct):
     """resource.k8s.io/v1 ResourceClaimStatus."""
-
-    __slots__ = ()
 
     allocation: AllocationResult | None = runtime.field("allocation", "*AllocationResult", default=None, omitempty=True)
     reserved_for: MutableSequence[ResourceClaimConsumerReference] = runtime.field(
@@ -579,8 +505,6 @@ class ResourceClaimStatus(runtime.Struct):
 class ResourceClaimTemplate(runtime.ResourceObject):
     """resource.k8s.io/v1 ResourceClaimTemplate."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaimTemplate")
     GENCLIENT = runtime.Genclient("resourceclaimtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -590,8 +514,6 @@ class ResourceClaimTemplate(runtime.ResourceObject):
 
 class ResourceClaimTemplateList(runtime.ListObject):
     """resource.k8s.io/v1 ResourceClaimTemplateList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaimTemplateList")
     ITEM = ResourceClaimTemplate
@@ -605,16 +527,12 @@ class ResourceClaimTemplateList(runtime.ListObject):
 class ResourceClaimTemplateSpec(runtime.Struct):
     """resource.k8s.io/v1 ResourceClaimTemplateSpec."""
 
-    __slots__ = ()
-
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
 
 
 class ResourcePool(runtime.Struct):
     """resource.k8s.io/v1 ResourcePool."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     generation: int = runtime.field("generation", "int64", default=0)
@@ -623,8 +541,6 @@ class ResourcePool(runtime.Struct):
 
 class ResourceSlice(runtime.ResourceObject):
     """resource.k8s.io/v1 ResourceSlice."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice")
     GENCLIENT = runtime.Genclient("resourceslices", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -636,8 +552,6 @@ class ResourceSlice(runtime.ResourceObject):
 class ResourceSliceList(runtime.ListObject):
     """resource.k8s.io/v1 ResourceSliceList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceSliceList")
     ITEM = ResourceSlice
 
@@ -647,8 +561,6 @@ class ResourceSliceList(runtime.ListObject):
 
 class ResourceSliceSpec(runtime.Struct):
     """resource.k8s.io/v1 ResourceSliceSpec."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="")
     pool: ResourcePool = runtime.field("pool", "ResourcePool", default=runtime.EMPTY)

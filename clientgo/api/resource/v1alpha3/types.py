@@ -34,23 +34,17 @@ class DeviceTaintEffect(str):
 class CELDeviceSelector(runtime.Struct):
     """resource.k8s.io/v1alpha3 CELDeviceSelector."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
 
 
 class DeviceSelector(runtime.Struct):
     """resource.k8s.io/v1alpha3 DeviceSelector."""
 
-    __slots__ = ()
-
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
 
 
 class DeviceTaint(runtime.Struct):
     """resource.k8s.io/v1alpha3 DeviceTaint."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="")
     value: str = runtime.field("value", "string", default="", omitempty=True)
@@ -60,8 +54,6 @@ class DeviceTaint(runtime.Struct):
 
 class DeviceTaintRule(runtime.ResourceObject):
     """resource.k8s.io/v1alpha3 DeviceTaintRule."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "DeviceTaintRule")
     GENCLIENT = runtime.Genclient("devicetaintrules", namespaced=False)
@@ -76,8 +68,6 @@ class DeviceTaintRule(runtime.ResourceObject):
 class DeviceTaintRuleList(runtime.ListObject):
     """resource.k8s.io/v1alpha3 DeviceTaintRuleList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "DeviceTaintRuleList")
     ITEM = DeviceTaintRule
 
@@ -88,8 +78,6 @@ class DeviceTaintRuleList(runtime.ListObject):
 class DeviceTaintRuleSpec(runtime.Struct):
     """resource.k8s.io/v1alpha3 DeviceTaintRuleSpec."""
 
-    __slots__ = ()
-
     device_selector: DeviceTaintSelector | None = runtime.field(
         "deviceSelector", "*DeviceTaintSelector", default=None, omitempty=True
     )
@@ -99,8 +87,6 @@ class DeviceTaintRuleSpec(runtime.Struct):
 class DeviceTaintRuleStatus(runtime.Struct):
     """resource.k8s.io/v1alpha3 DeviceTaintRuleStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
@@ -109,8 +95,6 @@ class DeviceTaintRuleStatus(runtime.Struct):
 class DeviceTaintSelector(runtime.Struct):
     """resource.k8s.io/v1alpha3 DeviceTaintSelector."""
 
-    __slots__ = ()
-
     driver: str | None = runtime.field("driver", "*string", default=None, omitempty=True)
     pool: str | None = runtime.field("pool", "*string", default=None, omitempty=True)
     device: str | None = runtime.field("device", "*string", default=None, omitempty=True)
@@ -118,8 +102,6 @@ class DeviceTaintSelector(runtime.Struct):
 
 class PoolStatus(runtime.Struct):
     """resource.k8s.io/v1alpha3 PoolStatus."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="", omitempty=True)
     pool_name: str = runtime.field("poolName", "string", default="", omitempty=True)
@@ -136,8 +118,6 @@ class PoolStatus(runtime.Struct):
 class ResourcePoolStatusRequest(runtime.ResourceObject):
     """resource.k8s.io/v1alpha3 ResourcePoolStatusRequest."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "ResourcePoolStatusRequest")
     GENCLIENT = runtime.Genclient("resourcepoolstatusrequests", namespaced=False)
 
@@ -151,8 +131,6 @@ class ResourcePoolStatusRequest(runtime.ResourceObject):
 class ResourcePoolStatusRequestList(runtime.ListObject):
     """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "ResourcePoolStatusRequestList")
     ITEM = ResourcePoolStatusRequest
 
@@ -165,8 +143,6 @@ class ResourcePoolStatusRequestList(runtime.ListObject):
 class ResourcePoolStatusRequestSpec(runtime.Struct):
     """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestSpec."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     pool_name: str | None = runtime.field("poolName", "*string", default=None, omitempty=True)
     limit: int | None = runtime.field("limit", "*int32", default=None, omitempty=True)
@@ -174,8 +150,6 @@ class ResourcePoolStatusRequestSpec(runtime.Struct):
 
 class ResourcePoolStatusRequestStatus(runtime.Struct):
     """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestStatus."""
-
-    __slots__ = ()
 
     pool_count: int | None = runtime.field("poolCount", "*int32", default=None, omitempty=True)
     pools: MutableSequence[PoolStatus] = runtime.field("pools", "[]PoolStatus", default=runtime.EMPTY, omitempty=True)

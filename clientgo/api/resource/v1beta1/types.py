@@ -103,8 +103,6 @@ class QualifiedName(str):
 class AllocatedDeviceStatus(runtime.Struct):
     """resource.k8s.io/v1beta1 AllocatedDeviceStatus."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     pool: str = runtime.field("pool", "string", default="")
     device: str = runtime.field("device", "string", default="")
@@ -121,8 +119,6 @@ class AllocatedDeviceStatus(runtime.Struct):
 class AllocationResult(runtime.Struct):
     """resource.k8s.io/v1beta1 AllocationResult."""
 
-    __slots__ = ()
-
     devices: DeviceAllocationResult = runtime.field(
         "devices", "DeviceAllocationResult", default=runtime.EMPTY, omitempty=True
     )
@@ -134,8 +130,6 @@ class AllocationResult(runtime.Struct):
 
 class BasicDevice(runtime.Struct):
     """resource.k8s.io/v1beta1 BasicDevice."""
-
-    __slots__ = ()
 
     attributes: MutableMapping[str, DeviceAttribute] = runtime.field(
         "attributes", "map[string]DeviceAttribute", default=runtime.EMPTY, omitempty=True
@@ -172,15 +166,11 @@ class BasicDevice(runtime.Struct):
 class CELDeviceSelector(runtime.Struct):
     """resource.k8s.io/v1beta1 CELDeviceSelector."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
 
 
 class CapacityRequestPolicy(runtime.Struct):
     """resource.k8s.io/v1beta1 CapacityRequestPolicy."""
-
-    __slots__ = ()
 
     default: Quantity | None = runtime.field("default", "*quantity", default=None)
     valid_values: MutableSequence[Quantity] = runtime.field(
@@ -194,8 +184,6 @@ class CapacityRequestPolicy(runtime.Struct):
 class CapacityRequestPolicyRange(runtime.Struct):
     """resource.k8s.io/v1beta1 CapacityRequestPolicyRange."""
 
-    __slots__ = ()
-
     min: Quantity | None = runtime.field("min", "*quantity", default=None, omitempty=True)
     max: Quantity | None = runtime.field("max", "*quantity", default=None, omitempty=True)
     step: Quantity | None = runtime.field("step", "*quantity", default=None, omitempty=True)
@@ -203,8 +191,6 @@ class CapacityRequestPolicyRange(runtime.Struct):
 
 class CapacityRequirements(runtime.Struct):
     """resource.k8s.io/v1beta1 CapacityRequirements."""
-
-    __slots__ = ()
 
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
@@ -214,15 +200,11 @@ class CapacityRequirements(runtime.Struct):
 class Counter(runtime.Struct):
     """resource.k8s.io/v1beta1 Counter."""
 
-    __slots__ = ()
-
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
 
 
 class CounterSet(runtime.Struct):
     """resource.k8s.io/v1beta1 CounterSet."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     counters: MutableMapping[str, Counter] = runtime.field(
@@ -233,16 +215,12 @@ class CounterSet(runtime.Struct):
 class Device(runtime.Struct):
     """resource.k8s.io/v1beta1 Device."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     basic: BasicDevice | None = runtime.field("basic", "*BasicDevice", default=None, omitempty=True)
 
 
 class DeviceConfiguration(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceConfiguration."""
-
-    __slots__ = ()
 
     opaque: OpaqueDeviceConfiguration | None = runtime.field(
         "opaque", "*OpaqueDeviceConfiguration", default=None, omitempty=True
@@ -252,16 +230,12 @@ class DeviceConfiguration(runtime.Struct):
 class DeviceAllocationConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1beta1 DeviceAllocationConfiguration."""
 
-    __slots__ = ()
-
     source: str = runtime.field("source", "string", default="")
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class DeviceAllocationResult(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceAllocationResult."""
-
-    __slots__ = ()
 
     results: MutableSequence[DeviceRequestAllocationResult] = runtime.field(
         "results", "[]DeviceRequestAllocationResult", default=runtime.EMPTY, omitempty=True
@@ -273,8 +247,6 @@ class DeviceAllocationResult(runtime.Struct):
 
 class DeviceAttribute(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceAttribute."""
-
-    __slots__ = ()
 
     int_value: int | None = runtime.field("int", "*int64", default=None, omitempty=True)
     bool_value: bool | None = runtime.field("bool", "*bool", default=None, omitempty=True)
@@ -289,8 +261,6 @@ class DeviceAttribute(runtime.Struct):
 class DeviceCapacity(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceCapacity."""
 
-    __slots__ = ()
-
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
     request_policy: CapacityRequestPolicy | None = runtime.field(
         "requestPolicy", "*CapacityRequestPolicy", default=None, omitempty=True
@@ -299,8 +269,6 @@ class DeviceCapacity(runtime.Struct):
 
 class DeviceClaim(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceClaim."""
-
-    __slots__ = ()
 
     requests: MutableSequence[DeviceRequest] = runtime.field("requests", "[]DeviceRequest", default=runtime.EMPTY)
     constraints: MutableSequence[DeviceConstraint] = runtime.field(
@@ -314,15 +282,11 @@ class DeviceClaim(runtime.Struct):
 class DeviceClaimConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1beta1 DeviceClaimConfiguration."""
 
-    __slots__ = ()
-
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class DeviceClass(runtime.ResourceObject):
     """resource.k8s.io/v1beta1 DeviceClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "DeviceClass")
     GENCLIENT = runtime.Genclient("deviceclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -334,13 +298,9 @@ class DeviceClass(runtime.ResourceObject):
 class DeviceClassConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1beta1 DeviceClassConfiguration."""
 
-    __slots__ = ()
-
 
 class DeviceClassList(runtime.ListObject):
     """resource.k8s.io/v1beta1 DeviceClassList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "DeviceClassList")
     ITEM = DeviceClass
@@ -351,8 +311,6 @@ class DeviceClassList(runtime.ListObject):
 
 class DeviceClassSpec(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceClassSpec."""
-
-    __slots__ = ()
 
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
@@ -366,8 +324,6 @@ class DeviceClassSpec(runtime.Struct):
 class DeviceConstraint(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceConstraint."""
 
-    __slots__ = ()
-
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
     match_attribute: str | None = runtime.field("matchAttribute", "*string", default=None, omitempty=True)
     distinct_attribute: str | None = runtime.field("distinctAttribute", "*string", default=None, omitempty=True)
@@ -375,8 +331,6 @@ class DeviceConstraint(runtime.Struct):
 
 class DeviceCounterConsumption(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceCounterConsumption."""
-
-    __slots__ = ()
 
     counter_set: str = runtime.field("counterSet", "string", default="")
     counters: MutableMapping[str, Counter] = runtime.field(
@@ -386,8 +340,6 @@ class DeviceCounterConsumption(runtime.Struct):
 
 class DeviceRequest(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceRequest."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
@@ -410,8 +362,6 @@ class DeviceRequest(runtime.Struct):
 
 class DeviceRequestAllocationResult(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceRequestAllocationResult."""
-
-    __slots__ = ()
 
     request: str = runtime.field("request", "string", default="")
     driver: str = runtime.field("driver", "string", default="")
@@ -436,15 +386,11 @@ class DeviceRequestAllocationResult(runtime.Struct):
 class DeviceSelector(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceSelector."""
 
-    __slots__ = ()
-
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
 
 
 class DeviceSubRequest(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceSubRequest."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
@@ -464,8 +410,6 @@ class DeviceSubRequest(runtime.Struct):
 class DeviceTaint(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceTaint."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     value: str = runtime.field("value", "string", default="", omitempty=True)
     effect: str = runtime.field("effect", "string", default="")
@@ -474,8 +418,6 @@ class DeviceTaint(runtime.Struct):
 
 class DeviceToleration(runtime.Struct):
     """resource.k8s.io/v1beta1 DeviceToleration."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
     operator: str = runtime.field("operator", "string", default="", omitempty=True)
@@ -487,8 +429,6 @@ class DeviceToleration(runtime.Struct):
 class NetworkDeviceData(runtime.Struct):
     """resource.k8s.io/v1beta1 NetworkDeviceData."""
 
-    __slots__ = ()
-
     interface_name: str = runtime.field("interfaceName", "string", default="", omitempty=True)
     ips: MutableSequence[str] = runtime.field("ips", "[]string", default=runtime.EMPTY, omitempty=True)
     hardware_address: str = runtime.field("hardwareAddress", "string", default="", omitempty=True)
@@ -496,8 +436,6 @@ class NetworkDeviceData(runtime.Struct):
 
 class NodeAllocatableResourceMapping(runtime.Struct):
     """resource.k8s.io/v1beta1 NodeAllocatableResourceMapping."""
-
-    __slots__ = ()
 
     capacity_key: str | None = runtime.field("capacityKey", "*string", default=None, omitempty=True)
     allocation_multiplier: Quantity | None = runtime.field(
@@ -508,16 +446,12 @@ class NodeAllocatableResourceMapping(runtime.Struct):
 class OpaqueDeviceConfiguration(runtime.Struct):
     """resource.k8s.io/v1beta1 OpaqueDeviceConfiguration."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     parameters: Any = runtime.field("parameters", "raw", default=None)
 
 
 class ResourceClaim(runtime.ResourceObject):
     """resource.k8s.io/v1beta1 ResourceClaim."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaim")
     GENCLIENT = runtime.Genclient("resourceclaims")
@@ -530,8 +464,6 @@ class ResourceClaim(runtime.ResourceObject):
 class ResourceClaimConsumerReference(runtime.Struct):
     """resource.k8s.io/v1beta1 ResourceClaimConsumerReference."""
 
-    __slots__ = ()
-
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
     resource: str = runtime.field("resource", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -540,8 +472,6 @@ class ResourceClaimConsumerReference(runtime.Struct):
 
 class ResourceClaimList(runtime.ListObject):
     """resource.k8s.io/v1beta1 ResourceClaimList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaimList")
     ITEM = ResourceClaim
@@ -553,15 +483,11 @@ class ResourceClaimList(runtime.ListObject):
 class ResourceClaimSpec(runtime.Struct):
     """resource.k8s.io/v1beta1 ResourceClaimSpec."""
 
-    __slots__ = ()
-
     devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY)
 
 
 class ResourceClaimStatus(runtime.Struct):
     """resource.k8s.io/v1beta1 ResourceClaimStatus."""
-
-    __slots__ = ()
 
     allocation: AllocationResult | None = runtime.field("allocation", "*AllocationResult", default=None, omitempty=True)
     reserved_for: MutableSequence[ResourceClaimConsumerReference] = runtime.field(
@@ -575,8 +501,6 @@ class ResourceClaimStatus(runtime.Struct):
 class ResourceClaimTemplate(runtime.ResourceObject):
     """resource.k8s.io/v1beta1 ResourceClaimTemplate."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaimTemplate")
     GENCLIENT = runtime.Genclient("resourceclaimtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -586,8 +510,6 @@ class ResourceClaimTemplate(runtime.ResourceObject):
 
 class ResourceClaimTemplateList(runtime.ListObject):
     """resource.k8s.io/v1beta1 ResourceClaimTemplateList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaimTemplateList")
     ITEM = ResourceClaimTemplate
@@ -601,16 +523,12 @@ class ResourceClaimTemplateList(runtime.ListObject):
 class ResourceClaimTemplateSpec(runtime.Struct):
     """resource.k8s.io/v1beta1 ResourceClaimTemplateSpec."""
 
-    __slots__ = ()
-
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
 
 
 class ResourcePool(runtime.Struct):
     """resource.k8s.io/v1beta1 ResourcePool."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     generation: int = runtime.field("generation", "int64", default=0)
@@ -619,8 +537,6 @@ class ResourcePool(runtime.Struct):
 
 class ResourceSlice(runtime.ResourceObject):
     """resource.k8s.io/v1beta1 ResourceSlice."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceSlice")
     GENCLIENT = runtime.Genclient("resourceslices", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -632,8 +548,6 @@ class ResourceSlice(runtime.ResourceObject):
 class ResourceSliceList(runtime.ListObject):
     """resource.k8s.io/v1beta1 ResourceSliceList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceSliceList")
     ITEM = ResourceSlice
 
@@ -643,8 +557,6 @@ class ResourceSliceList(runtime.ListObject):
 
 class ResourceSliceSpec(runtime.Struct):
     """resource.k8s.io/v1beta1 ResourceSliceSpec."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="")
     pool: ResourcePool = runtime.field("pool", "ResourcePool", default=runtime.EMPTY)

@@ -105,8 +105,6 @@ class QualifiedName(str):
 class AllocatedDeviceStatus(runtime.Struct):
     """resource.k8s.io/v1beta2 AllocatedDeviceStatus."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     pool: str = runtime.field("pool", "string", default="")
     device: str = runtime.field("device", "string", default="")
@@ -123,8 +121,6 @@ class AllocatedDeviceStatus(runtime.Struct):
 class AllocationResult(runtime.Struct):
     """resource.k8s.io/v1beta2 AllocationResult."""
 
-    __slots__ = ()
-
     devices: DeviceAllocationResult = runtime.field(
         "devices", "DeviceAllocationResult", default=runtime.EMPTY, omitempty=True
     )
@@ -137,15 +133,11 @@ class AllocationResult(runtime.Struct):
 class CELDeviceSelector(runtime.Struct):
     """resource.k8s.io/v1beta2 CELDeviceSelector."""
 
-    __slots__ = ()
-
     expression: str = runtime.field("expression", "string", default="")
 
 
 class CapacityRequestPolicy(runtime.Struct):
     """resource.k8s.io/v1beta2 CapacityRequestPolicy."""
-
-    __slots__ = ()
 
     default: Quantity | None = runtime.field("default", "*quantity", default=None)
     valid_values: MutableSequence[Quantity] = runtime.field(
@@ -159,8 +151,6 @@ class CapacityRequestPolicy(runtime.Struct):
 class CapacityRequestPolicyRange(runtime.Struct):
     """resource.k8s.io/v1beta2 CapacityRequestPolicyRange."""
 
-    __slots__ = ()
-
     min: Quantity | None = runtime.field("min", "*quantity", default=None, omitempty=True)
     max: Quantity | None = runtime.field("max", "*quantity", default=None, omitempty=True)
     step: Quantity | None = runtime.field("step", "*quantity", default=None, omitempty=True)
@@ -168,8 +158,6 @@ class CapacityRequestPolicyRange(runtime.Struct):
 
 class CapacityRequirements(runtime.Struct):
     """resource.k8s.io/v1beta2 CapacityRequirements."""
-
-    __slots__ = ()
 
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
@@ -179,15 +167,11 @@ class CapacityRequirements(runtime.Struct):
 class Counter(runtime.Struct):
     """resource.k8s.io/v1beta2 Counter."""
 
-    __slots__ = ()
-
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
 
 
 class CounterSet(runtime.Struct):
     """resource.k8s.io/v1beta2 CounterSet."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     counters: MutableMapping[str, Counter] = runtime.field(
@@ -197,8 +181,6 @@ class CounterSet(runtime.Struct):
 
 class Device(runtime.Struct):
     """resource.k8s.io/v1beta2 Device."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     attributes: MutableMapping[str, DeviceAttribute] = runtime.field(
@@ -236,8 +218,6 @@ class Device(runtime.Struct):
 class DeviceConfiguration(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceConfiguration."""
 
-    __slots__ = ()
-
     opaque: OpaqueDeviceConfiguration | None = runtime.field(
         "opaque", "*OpaqueDeviceConfiguration", default=None, omitempty=True
     )
@@ -246,16 +226,12 @@ class DeviceConfiguration(runtime.Struct):
 class DeviceAllocationConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1beta2 DeviceAllocationConfiguration."""
 
-    __slots__ = ()
-
     source: str = runtime.field("source", "string", default="")
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class DeviceAllocationResult(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceAllocationResult."""
-
-    __slots__ = ()
 
     results: MutableSequence[DeviceRequestAllocationResult] = runtime.field(
         "results", "[]DeviceRequestAllocationResult", default=runtime.EMPTY, omitempty=True
@@ -267,8 +243,6 @@ class DeviceAllocationResult(runtime.Struct):
 
 class DeviceAttribute(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceAttribute."""
-
-    __slots__ = ()
 
     int_value: int | None = runtime.field("int", "*int64", default=None, omitempty=True)
     bool_value: bool | None = runtime.field("bool", "*bool", default=None, omitempty=True)
@@ -283,8 +257,6 @@ class DeviceAttribute(runtime.Struct):
 class DeviceCapacity(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceCapacity."""
 
-    __slots__ = ()
-
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
     request_policy: CapacityRequestPolicy | None = runtime.field(
         "requestPolicy", "*CapacityRequestPolicy", default=None, omitempty=True
@@ -293,8 +265,6 @@ class DeviceCapacity(runtime.Struct):
 
 class DeviceClaim(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceClaim."""
-
-    __slots__ = ()
 
     requests: MutableSequence[DeviceRequest] = runtime.field("requests", "[]DeviceRequest", default=runtime.EMPTY)
     constraints: MutableSequence[DeviceConstraint] = runtime.field(
@@ -308,15 +278,11 @@ class DeviceClaim(runtime.Struct):
 class DeviceClaimConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1beta2 DeviceClaimConfiguration."""
 
-    __slots__ = ()
-
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
 
 
 class DeviceClass(runtime.ResourceObject):
     """resource.k8s.io/v1beta2 DeviceClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "DeviceClass")
     GENCLIENT = runtime.Genclient("deviceclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -328,13 +294,9 @@ class DeviceClass(runtime.ResourceObject):
 class DeviceClassConfiguration(DeviceConfiguration):
     """resource.k8s.io/v1beta2 DeviceClassConfiguration."""
 
-    __slots__ = ()
-
 
 class DeviceClassList(runtime.ListObject):
     """resource.k8s.io/v1beta2 DeviceClassList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "DeviceClassList")
     ITEM = DeviceClass
@@ -345,8 +307,6 @@ class DeviceClassList(runtime.ListObject):
 
 class DeviceClassSpec(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceClassSpec."""
-
-    __slots__ = ()
 
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
@@ -360,8 +320,6 @@ class DeviceClassSpec(runtime.Struct):
 class DeviceConstraint(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceConstraint."""
 
-    __slots__ = ()
-
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
     match_attribute: str | None = runtime.field("matchAttribute", "*string", default=None, omitempty=True)
     distinct_attribute: str | None = runtime.field("distinctAttribute", "*string", default=None, omitempty=True)
@@ -369,8 +327,6 @@ class DeviceConstraint(runtime.Struct):
 
 class DeviceCounterConsumption(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceCounterConsumption."""
-
-    __slots__ = ()
 
     counter_set: str = runtime.field("counterSet", "string", default="")
     counters: MutableMapping[str, Counter] = runtime.field(
@@ -381,8 +337,6 @@ class DeviceCounterConsumption(runtime.Struct):
 class DeviceRequest(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceRequest."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     exactly: ExactDeviceRequest | None = runtime.field("exactly", "*ExactDeviceRequest", default=None, omitempty=True)
     first_available: MutableSequence[DeviceSubRequest] = runtime.field(
@@ -392,8 +346,6 @@ class DeviceRequest(runtime.Struct):
 
 class DeviceRequestAllocationResult(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceRequestAllocationResult."""
-
-    __slots__ = ()
 
     request: str = runtime.field("request", "string", default="")
     driver: str = runtime.field("driver", "string", default="")
@@ -418,15 +370,11 @@ class DeviceRequestAllocationResult(runtime.Struct):
 class DeviceSelector(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceSelector."""
 
-    __slots__ = ()
-
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
 
 
 class DeviceSubRequest(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceSubRequest."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
@@ -446,8 +394,6 @@ class DeviceSubRequest(runtime.Struct):
 class DeviceTaint(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceTaint."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     value: str = runtime.field("value", "string", default="", omitempty=True)
     effect: str = runtime.field("effect", "string", default="")
@@ -456,8 +402,6 @@ class DeviceTaint(runtime.Struct):
 
 class DeviceTaintRule(runtime.ResourceObject):
     """resource.k8s.io/v1beta2 DeviceTaintRule."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "DeviceTaintRule")
     GENCLIENT = runtime.Genclient("devicetaintrules", namespaced=False)
@@ -472,8 +416,6 @@ class DeviceTaintRule(runtime.ResourceObject):
 class DeviceTaintRuleList(runtime.ListObject):
     """resource.k8s.io/v1beta2 DeviceTaintRuleList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "DeviceTaintRuleList")
     ITEM = DeviceTaintRule
 
@@ -484,8 +426,6 @@ class DeviceTaintRuleList(runtime.ListObject):
 class DeviceTaintRuleSpec(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceTaintRuleSpec."""
 
-    __slots__ = ()
-
     device_selector: DeviceTaintSelector | None = runtime.field(
         "deviceSelector", "*DeviceTaintSelector", default=None, omitempty=True
     )
@@ -495,8 +435,6 @@ class DeviceTaintRuleSpec(runtime.Struct):
 class DeviceTaintRuleStatus(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceTaintRuleStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
@@ -505,8 +443,6 @@ class DeviceTaintRuleStatus(runtime.Struct):
 class DeviceTaintSelector(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceTaintSelector."""
 
-    __slots__ = ()
-
     driver: str | None = runtime.field("driver", "*string", default=None, omitempty=True)
     pool: str | None = runtime.field("pool", "*string", default=None, omitempty=True)
     device: str | None = runtime.field("device", "*string", default=None, omitempty=True)
@@ -514,8 +450,6 @@ class DeviceTaintSelector(runtime.Struct):
 
 class DeviceToleration(runtime.Struct):
     """resource.k8s.io/v1beta2 DeviceToleration."""
-
-    __slots__ = ()
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
     operator: str = runtime.field("operator", "string", default="", omitempty=True)
@@ -526,8 +460,6 @@ class DeviceToleration(runtime.Struct):
 
 class ExactDeviceRequest(runtime.Struct):
     """resource.k8s.io/v1beta2 ExactDeviceRequest."""
-
-    __slots__ = ()
 
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
     selectors: MutableSequence[DeviceSelector] = runtime.field(
@@ -547,8 +479,6 @@ class ExactDeviceRequest(runtime.Struct):
 class NetworkDeviceData(runtime.Struct):
     """resource.k8s.io/v1beta2 NetworkDeviceData."""
 
-    __slots__ = ()
-
     interface_name: str = runtime.field("interfaceName", "string", default="", omitempty=True)
     ips: MutableSequence[str] = runtime.field("ips", "[]string", default=runtime.EMPTY, omitempty=True)
     hardware_address: str = runtime.field("hardwareAddress", "string", default="", omitempty=True)
@@ -556,8 +486,6 @@ class NetworkDeviceData(runtime.Struct):
 
 class NodeAllocatableResourceMapping(runtime.Struct):
     """resource.k8s.io/v1beta2 NodeAllocatableResourceMapping."""
-
-    __slots__ = ()
 
     capacity_key: str | None = runtime.field("capacityKey", "*string", default=None, omitempty=True)
     allocation_multiplier: Quantity | None = runtime.field(
@@ -568,16 +496,12 @@ class NodeAllocatableResourceMapping(runtime.Struct):
 class OpaqueDeviceConfiguration(runtime.Struct):
     """resource.k8s.io/v1beta2 OpaqueDeviceConfiguration."""
 
-    __slots__ = ()
-
     driver: str = runtime.field("driver", "string", default="")
     parameters: Any = runtime.field("parameters", "raw", default=None)
 
 
 class ResourceClaim(runtime.ResourceObject):
     """resource.k8s.io/v1beta2 ResourceClaim."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "ResourceClaim")
     GENCLIENT = runtime.Genclient("resourceclaims")
@@ -590,8 +514,6 @@ class ResourceClaim(runtime.ResourceObject):
 class ResourceClaimConsumerReference(runtime.Struct):
     """resource.k8s.io/v1beta2 ResourceClaimConsumerReference."""
 
-    __slots__ = ()
-
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
     resource: str = runtime.field("resource", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -600,8 +522,6 @@ class ResourceClaimConsumerReference(runtime.Struct):
 
 class ResourceClaimList(runtime.ListObject):
     """resource.k8s.io/v1beta2 ResourceClaimList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "ResourceClaimList")
     ITEM = ResourceClaim
@@ -613,15 +533,11 @@ class ResourceClaimList(runtime.ListObject):
 class ResourceClaimSpec(runtime.Struct):
     """resource.k8s.io/v1beta2 ResourceClaimSpec."""
 
-    __slots__ = ()
-
     devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY)
 
 
 class ResourceClaimStatus(runtime.Struct):
     """resource.k8s.io/v1beta2 ResourceClaimStatus."""
-
-    __slots__ = ()
 
     allocation: AllocationResult | None = runtime.field("allocation", "*AllocationResult", default=None, omitempty=True)
     reserved_for: MutableSequence[ResourceClaimConsumerReference] = runtime.field(
@@ -635,8 +551,6 @@ class ResourceClaimStatus(runtime.Struct):
 class ResourceClaimTemplate(runtime.ResourceObject):
     """resource.k8s.io/v1beta2 ResourceClaimTemplate."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "ResourceClaimTemplate")
     GENCLIENT = runtime.Genclient("resourceclaimtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -646,8 +560,6 @@ class ResourceClaimTemplate(runtime.ResourceObject):
 
 class ResourceClaimTemplateList(runtime.ListObject):
     """resource.k8s.io/v1beta2 ResourceClaimTemplateList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "ResourceClaimTemplateList")
     ITEM = ResourceClaimTemplate
@@ -661,16 +573,12 @@ class ResourceClaimTemplateList(runtime.ListObject):
 class ResourceClaimTemplateSpec(runtime.Struct):
     """resource.k8s.io/v1beta2 ResourceClaimTemplateSpec."""
 
-    __slots__ = ()
-
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
 
 
 class ResourcePool(runtime.Struct):
     """resource.k8s.io/v1beta2 ResourcePool."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     generation: int = runtime.field("generation", "int64", default=0)
@@ -679,8 +587,6 @@ class ResourcePool(runtime.Struct):
 
 class ResourceSlice(runtime.ResourceObject):
     """resource.k8s.io/v1beta2 ResourceSlice."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "ResourceSlice")
     GENCLIENT = runtime.Genclient("resourceslices", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -692,8 +598,6 @@ class ResourceSlice(runtime.ResourceObject):
 class ResourceSliceList(runtime.ListObject):
     """resource.k8s.io/v1beta2 ResourceSliceList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta2", "ResourceSliceList")
     ITEM = ResourceSlice
 
@@ -703,8 +607,6 @@ class ResourceSliceList(runtime.ListObject):
 
 class ResourceSliceSpec(runtime.Struct):
     """resource.k8s.io/v1beta2 ResourceSliceSpec."""
-
-    __slots__ = ()
 
     driver: str = runtime.field("driver", "string", default="")
     pool: ResourcePool = runtime.field("pool", "ResourcePool", default=runtime.EMPTY)

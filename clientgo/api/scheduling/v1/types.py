@@ -16,8 +16,6 @@ GROUP_NAME = "scheduling.k8s.io"
 class PriorityClass(runtime.ResourceObject):
     """scheduling.k8s.io/v1 PriorityClass."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1", "PriorityClass")
     GENCLIENT = runtime.Genclient("priorityclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -30,8 +28,6 @@ class PriorityClass(runtime.ResourceObject):
 
 class PriorityClassList(runtime.ListObject):
     """scheduling.k8s.io/v1 PriorityClassList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1", "PriorityClassList")
     ITEM = PriorityClass

@@ -32,21 +32,15 @@ class DisruptionMode(str):
 class BasicSchedulingPolicy(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 BasicSchedulingPolicy."""
 
-    __slots__ = ()
-
 
 class GangSchedulingPolicy(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 GangSchedulingPolicy."""
-
-    __slots__ = ()
 
     min_count: int = runtime.field("minCount", "int32", default=0)
 
 
 class PodGroup(runtime.ResourceObject):
     """scheduling.k8s.io/v1alpha2 PodGroup."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "PodGroup")
     GENCLIENT = runtime.Genclient("podgroups")
@@ -59,8 +53,6 @@ class PodGroup(runtime.ResourceObject):
 class PodGroupList(runtime.ListObject):
     """scheduling.k8s.io/v1alpha2 PodGroupList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "PodGroupList")
     ITEM = PodGroup
 
@@ -70,8 +62,6 @@ class PodGroupList(runtime.ListObject):
 
 class PodGroupResourceClaim(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupResourceClaim."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
@@ -83,16 +73,12 @@ class PodGroupResourceClaim(runtime.Struct):
 class PodGroupResourceClaimStatus(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupResourceClaimStatus."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
 
 
 class PodGroupSchedulingConstraints(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupSchedulingConstraints."""
-
-    __slots__ = ()
 
     topology: MutableSequence[TopologyConstraint] = runtime.field(
         "topology", "[]TopologyConstraint", default=runtime.EMPTY, omitempty=True
@@ -102,16 +88,12 @@ class PodGroupSchedulingConstraints(runtime.Struct):
 class PodGroupSchedulingPolicy(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupSchedulingPolicy."""
 
-    __slots__ = ()
-
     basic: BasicSchedulingPolicy | None = runtime.field("basic", "*BasicSchedulingPolicy", default=None, omitempty=True)
     gang: GangSchedulingPolicy | None = runtime.field("gang", "*GangSchedulingPolicy", default=None, omitempty=True)
 
 
 class PodGroupSpec(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupSpec."""
-
-    __slots__ = ()
 
     pod_group_template_ref: PodGroupTemplateReference | None = runtime.field(
         "podGroupTemplateRef", "*PodGroupTemplateReference", default=None
@@ -133,8 +115,6 @@ class PodGroupSpec(runtime.Struct):
 class PodGroupStatus(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupStatus."""
 
-    __slots__ = ()
-
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
@@ -145,8 +125,6 @@ class PodGroupStatus(runtime.Struct):
 
 class PodGroupTemplate(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupTemplate."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     scheduling_policy: PodGroupSchedulingPolicy = runtime.field(
@@ -166,8 +144,6 @@ class PodGroupTemplate(runtime.Struct):
 class PodGroupTemplateReference(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 PodGroupTemplateReference."""
 
-    __slots__ = ()
-
     workload: WorkloadPodGroupTemplateReference | None = runtime.field(
         "workload", "*WorkloadPodGroupTemplateReference", default=None
     )
@@ -176,15 +152,11 @@ class PodGroupTemplateReference(runtime.Struct):
 class TopologyConstraint(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 TopologyConstraint."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
 
 
 class TypedLocalObjectReference(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 TypedLocalObjectReference."""
-
-    __slots__ = ()
 
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
     kind: str = runtime.field("kind", "string", default="")
@@ -193,8 +165,6 @@ class TypedLocalObjectReference(runtime.Struct):
 
 class Workload(runtime.ResourceObject):
     """scheduling.k8s.io/v1alpha2 Workload."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "Workload")
     GENCLIENT = runtime.Genclient("workloads", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -206,8 +176,6 @@ class Workload(runtime.ResourceObject):
 class WorkloadList(runtime.ListObject):
     """scheduling.k8s.io/v1alpha2 WorkloadList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "WorkloadList")
     ITEM = Workload
 
@@ -218,16 +186,12 @@ class WorkloadList(runtime.ListObject):
 class WorkloadPodGroupTemplateReference(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 WorkloadPodGroupTemplateReference."""
 
-    __slots__ = ()
-
     workload_name: str = runtime.field("workloadName", "string", default="")
     pod_group_template_name: str = runtime.field("podGroupTemplateName", "string", default="")
 
 
 class WorkloadSpec(runtime.Struct):
     """scheduling.k8s.io/v1alpha2 WorkloadSpec."""
-
-    __slots__ = ()
 
     controller_ref: TypedLocalObjectReference | None = runtime.field(
         "controllerRef", "*TypedLocalObjectReference", default=None, omitempty=True

@@ -22,8 +22,6 @@ GROUP_NAME = "storage.k8s.io"
 class CSIStorageCapacity(runtime.ResourceObject):
     """storage.k8s.io/v1alpha1 CSIStorageCapacity."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "CSIStorageCapacity")
     GENCLIENT = runtime.Genclient("csistoragecapacities", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -39,8 +37,6 @@ class CSIStorageCapacity(runtime.ResourceObject):
 class CSIStorageCapacityList(runtime.ListObject):
     """storage.k8s.io/v1alpha1 CSIStorageCapacityList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "CSIStorageCapacityList")
     ITEM = CSIStorageCapacity
 
@@ -50,8 +46,6 @@ class CSIStorageCapacityList(runtime.ListObject):
 
 class VolumeAttachment(runtime.ResourceObject):
     """storage.k8s.io/v1alpha1 VolumeAttachment."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttachment")
     GENCLIENT = runtime.Genclient("volumeattachments", namespaced=False)
@@ -66,8 +60,6 @@ class VolumeAttachment(runtime.ResourceObject):
 class VolumeAttachmentList(runtime.ListObject):
     """storage.k8s.io/v1alpha1 VolumeAttachmentList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttachmentList")
     ITEM = VolumeAttachment
 
@@ -78,8 +70,6 @@ class VolumeAttachmentList(runtime.ListObject):
 class VolumeAttachmentSource(runtime.Struct):
     """storage.k8s.io/v1alpha1 VolumeAttachmentSource."""
 
-    __slots__ = ()
-
     persistent_volume_name: str | None = runtime.field("persistentVolumeName", "*string", default=None, omitempty=True)
     inline_volume_spec: corev1.PersistentVolumeSpec | None = runtime.field(
         "inlineVolumeSpec", "*corev1.PersistentVolumeSpec", default=None, omitempty=True
@@ -89,8 +79,6 @@ class VolumeAttachmentSource(runtime.Struct):
 class VolumeAttachmentSpec(runtime.Struct):
     """storage.k8s.io/v1alpha1 VolumeAttachmentSpec."""
 
-    __slots__ = ()
-
     attacher: str = runtime.field("attacher", "string", default="")
     source: VolumeAttachmentSource = runtime.field("source", "VolumeAttachmentSource", default=runtime.EMPTY)
     node_name: str = runtime.field("nodeName", "string", default="")
@@ -98,8 +86,6 @@ class VolumeAttachmentSpec(runtime.Struct):
 
 class VolumeAttachmentStatus(runtime.Struct):
     """storage.k8s.io/v1alpha1 VolumeAttachmentStatus."""
-
-    __slots__ = ()
 
     attached: bool = runtime.field("attached", "bool", default=False)
     attachment_metadata: MutableMapping[str, str] = runtime.field(
@@ -111,8 +97,6 @@ class VolumeAttachmentStatus(runtime.Struct):
 
 class VolumeAttributesClass(runtime.ResourceObject):
     """storage.k8s.io/v1alpha1 VolumeAttributesClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClass")
     GENCLIENT = runtime.Genclient("volumeattributesclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -127,8 +111,6 @@ class VolumeAttributesClass(runtime.ResourceObject):
 class VolumeAttributesClassList(runtime.ListObject):
     """storage.k8s.io/v1alpha1 VolumeAttributesClassList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClassList")
     ITEM = VolumeAttributesClass
 
@@ -140,8 +122,6 @@ class VolumeAttributesClassList(runtime.ListObject):
 
 class VolumeError(runtime.Struct):
     """storage.k8s.io/v1alpha1 VolumeError."""
-
-    __slots__ = ()
 
     time: datetime | None = runtime.field("time", "time", default=None, omitempty=True)
     message: str = runtime.field("message", "string", default="", omitempty=True)

@@ -50,8 +50,6 @@ class VolumeLifecycleMode(str):
 class CSIDriver(runtime.ResourceObject):
     """storage.k8s.io/v1beta1 CSIDriver."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "CSIDriver")
     GENCLIENT = runtime.Genclient("csidrivers", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -62,8 +60,6 @@ class CSIDriver(runtime.ResourceObject):
 class CSIDriverList(runtime.ListObject):
     """storage.k8s.io/v1beta1 CSIDriverList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "CSIDriverList")
     ITEM = CSIDriver
 
@@ -73,8 +69,6 @@ class CSIDriverList(runtime.ListObject):
 
 class CSIDriverSpec(runtime.Struct):
     """storage.k8s.io/v1beta1 CSIDriverSpec."""
-
-    __slots__ = ()
 
     attach_required: bool | None = runtime.field("attachRequired", "*bool", default=None, omitempty=True)
     pod_info_on_mount: bool | None = runtime.field("podInfoOnMount", "*bool", default=None, omitempty=True)
@@ -102,8 +96,6 @@ class CSIDriverSpec(runtime.Struct):
 class CSINode(runtime.ResourceObject):
     """storage.k8s.io/v1beta1 CSINode."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "CSINode")
     GENCLIENT = runtime.Genclient("csinodes", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
@@ -113,8 +105,6 @@ class CSINode(runtime.ResourceObject):
 
 class CSINodeDriver(runtime.Struct):
     """storage.k8s.io/v1beta1 CSINodeDriver."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     node_id: str = runtime.field("nodeID", "string", default="")
@@ -127,8 +117,6 @@ class CSINodeDriver(runtime.Struct):
 class CSINodeList(runtime.ListObject):
     """storage.k8s.io/v1beta1 CSINodeList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "CSINodeList")
     ITEM = CSINode
 
@@ -139,8 +127,6 @@ class CSINodeList(runtime.ListObject):
 class CSINodeSpec(runtime.Struct):
     """storage.k8s.io/v1beta1 CSINodeSpec."""
 
-    __slots__ = ()
-
     drivers: MutableSequence[CSINodeDriver] = runtime.field(
         "drivers", "[]CSINodeDriver", default=runtime.EMPTY, patch_strategy="merge", patch_merge_key="name"
     )
@@ -148,8 +134,6 @@ class CSINodeSpec(runtime.Struct):
 
 class CSIStorageCapacity(runtime.ResourceObject):
     """storage.k8s.io/v1beta1 CSIStorageCapacity."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "CSIStorageCapacity")
     GENCLIENT = runtime.Genclient("csistoragecapacities", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -166,8 +150,6 @@ class CSIStorageCapacity(runtime.ResourceObject):
 class CSIStorageCapacityList(runtime.ListObject):
     """storage.k8s.io/v1beta1 CSIStorageCapacityList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "CSIStorageCapacityList")
     ITEM = CSIStorageCapacity
 
@@ -177,8 +159,6 @@ class CSIStorageCapacityList(runtime.ListObject):
 
 class StorageClass(runtime.ResourceObject):
     """storage.k8s.io/v1beta1 StorageClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "StorageClass")
     GENCLIENT = runtime.Genclient("storageclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -202,8 +182,6 @@ class StorageClass(runtime.ResourceObject):
 class StorageClassList(runtime.ListObject):
     """storage.k8s.io/v1beta1 StorageClassList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "StorageClassList")
     ITEM = StorageClass
 
@@ -214,16 +192,12 @@ class StorageClassList(runtime.ListObject):
 class TokenRequest(runtime.Struct):
     """storage.k8s.io/v1beta1 TokenRequest."""
 
-    __slots__ = ()
-
     audience: str = runtime.field("audience", "string", default="")
     expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None, omitempty=True)
 
 
 class VolumeAttachment(runtime.ResourceObject):
     """storage.k8s.io/v1beta1 VolumeAttachment."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "VolumeAttachment")
     GENCLIENT = runtime.Genclient("volumeattachments", namespaced=False)
@@ -238,8 +212,6 @@ class VolumeAttachment(runtime.ResourceObject):
 class VolumeAttachmentList(runtime.ListObject):
     """storage.k8s.io/v1beta1 VolumeAttachmentList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "VolumeAttachmentList")
     ITEM = VolumeAttachment
 
@@ -250,8 +222,6 @@ class VolumeAttachmentList(runtime.ListObject):
 class VolumeAttachmentSource(runtime.Struct):
     """storage.k8s.io/v1beta1 VolumeAttachmentSource."""
 
-    __slots__ = ()
-
     persistent_volume_name: str | None = runtime.field("persistentVolumeName", "*string", default=None, omitempty=True)
     inline_volume_spec: corev1.PersistentVolumeSpec | None = runtime.field(
         "inlineVolumeSpec", "*corev1.PersistentVolumeSpec", default=None, omitempty=True
@@ -261,8 +231,6 @@ class VolumeAttachmentSource(runtime.Struct):
 class VolumeAttachmentSpec(runtime.Struct):
     """storage.k8s.io/v1beta1 VolumeAttachmentSpec."""
 
-    __slots__ = ()
-
     attacher: str = runtime.field("attacher", "string", default="")
     source: VolumeAttachmentSource = runtime.field("source", "VolumeAttachmentSource", default=runtime.EMPTY)
     node_name: str = runtime.field("nodeName", "string", default="")
@@ -270,8 +238,6 @@ class VolumeAttachmentSpec(runtime.Struct):
 
 class VolumeAttachmentStatus(runtime.Struct):
     """storage.k8s.io/v1beta1 VolumeAttachmentStatus."""
-
-    __slots__ = ()
 
     attached: bool = runtime.field("attached", "bool", default=False)
     attachment_metadata: MutableMapping[str, str] = runtime.field(
@@ -283,8 +249,6 @@ class VolumeAttachmentStatus(runtime.Struct):
 
 class VolumeAttributesClass(runtime.ResourceObject):
     """storage.k8s.io/v1beta1 VolumeAttributesClass."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "VolumeAttributesClass")
     GENCLIENT = runtime.Genclient("volumeattributesclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
@@ -299,8 +263,6 @@ class VolumeAttributesClass(runtime.ResourceObject):
 class VolumeAttributesClassList(runtime.ListObject):
     """storage.k8s.io/v1beta1 VolumeAttributesClassList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1beta1", "VolumeAttributesClassList")
     ITEM = VolumeAttributesClass
 
@@ -313,8 +275,6 @@ class VolumeAttributesClassList(runtime.ListObject):
 class VolumeError(runtime.Struct):
     """storage.k8s.io/v1beta1 VolumeError."""
 
-    __slots__ = ()
-
     time: datetime | None = runtime.field("time", "time", default=None, omitempty=True)
     message: str = runtime.field("message", "string", default="", omitempty=True)
     error_code: int | None = runtime.field("errorCode", "*int32", default=None, omitempty=True)
@@ -322,7 +282,5 @@ class VolumeError(runtime.Struct):
 
 class VolumeNodeResources(runtime.Struct):
     """storage.k8s.io/v1beta1 VolumeNodeResources."""
-
-    __slots__ = ()
 
     count: int | None = runtime.field("count", "*int32", default=None, omitempty=True)

@@ -26,8 +26,6 @@ class MigrationConditionType(str):
 class StorageVersionMigration(runtime.ResourceObject):
     """storagemigration.k8s.io/v1beta1 StorageVersionMigration."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storagemigration.k8s.io", "v1beta1", "StorageVersionMigration")
     GENCLIENT = runtime.Genclient("storageversionmigrations", namespaced=False)
 
@@ -43,8 +41,6 @@ class StorageVersionMigration(runtime.ResourceObject):
 class StorageVersionMigrationList(runtime.ListObject):
     """storagemigration.k8s.io/v1beta1 StorageVersionMigrationList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("storagemigration.k8s.io", "v1beta1", "StorageVersionMigrationList")
     ITEM = StorageVersionMigration
 
@@ -57,15 +53,11 @@ class StorageVersionMigrationList(runtime.ListObject):
 class StorageVersionMigrationSpec(runtime.Struct):
     """storagemigration.k8s.io/v1beta1 StorageVersionMigrationSpec."""
 
-    __slots__ = ()
-
     resource: metav1.GroupResource = runtime.field("resource", "metav1.GroupResource", default=runtime.EMPTY)
 
 
 class StorageVersionMigrationStatus(runtime.Struct):
     """storagemigration.k8s.io/v1beta1 StorageVersionMigrationStatus."""
-
-    __slots__ = ()
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"

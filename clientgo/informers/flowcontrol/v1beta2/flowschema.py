@@ -84,7 +84,7 @@ def new_flow_schema_informer_with_options(
         cache.SharedIndexInformerOptions(
             resync_period=options.resync_period,
             indexers=options.indexers,
-            identifier=cache.with_resource(options.informer_name, gvr),
+            identifier=internalinterfaces.identifier(options, gvr),
         ),
     )
 

@@ -159,8 +159,6 @@ class StatusReason(str):
 class APIGroup(runtime.Object):
     """meta.k8s.io/v1 APIGroup."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIGroup")
 
     name: str = runtime.field("name", "string", default="")
@@ -178,8 +176,6 @@ class APIGroup(runtime.Object):
 class APIGroupList(runtime.Object):
     """meta.k8s.io/v1 APIGroupList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIGroupList")
 
     groups: MutableSequence[APIGroup] = runtime.field("groups", "[]APIGroup", default=runtime.EMPTY)
@@ -187,8 +183,6 @@ class APIGroupList(runtime.Object):
 
 class APIResource(runtime.Struct):
     """meta.k8s.io/v1 APIResource."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="")
     singular_name: str = runtime.field("singularName", "string", default="")
@@ -205,8 +199,6 @@ class APIResource(runtime.Struct):
 class APIResourceList(runtime.Object):
     """meta.k8s.io/v1 APIResourceList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIResourceList")
 
     group_version: str = runtime.field("groupVersion", "string", default="")
@@ -215,8 +207,6 @@ class APIResourceList(runtime.Object):
 
 class APIVersions(runtime.Object):
     """meta.k8s.io/v1 APIVersions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIVersions")
 
@@ -229,8 +219,6 @@ class APIVersions(runtime.Object):
 class ApplyOptions(runtime.Object):
     """meta.k8s.io/v1 ApplyOptions."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "ApplyOptions")
 
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -240,8 +228,6 @@ class ApplyOptions(runtime.Object):
 
 class Condition(runtime.Struct):
     """meta.k8s.io/v1 Condition."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
@@ -254,8 +240,6 @@ class Condition(runtime.Struct):
 class CreateOptions(runtime.Object):
     """meta.k8s.io/v1 CreateOptions."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "CreateOptions")
 
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -265,8 +249,6 @@ class CreateOptions(runtime.Object):
 
 class DeleteOptions(runtime.Object):
     """meta.k8s.io/v1 DeleteOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "DeleteOptions")
 
@@ -283,8 +265,6 @@ class DeleteOptions(runtime.Object):
 class FieldSelectorRequirement(runtime.Struct):
     """meta.k8s.io/v1 FieldSelectorRequirement."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     operator: str = runtime.field("operator", "string", default="")
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -292,8 +272,6 @@ class FieldSelectorRequirement(runtime.Struct):
 
 class GetOptions(runtime.Object):
     """meta.k8s.io/v1 GetOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "GetOptions")
 
@@ -303,16 +281,12 @@ class GetOptions(runtime.Object):
 class GroupKind(runtime.Struct):
     """meta.k8s.io/v1 GroupKind."""
 
-    __slots__ = ()
-
     group: str = runtime.field("group", "string", default="")
     kind: str = runtime.field("kind", "string", default="")
 
 
 class GroupResource(runtime.Struct):
     """meta.k8s.io/v1 GroupResource."""
-
-    __slots__ = ()
 
     group: str = runtime.field("group", "string", default="")
     resource: str = runtime.field("resource", "string", default="")
@@ -321,8 +295,6 @@ class GroupResource(runtime.Struct):
 class GroupVersion(runtime.Struct):
     """meta.k8s.io/v1 GroupVersion."""
 
-    __slots__ = ()
-
     group: str = runtime.field("group", "string", default="")
     version: str = runtime.field("version", "string", default="")
 
@@ -330,16 +302,12 @@ class GroupVersion(runtime.Struct):
 class GroupVersionForDiscovery(runtime.Struct):
     """meta.k8s.io/v1 GroupVersionForDiscovery."""
 
-    __slots__ = ()
-
     group_version: str = runtime.field("groupVersion", "string", default="")
     version: str = runtime.field("version", "string", default="")
 
 
 class GroupVersionKind(runtime.Struct):
     """meta.k8s.io/v1 GroupVersionKind."""
-
-    __slots__ = ()
 
     group: str = runtime.field("group", "string", default="")
     version: str = runtime.field("version", "string", default="")
@@ -349,8 +317,6 @@ class GroupVersionKind(runtime.Struct):
 class GroupVersionResource(runtime.Struct):
     """meta.k8s.io/v1 GroupVersionResource."""
 
-    __slots__ = ()
-
     group: str = runtime.field("group", "string", default="")
     version: str = runtime.field("version", "string", default="")
     resource: str = runtime.field("resource", "string", default="")
@@ -358,8 +324,6 @@ class GroupVersionResource(runtime.Struct):
 
 class LabelSelector(runtime.Struct):
     """meta.k8s.io/v1 LabelSelector."""
-
-    __slots__ = ()
 
     match_labels: MutableMapping[str, str] = runtime.field(
         "matchLabels", "map[string]string", default=runtime.EMPTY, omitempty=True
@@ -372,8 +336,6 @@ class LabelSelector(runtime.Struct):
 class LabelSelectorRequirement(runtime.Struct):
     """meta.k8s.io/v1 LabelSelectorRequirement."""
 
-    __slots__ = ()
-
     key: str = runtime.field("key", "string", default="")
     operator: str = runtime.field("operator", "string", default="")
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
@@ -381,8 +343,6 @@ class LabelSelectorRequirement(runtime.Struct):
 
 class List(runtime.ListObject):
     """meta.k8s.io/v1 List."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "List")
 
@@ -393,8 +353,6 @@ class List(runtime.ListObject):
 class ListMeta(runtime.Struct):
     """meta.k8s.io/v1 ListMeta."""
 
-    __slots__ = ()
-
     self_link: str = runtime.field("selfLink", "string", default="", omitempty=True)
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
     continue_: str = runtime.field("continue", "string", default="", omitempty=True)
@@ -404,8 +362,6 @@ class ListMeta(runtime.Struct):
 
 class ListOptions(runtime.Object):
     """meta.k8s.io/v1 ListOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "ListOptions")
 
@@ -425,8 +381,6 @@ class ListOptions(runtime.Object):
 class ManagedFieldsEntry(runtime.Struct):
     """meta.k8s.io/v1 ManagedFieldsEntry."""
 
-    __slots__ = ()
-
     manager: str = runtime.field("manager", "string", default="", omitempty=True)
     operation: str = runtime.field("operation", "string", default="", omitempty=True)
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
@@ -438,8 +392,6 @@ class ManagedFieldsEntry(runtime.Struct):
 
 class ObjectMeta(runtime.Struct):
     """meta.k8s.io/v1 ObjectMeta."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     generate_name: str = runtime.field("generateName", "string", default="", omitempty=True)
@@ -473,8 +425,6 @@ class ObjectMeta(runtime.Struct):
 class OwnerReference(runtime.Struct):
     """meta.k8s.io/v1 OwnerReference."""
 
-    __slots__ = ()
-
     api_version: str = runtime.field("apiVersion", "string", default="")
     kind: str = runtime.field("kind", "string", default="")
     name: str = runtime.field("name", "string", default="")
@@ -486,8 +436,6 @@ class OwnerReference(runtime.Struct):
 class PartialObjectMetadata(runtime.ResourceObject):
     """meta.k8s.io/v1 PartialObjectMetadata."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
 
     metadata: ObjectMeta = runtime.field("metadata", "ObjectMeta", default=runtime.EMPTY, omitempty=True)
@@ -495,8 +443,6 @@ class PartialObjectMetadata(runtime.ResourceObject):
 
 class PartialObjectMetadataList(runtime.ListObject):
     """meta.k8s.io/v1 PartialObjectMetadataList."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadataList")
     ITEM = PartialObjectMetadata
@@ -510,13 +456,9 @@ class PartialObjectMetadataList(runtime.ListObject):
 class Patch(runtime.Struct):
     """meta.k8s.io/v1 Patch."""
 
-    __slots__ = ()
-
 
 class PatchOptions(runtime.Object):
     """meta.k8s.io/v1 PatchOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "PatchOptions")
 
@@ -529,8 +471,6 @@ class PatchOptions(runtime.Object):
 class Preconditions(runtime.Struct):
     """meta.k8s.io/v1 Preconditions."""
 
-    __slots__ = ()
-
     uid: str | None = runtime.field("uid", "*string", default=None, omitempty=True)
     resource_version: str | None = runtime.field("resourceVersion", "*string", default=None, omitempty=True)
 
@@ -538,15 +478,11 @@ class Preconditions(runtime.Struct):
 class RootPaths(runtime.Struct):
     """meta.k8s.io/v1 RootPaths."""
 
-    __slots__ = ()
-
     paths: MutableSequence[str] = runtime.field("paths", "[]string", default=runtime.EMPTY)
 
 
 class ServerAddressByClientCIDR(runtime.Struct):
     """meta.k8s.io/v1 ServerAddressByClientCIDR."""
-
-    __slots__ = ()
 
     client_cidr: str = runtime.field("clientCIDR", "string", default="")
     server_address: str = runtime.field("serverAddress", "string", default="")
@@ -555,15 +491,11 @@ class ServerAddressByClientCIDR(runtime.Struct):
 class ShardInfo(runtime.Struct):
     """meta.k8s.io/v1 ShardInfo."""
 
-    __slots__ = ()
-
     selector: str = runtime.field("selector", "string", default="")
 
 
 class Status(runtime.Object):
     """meta.k8s.io/v1 Status."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "Status")
 
@@ -578,8 +510,6 @@ class Status(runtime.Object):
 class StatusCause(runtime.Struct):
     """meta.k8s.io/v1 StatusCause."""
 
-    __slots__ = ()
-
     type: str = runtime.field("reason", "string", default="", omitempty=True)
     message: str = runtime.field("message", "string", default="", omitempty=True)
     field: str = runtime.field("field", "string", default="", omitempty=True)
@@ -587,8 +517,6 @@ class StatusCause(runtime.Struct):
 
 class StatusDetails(runtime.Struct):
     """meta.k8s.io/v1 StatusDetails."""
-
-    __slots__ = ()
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
     group: str = runtime.field("group", "string", default="", omitempty=True)
@@ -603,8 +531,6 @@ class StatusDetails(runtime.Struct):
 class Table(runtime.Object):
     """meta.k8s.io/v1 Table."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "Table")
 
     metadata: ListMeta = runtime.field("metadata", "ListMeta", default=runtime.EMPTY, omitempty=True)
@@ -617,8 +543,6 @@ class Table(runtime.Object):
 class TableColumnDefinition(runtime.Struct):
     """meta.k8s.io/v1 TableColumnDefinition."""
 
-    __slots__ = ()
-
     name: str = runtime.field("name", "string", default="")
     type: str = runtime.field("type", "string", default="")
     format: str = runtime.field("format", "string", default="")
@@ -629,8 +553,6 @@ class TableColumnDefinition(runtime.Struct):
 class TableOptions(runtime.Object):
     """meta.k8s.io/v1 TableOptions."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "TableOptions")
 
     include_object: str = runtime.field("includeObject", "string", default="", omitempty=True)
@@ -638,8 +560,6 @@ class TableOptions(runtime.Object):
 
 class TableRow(runtime.Struct):
     """meta.k8s.io/v1 TableRow."""
-
-    __slots__ = ()
 
     cells: MutableSequence[Any] = runtime.field("cells", "[]raw", default=runtime.EMPTY)
     conditions: MutableSequence[TableRowCondition] = runtime.field(
@@ -651,8 +571,6 @@ class TableRow(runtime.Struct):
 class TableRowCondition(runtime.Struct):
     """meta.k8s.io/v1 TableRowCondition."""
 
-    __slots__ = ()
-
     type: str = runtime.field("type", "string", default="")
     status: str = runtime.field("status", "string", default="")
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
@@ -661,8 +579,6 @@ class TableRowCondition(runtime.Struct):
 
 class UpdateOptions(runtime.Object):
     """meta.k8s.io/v1 UpdateOptions."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "UpdateOptions")
 
@@ -673,8 +589,6 @@ class UpdateOptions(runtime.Object):
 
 class WatchEvent(runtime.Struct):
     """meta.k8s.io/v1 WatchEvent."""
-
-    __slots__ = ()
 
     type: str = runtime.field("type", "string", default="")
     object: Any = runtime.field("object", "raw", default=None)

@@ -16,8 +16,6 @@ GROUP_NAME = "meta.k8s.io"
 class PartialObjectMetadataList(runtime.ListObject):
     """meta.k8s.io/v1beta1 PartialObjectMetadataList."""
 
-    __slots__ = ()
-
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1beta1", "PartialObjectMetadataList")
     ITEM = metav1.PartialObjectMetadata
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 class UnstructuredContent(Object):
     """What a single unstructured object and a list of them share: the document as the user's own."""
 
-    __slots__ = ()
-
     def unstructured_content(self) -> JSONObject:
         """The document itself, free to change; a copy of it when the object is read-only. Go: UnstructuredContent."""
         document: JSONObject = copy_json(self._document) if self._frozen else self._document
@@ -58,8 +56,6 @@ class UnstructuredContent(Object):
 
 class Unstructured(UnstructuredContent, ResourceObject):
     """One object of any kind. Go: unstructured.Unstructured."""
-
-    __slots__ = ()
 
     def __init__(self, object: JSONObject | None = None, **fields: Any) -> None:
         """Lay the view over `object`, without copying it; `fields` are apiVersion and kind, as in any object."""

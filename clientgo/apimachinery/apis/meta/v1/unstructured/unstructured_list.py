@@ -16,8 +16,6 @@ from clientgo.apimachinery.runtime.view import JSONObject
 class UnstructuredList(UnstructuredContent, ListObject):
     """Any list of a server. Go: unstructured.UnstructuredList."""
 
-    __slots__ = ()
-
     ITEM = Unstructured
 
     def __init__(

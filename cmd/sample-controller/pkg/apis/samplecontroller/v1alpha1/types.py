@@ -12,8 +12,6 @@ from clientgo.apimachinery.runtime import schema
 class FooSpec(runtime.Struct):
     """What a Foo asks for."""
 
-    __slots__ = ()
-
     deployment_name: str = runtime.field("deploymentName", "string", default="")
     replicas: int | None = runtime.field("replicas", "*int32", default=None)
 
@@ -21,15 +19,11 @@ class FooSpec(runtime.Struct):
 class FooStatus(runtime.Struct):
     """What was seen of it."""
 
-    __slots__ = ()
-
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0)
 
 
 class Foo(runtime.ResourceObject):
     """A Deployment of nginx, by name and size."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("samplecontroller.k8s.io", "v1alpha1", "Foo")
     GENCLIENT = runtime.Genclient("foos")
@@ -41,8 +35,6 @@ class Foo(runtime.ResourceObject):
 
 class FooList(runtime.ListObject):
     """A list of Foos."""
-
-    __slots__ = ()
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("samplecontroller.k8s.io", "v1alpha1", "FooList")
     ITEM = Foo
