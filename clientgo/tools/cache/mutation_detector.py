@@ -141,5 +141,8 @@ class _DefaultCacheMutationDetector:
 
 
 def _diff(before: Object, after: Object) -> str:
-    texts = [json.dumps(obj.to_dict(), indent=2, sort_keys=True, default=str).splitlines() for obj in (before, after)]
-    return "\n".join(difflib.unified_diff(*texts, "cached", "now", lineterm=""))
+    return "\n".join(difflib.unified_diff(_lines(before), _lines(after), "cached", "now", lineterm=""))
+
+
+def _lines(obj: Object) -> list[str]:
+    return json.dumps(obj.to_dict(), indent=2, sort_keys=True, default=str).splitlines()
