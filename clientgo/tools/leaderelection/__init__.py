@@ -1,0 +1,26 @@
+"""Leader election. Mirrors k8s.io/client-go/tools/leaderelection."""
+
+from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor, new_leader_healthz_adaptor
+from clientgo.tools.leaderelection.leaderelection import (
+    JITTER_FACTOR,
+    LeaderCallbacks,
+    LeaderElectionConfig,
+    LeaderElector,
+    new_leader_elector,
+    run_or_die,
+)
+from clientgo.tools.leaderelection.metrics import LeaderMetric, MetricsProvider, set_provider
+
+__all__ = [
+    "JITTER_FACTOR",
+    "HealthzAdaptor",
+    "LeaderCallbacks",
+    "LeaderElectionConfig",
+    "LeaderElector",
+    "LeaderMetric",
+    "MetricsProvider",
+    "new_leader_elector",
+    "new_leader_healthz_adaptor",
+    "run_or_die",
+    "set_provider",
+]

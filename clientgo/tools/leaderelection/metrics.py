@@ -1,0 +1,75 @@
+"""Metrics of leader election. Mirrors client-go/tools/leaderelection/metrics.go."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+__all__ = ["LeaderMetric", "MetricsProvider", "set_provider"]
+
+
+class LeaderMetric(Protocol):
+    """Told about the elections of a process, by their names (Go: leaderelection.LeaderMetric). Thread-safe."""
+
+    def on(self, name: str) -> None:
+        """This process leads now."""
+        ...
+
+    def off(self, name: str) -> None:
+        """This process does not lead, or not any more."""
+        ...
+
+    def slowpath_exercised(self, name: str) -> None:
+        """A renewal needed a read of the lock first."""
+        ...
+
+
+class MetricsProvider(Protocol):
+    """Makes the metrics (Go: leaderelection.MetricsProvider)."""
+
+    def new_leader_metric(self) -> LeaderMetric:
+        """A metric for one elector."""
+        ...
+
+
+class _NoopMetric:
+    def on(self, name: str) -> None:
+        return None
+
+    def off(self, name: str) -> None:
+        return None
+
+    def slowpath_exercised(self, name: str) -> None:
+        return None
+
+
+class _NoopMetricsProvider:
+    def new_leader_metric(self) -> LeaderMetric:
+        return _NoopMetric()
+
+
+class _LeaderMetricsFactory:
+    """Asks the first provider that was set."""
+
+    def __init__(self) -> None:
+        # Guards the change of _provider; reading it takes no lock.
+        self._lock = threading.Lock()
+        self._provider: MetricsProvider = _NoopMetricsProvider()
+        self._set = False
+
+    def set_provider(self, provider: MetricsProvider) -> None:
+        with self._lock:
+            if not self._set:
+                self._set = True
+                self._provider = provider
+
+    def new_leader_metrics(self) -> LeaderMetric:
+        return self._provider.new_leader_metric()
+
+
+_global_metrics_factory = _LeaderMetricsFactory()
+
+
+def set_provider(metrics_provider: MetricsProvider) -> None:
+    """Use this provider for all electors made from now on. Only the first call counts."""
+    _global_metrics_factory.set_provider(metrics_provider)
