@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, cast
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.api import errors as apierrors
-from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import ListObject, Object
 from clientgo.apimachinery.watch import Event, EventType
@@ -36,14 +35,12 @@ class _FakeList(ListObject):
 
     __slots__ = ("_objects",)
 
+    def __init__(self, objects: Sequence[Object]) -> None:
+        super().__init__(api_version="v1", kind="List")
+        self._objects: Sequence[Object] = objects
+
     def extract_items(self) -> list[Any]:
         return list(self._objects)
-
-
-def _make_list(objects: Sequence[Object]) -> ListObject:
-    made = _FakeList(api_version="v1", kind="List")
-    made._objects = objects
-    return made
 
 
 class FakeControllerSource:
@@ -104,21 +101,22 @@ class FakeControllerSource:
         """
         with self._lock:
             self._raise_if_shut_down()
-            obj = meta.accessor(e.object)
+            # What comes out of a cache is read-only; a test may hand it back here all the same.
+            obj = e.object.deep_copy() if e.object.frozen else e.object
             self._last_rv += 1
             obj.set_resource_version(str(self._last_rv))
-            self._changes.append(e)
+            self._changes.append(Event(e.type, obj))
             key = _NNU(obj.get_namespace(), obj.get_name(), obj.get_uid())
             if e.type == EventType.DELETED:
                 self.items.pop(key, None)
             else:
-                self.items[key] = e.object
+                self.items[key] = obj
             if random.random() < watch_probability:
-                self.broadcaster.action(e.type, e.object.deep_copy())
+                self.broadcaster.action(e.type, obj.deep_copy())
 
     def list(self, options: metav1.ListOptions) -> Object:
         """Copies of all objects, at the current version; the options do not count. Go: List."""
-        return self._list(_make_list)
+        return self._list(_FakeList)
 
     def _list(self, make: Callable[[Sequence[Object]], ListObject]) -> Object:
         with self._lock:
