@@ -1,0 +1,60 @@
+"""The README tells the truth: each of its commands is run by a test, and its controller runs here."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+from processes import ROOT, kubectl, python, start_apiserver
+
+README = (ROOT / "README.md").read_text()
+
+# Where each command of the README's shell blocks is run.
+RUN_BY = {
+    "hack/demo": "test_demo.py runs what it starts; test_a_clone_... runs it whole",
+    "hack/test": "this test run",
+    "python3 -m venv .venv && .venv/bin/pip install -e . && . .venv/bin/activate": "hack/lib.sh does this for hack/demo",
+    "python cmd/apiserver --kubeconfig-out /tmp/kc &": "test_manual_session.py",
+    "export KUBECONFIG=/tmp/kc": "test_manual_session.py",
+    "kubectl apply -f cmd/sample-controller/artifacts/examples/crd.yaml": "test_manual_session.py",
+    "python cmd/sample-controller -kubeconfig=$KUBECONFIG -v=4 &": "test_manual_session.py",
+    "kubectl apply -f cmd/sample-controller/artifacts/examples/example-foo.yaml": "test_manual_session.py",
+    "kubectl get foos,deployments,events": "test_manual_session.py",
+    "kubectl delete foo example-foo": "test_manual_session.py",
+}
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_every_command_of_the_readme_is_run_by_a_test() -> None:
+    commands = [line.strip() for block in blocks("sh") for line in block.splitlines() if line.strip()]
+
+    assert set(commands) == set(RUN_BY)
+
+
+def test_every_file_the_readme_names_is_there() -> None:
+    linked = re.findall(r"\]\(([^)#:]+)\)", README)
+
+    assert linked
+    assert [name for name in linked if not (ROOT / name).exists()] == []
+
+
+def test_the_controller_of_the_readme_runs(tmp_path: Path) -> None:
+    (program,) = blocks("python")
+    assert len([line for line in program.splitlines() if line.strip()]) <= 32
+    kubeconfig = tmp_path / "kubeconfig"
+    script = tmp_path / "controller.py"
+    script.write_text(f"KUBECONFIG = {str(kubeconfig)!r}\n" + program)
+
+    with start_apiserver(kubeconfig) as server, python("-u", script) as controller:
+        kubectl(kubeconfig, "run", "web", "--image=nginx")
+        seen = controller.wait_for("default/web Pending")
+        kubectl(kubeconfig, "delete", "pod", "web", "--force", "--grace-period=0")
+        controller.wait_for("default/web is gone", after=seen)
+
+        controller.send(signal.SIGINT)
+        controller.wait()
+        assert server.stop() == 0
