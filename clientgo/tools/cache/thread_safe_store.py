@@ -146,13 +146,12 @@ class _StoreIndex:
             raise ValueError(f"indexer conflict: map[{' '.join(f'{name}:{{}}' for name in conflicts)}]")
         self.indexers.update(new_indexers)
 
-    def update_single_index(self, name: str, old_obj: Any, new_obj: Any, key: str) -> None:
+    def update_single_index(self, name: str, index_func: IndexFunc, old_obj: Any, new_obj: Any, key: str) -> None:
         """Move `key` from the values of `old_obj` to those of `new_obj`; None stands for no object.
 
         Both objects are asked for their values before anything moves: an index function that fails leaves this index
         as it was.
         """
-        index_func = self.indexers[name]
         try:
             old_values = () if old_obj is None else index_func(old_obj)
             new_values = () if new_obj is None else index_func(new_obj)
@@ -160,11 +159,11 @@ class _StoreIndex:
             raise RuntimeError(
                 f"unable to calculate an index entry for key {quote(key)} on index {quote(name)}: {err}"
             ) from err
+        if old_values == new_values:
+            return  # by far the most frequent case
         index = self.indices.get(name)
         if index is None:
             index = self.indices[name] = {}
-        if len(new_values) == 1 and len(old_values) == 1 and new_values[0] == old_values[0]:
-            return  # by far the most frequent case
         for value in old_values:
             self.delete_key_from_index(key, value, index)
         for value in new_values:
@@ -172,8 +171,8 @@ class _StoreIndex:
 
     def update_indices(self, old_obj: Any, new_obj: Any, key: str) -> None:
         """`update_single_index` for every index."""
-        for name in self.indexers:
-            self.update_single_index(name, old_obj, new_obj, key)
+        for name, index_func in self.indexers.items():
+            self.update_single_index(name, index_func, old_obj, new_obj, key)
 
     def add_key_to_index(self, key: str, indexed_value: str, index: _Index) -> None:
         """Note `key` under the value."""
@@ -256,9 +255,8 @@ class _ThreadSafeMap:
                 self._set_rv_locked(rv)
 
     def _update_locked(self, key: str, obj: Any) -> None:
-        items = self._items
-        old_obj = items.get(key)
-        items[key] = obj
+        old_obj = self._items.get(key)
+        self._items[key] = obj
         self._index.update_indices(old_obj, obj, key)
 
     def delete(self, key: str) -> None:
@@ -349,16 +347,19 @@ class _ThreadSafeMap:
         with self._lock:
             self._index.add_indexers(new_indexers)
             for key, obj in self._items.items():
-                for name in new_indexers:
-                    self._index.update_single_index(name, None, obj, key)
+                for name, index_func in new_indexers.items():
+                    self._index.update_single_index(name, index_func, None, obj, key)
 
     def resync(self) -> None:
         """Does nothing."""
 
     def _set_rv_locked(self, rv: str) -> None:
         self._rv = rv
-        if self._metrics is None:
-            return
+        if self._metrics is not None:
+            self._publish_rv_locked(rv)
+
+    def _publish_rv_locked(self, rv: str) -> None:
+        assert self._metrics is not None
         value = _parse_rv_for_metrics_with_truncation(rv)
         if value is not None:
             self._metrics.store_resource_version.set(float(value))

@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""How fast the data structures of tools/cache are, beside a plain dict in the same run.
+
+    python test/bench/cache/bench_structures.py [--objects 100000] [--repeat 3]
+
+Every figure is the best of the repeats. The ratio says how many times as long it takes as the baseline named with it,
+measured in turns with it. CPU time is counted, so that other work on the machine disturbs less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from clientgo.api.core import v1 as corev1
+from clientgo.tools import cache
+
+
+def make_pods(n: int, version: int = 1) -> list[corev1.Pod]:
+    """`n` small Pods in 100 namespaces on 1000 nodes."""
+    return [
+        corev1.Pod.from_dict(
+            {
+                "metadata": {
+                    "namespace": f"namespace-{i % 100}",
+                    "name": f"pod-{i}",
+                    "uid": f"00000000-0000-0000-0000-{i:012d}",
+                    "resourceVersion": str(version * n + i),
+                    "labels": {"app": f"app-{i % 50}"},
+                },
+                "spec": {"nodeName": f"node-{i % 1000}"},
+            }
+        )
+        for i in range(n)
+    ]
+
+
+def by_node(obj: Any) -> list[str]:
+    return [obj._document["spec"]["nodeName"]]
+
+
+INDEXERS: Any = {"namespace": cache.meta_namespace_index_func, "node": by_node}
+
+
+Prepare = Callable[[], Callable[[], None]]
+
+
+class Report:
+    """Prints one line for each measurement."""
+
+    def __init__(self, repeat: int) -> None:
+        self.repeat = repeat
+        self.prepared: dict[str, tuple[int, Prepare]] = {}
+
+    def measure(self, name: str, n: int, prepare: Prepare, baseline: str = "") -> None:
+        """`prepare` returns what is timed, `n` operations; the baseline is measured again, in turns with it."""
+        self.prepared[name] = (n, prepare)
+        runs = [self.prepared[baseline], (n, prepare)] if baseline else [(n, prepare)]
+        best = [float("inf")] * len(runs)
+        for _ in range(self.repeat):
+            for i, (operations, prepare_one) in enumerate(runs):
+                best[i] = min(best[i], self._once(prepare_one()) / operations)
+        ratio = f"{best[-1] / best[0]:6.2f} x {baseline}" if baseline else ""
+        print(f"{name:44} {best[-1] * 1e9:8,.0f} ns {1 / best[-1]:12,.0f}/s  {ratio}")
+
+    def _once(self, timed: Callable[[], None]) -> float:
+        gc.collect()
+        gc.disable()
+        try:
+            started = process_time()
+            timed()
+            return process_time() - started
+        finally:
+            gc.enable()
+
+
+def bench_store(report: Report, n: int) -> None:
+    pods, newer = make_pods(n), make_pods(n, 2)
+    keys = [pod.object_key() for pod in pods]
+    lock = threading.Lock()
+
+    def filled_dict() -> dict[str, Any]:
+        return dict(zip(keys, pods))
+
+    def filled_indexer(indexers: Any = INDEXERS) -> Any:
+        indexer = cache.new_indexer(cache.meta_namespace_key_func, indexers)
+        indexer.replace(pods, "1")
+        return indexer
+
+    def dict_get() -> Callable[[], None]:
+        items = filled_dict()
+
+        def run() -> None:
+            for key in keys:
+                with lock:
+                    items[key]
+
+        return run
+
+    def dict_write() -> Callable[[], None]:
+        items: dict[str, Any] = {}
+
+        def run() -> None:
+            for pod in newer:
+                key = pod.object_key()
+                with lock:
+                    items[key] = pod
+
+        return run
+
+    def dict_update_by_hand() -> Callable[[], None]:
+        """What an update with two indexes is at the least: key, version, values of the old and the new object."""
+        items = filled_dict()
+        namespace, node = INDEXERS["namespace"], INDEXERS["node"]
+
+        def run() -> None:
+            for pod in newer:
+                key = pod.object_key()
+                pod.get_resource_version()
+                with lock:
+                    old = items[key]
+                    items[key] = pod
+                    if namespace(old) != namespace(pod) or node(old) != node(pod):
+                        raise AssertionError("moved")
+
+        return run
+
+    def each(call: Callable[[Any], Any], args: list[Any]) -> Callable[[], None]:
+        def run() -> None:
+            for arg in args:
+                call(arg)
+
+        return run
+
+    report.measure("dict get under its lock", n, dict_get)
+    report.measure("get_by_key", n, lambda: each(filled_indexer().get_by_key, keys), "dict get under its lock")
+    report.measure("get", n, lambda: each(filled_indexer().get, pods), "dict get under its lock")
+    report.measure("dict write under its lock", n, dict_write)
+    report.measure("dict update, indexes by hand", n, dict_update_by_hand)
+    report.measure(
+        "add, 2 indexers",
+        n,
+        lambda: each(cache.new_indexer(cache.meta_namespace_key_func, INDEXERS).add, pods),
+        "dict write under its lock",
+    )
+    report.measure(
+        "update, 2 indexers", n, lambda: each(filled_indexer().update, newer), "dict write under its lock"
+    )
+    report.measure(
+        "update, 2 indexers (again)", n, lambda: each(filled_indexer().update, newer), "dict update, indexes by hand"
+    )
+    report.measure("update, no indexer", n, lambda: each(filled_indexer({}).update, newer), "dict write under its lock")
+    report.measure("delete, 2 indexers", n, lambda: each(filled_indexer().delete, pods), "dict write under its lock")
+
+    def transactions() -> Callable[[], None]:
+        indexer = filled_indexer()
+        txns = [cache.Transaction(pod, cache.TransactionType.UPDATE) for pod in newer]
+        batches = [txns[i : i + 1000] for i in range(0, n, 1000)]
+        return each(lambda batch: indexer.transaction(*batch), batches)
+
+    report.measure("update in transactions of 1000", n, transactions, "dict write under its lock")
+
+    def replace() -> Callable[[], None]:
+        indexer = cache.new_indexer(cache.meta_namespace_key_func, INDEXERS)
+        return lambda: indexer.replace(pods, "1")
+
+    report.measure("replace, 2 indexers", n, replace, "dict write under its lock")
+    namespaces = [f"namespace-{i}" for i in range(100)]
+    report.measure(
+        f"by_index, {n // 100} objects each (per object)",
+        n,
+        lambda: each(partial(filled_indexer().by_index, "namespace"), namespaces),
+        "dict get under its lock",
+    )
+    nodes = [f"node-{i}" for i in range(1000)] * 10
+    report.measure(
+        f"by_index, {n // 1000} objects each (per call)",
+        len(nodes),
+        lambda: each(partial(filled_indexer().by_index, "node"), nodes),
+        "dict get under its lock",
+    )
+
+
+def ignore(popped: Any, is_in_initial_list: bool) -> None:
+    pass
+
+
+def bench_queues(report: Report, n: int) -> None:
+    pods = make_pods(n)
+
+    class Nothing:
+        def list_keys(self) -> list[str]:
+            return []
+
+        def get_by_key(self, key: str) -> tuple[Any, bool]:
+            return None, False
+
+    def delta_fifo() -> Any:
+        return cache.new_delta_fifo_with_options(
+            cache.DeltaFIFOOptions(known_objects=Nothing(), emit_delta_type_replaced=True)
+        )
+
+    def real_fifo() -> Any:
+        return cache.new_real_fifo_with_options(
+            cache.RealFIFOOptions(atomic_events=True, unlock_while_processing=True)
+        )
+
+    def through(make: Callable[[], Any]) -> Callable[[], Callable[[], None]]:
+        def prepare() -> Callable[[], None]:
+            queue = make()
+
+            def run() -> None:
+                for pod in pods:
+                    queue.update(pod)
+                for _ in pods:
+                    queue.pop(ignore)
+
+            return run
+
+        return prepare
+
+    def in_batches() -> Callable[[], None]:
+        queue = real_fifo()
+
+        def run() -> None:
+            for pod in pods:
+                queue.update(pod)
+            while queue._items:
+                queue.pop_batch(ignore, ignore)
+
+        return run
+
+    def threaded(make: Callable[[], Any], batches: bool) -> Callable[[], Callable[[], None]]:
+        """A producer and a consumer at the same time."""
+
+        def prepare() -> Callable[[], None]:
+            queue = make()
+
+            def consume() -> None:
+                try:
+                    while True:
+                        if batches:
+                            queue.pop_batch(ignore, ignore)
+                        else:
+                            queue.pop(ignore)
+                except cache.ErrFIFOClosed:
+                    return
+
+            def run() -> None:
+                consumer = threading.Thread(target=consume, name="bench consumer", daemon=True)
+                consumer.start()
+                for pod in pods:
+                    queue.update(pod)
+                queue.close()
+                consumer.join()
+
+            return run
+
+        return prepare
+
+    report.measure("DeltaFIFO update + pop", n, through(delta_fifo), "dict write under its lock")
+    report.measure("RealFIFO update + pop", n, through(real_fifo), "dict write under its lock")
+    report.measure("RealFIFO update + pop_batch", n, in_batches, "dict write under its lock")
+    report.measure("DeltaFIFO, two threads", n, threaded(delta_fifo, False), "dict write under its lock")
+    report.measure("RealFIFO, two threads", n, threaded(real_fifo, False), "dict write under its lock")
+    report.measure("RealFIFO, two threads, batches", n, threaded(real_fifo, True), "dict write under its lock")
+
+
+def bench_memory(n: int) -> None:
+    """What the store adds to the objects, and what an object is itself."""
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    pods = make_pods(n)
+    objects = tracemalloc.get_traced_memory()[0]
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, INDEXERS)
+    indexer.replace(pods, "1")
+    stored = tracemalloc.get_traced_memory()[0]
+    plain = {pod.object_key(): pod for pod in pods}
+    beside = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(plain) == n
+    print(f"memory per object: {(objects - before) / n:,.0f} bytes")
+    print(
+        f"memory the store adds with 2 indexes: {(stored - objects) / n:,.0f} bytes each; "
+        f"a plain dict: {(beside - stored) / n:,.0f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--objects", type=int, default=100_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    report = Report(options.repeat)
+    bench_store(report, options.objects)
+    bench_queues(report, options.objects)
+    bench_memory(options.objects)
+
+
+if __name__ == "__main__":
+    main()
