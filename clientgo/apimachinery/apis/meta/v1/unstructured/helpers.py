@@ -1,0 +1,185 @@
+"""Reading and writing nested fields of JSON objects.
+
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/helpers.go. Readers give (value, found); they raise TypeError
+with Go's meaning when something on the way, or the value itself, has another type. What they give is a copy, except
+from `nested_field_no_copy`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+
+T = TypeVar("T")
+
+_MISSING: Final = object()
+
+
+def nested_field_copy(obj: Mapping[str, Any], *fields: str) -> tuple[Any, bool]:
+    """A copy of the value at the path. Go: NestedFieldCopy.
+
+    >>> nested_field_copy({"spec": {"replicas": 2}}, "spec", "replicas")
+    (2, True)
+    """
+    value, found = nested_field_no_copy(obj, *fields)
+    return copy_json(value), found
+
+
+def nested_field_no_copy(obj: Mapping[str, Any], *fields: str) -> tuple[Any, bool]:
+    """The value at the path itself: do not change it. Go: NestedFieldNoCopy."""
+    value: Any = obj
+    for position, field in enumerate(fields):
+        if value is None:
+            return None, False
+        if not isinstance(value, Mapping):
+            raise TypeError(
+                f"{_path(fields[: position + 1])} accessor error: {value} is of the type {_kind(value)}, "
+                "expected map[string]interface{}"
+            )
+        value = value.get(field, _MISSING)
+        if value is _MISSING:
+            return None, False
+    return value, True
+
+
+def _path(fields: Sequence[str]) -> str:
+    return f".{'.'.join(fields)}"
+
+
+def _kind(value: Any) -> str:
+    names = {bool: "bool", int: "int64", float: "float64", str: "string", list: "[]interface {}"}
+    return "<nil>" if value is None else names.get(type(value), type(value).__name__)
+
+
+def _typed(obj: Mapping[str, Any], fields: Sequence[str], cls: type[T], zero: T, wanted: str) -> tuple[T, bool]:
+    value, found = nested_field_no_copy(obj, *fields)
+    if not found:
+        return zero, False
+    if not isinstance(value, cls) or (isinstance(value, bool) and cls is not bool):
+        raise TypeError(f"{_path(fields)} accessor error: {value} is of the type {_kind(value)}, expected {wanted}")
+    return value, True
+
+
+def nested_string(obj: Mapping[str, Any], *fields: str) -> tuple[str, bool]:
+    """Go: NestedString."""
+    return _typed(obj, fields, str, "", "string")
+
+
+def nested_bool(obj: Mapping[str, Any], *fields: str) -> tuple[bool, bool]:
+    """Go: NestedBool."""
+    return _typed(obj, fields, bool, False, "bool")
+
+
+def nested_float64(obj: Mapping[str, Any], *fields: str) -> tuple[float, bool]:
+    """Go: NestedFloat64."""
+    return _typed(obj, fields, float, 0.0, "float64")
+
+
+def nested_int64(obj: Mapping[str, Any], *fields: str) -> tuple[int, bool]:
+    """Go: NestedInt64."""
+    return _typed(obj, fields, int, 0, "int64")
+
+
+def nested_number_as_float64(obj: Mapping[str, Any], *fields: str) -> tuple[float, bool]:
+    """Go: NestedNumberAsFloat64."""
+    value, found = nested_field_no_copy(obj, *fields)
+    if not found:
+        return 0.0, False
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(
+            f"{_path(fields)} accessor error: {value} is of the type {_kind(value)}, expected float64 or int64"
+        )
+    return float(value), True
+
+
+def nested_string_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[str], bool]:
+    """Go: NestedStringSlice."""
+    values, found = _typed(obj, fields, list, [], "[]interface{}")
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(
+                f"{_path(fields)} accessor error: contains non-string value in the slice: "
+                f"{value} is of the type {_kind(value)}, expected string"
+            )
+    return list(values), found
+
+
+def nested_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[Any], bool]:
+    """Go: NestedSlice."""
+    values, found = _typed(obj, fields, list, [], "[]interface{}")
+    return copy_json(values), found
+
+
+def nested_string_map(obj: Mapping[str, Any], *fields: str) -> tuple[dict[str, str], bool]:
+    """Go: NestedStringMap."""
+    values, found = _typed(obj, fields, dict, {}, "map[string]interface{}")
+    for key, value in values.items():
+        if not isinstance(value, str):
+            raise TypeError(
+                f"{_path(fields)} accessor error: contains non-string value in the map under key {json.dumps(key)}: "
+                f"{value} is of the type {_kind(value)}, expected string"
+            )
+    return dict(values), found
+
+
+def nested_null_coercing_string_map(obj: Mapping[str, Any], *fields: str) -> tuple[dict[str, str], bool]:
+    """nested_string_map that leaves out null values; a null map is not found. Go: NestedNullCoercingStringMap."""
+    values, found = nested_field_no_copy(obj, *fields)
+    if not found or values is None:
+        return {}, False
+    kept, _ = _typed(obj, fields, dict, {}, "map[string]interface{}")
+    return nested_string_map({"map": {key: value for key, value in kept.items() if value is not None}}, "map")
+
+
+def nested_map(obj: Mapping[str, Any], *fields: str) -> tuple[JSONObject, bool]:
+    """Go: NestedMap."""
+    values, found = _typed(obj, fields, dict, {}, "map[string]interface{}")
+    return copy_json(values), found
+
+
+def set_nested_field(obj: JSONObject, value: Any, *fields: str) -> None:
+    """Write a copy of the value at the path; objects on the way are made. Raises TypeError. Go: SetNestedField."""
+    holder = obj
+    for position, field in enumerate(fields[:-1]):
+        inner = holder.get(field, _MISSING)
+        if inner is _MISSING:
+            inner = holder[field] = {}
+        if not isinstance(inner, dict):
+            raise TypeError(
+                f"value cannot be set because {_path(fields[: position + 1])} is not a map[string]interface{{}}"
+            )
+        holder = inner
+    holder[fields[-1]] = copy_json(value)
+
+
+def set_nested_string_slice(obj: JSONObject, value: Sequence[str], *fields: str) -> None:
+    """Go: SetNestedStringSlice."""
+    set_nested_field(obj, list(value), *fields)
+
+
+def set_nested_slice(obj: JSONObject, value: Sequence[Any], *fields: str) -> None:
+    """Go: SetNestedSlice."""
+    set_nested_field(obj, list(value), *fields)
+
+
+def set_nested_string_map(obj: JSONObject, value: Mapping[str, str], *fields: str) -> None:
+    """Go: SetNestedStringMap."""
+    set_nested_field(obj, dict(value), *fields)
+
+
+def set_nested_map(obj: JSONObject, value: Mapping[str, Any], *fields: str) -> None:
+    """Go: SetNestedMap."""
+    set_nested_field(obj, dict(value), *fields)
+
+
+def remove_nested_field(obj: JSONObject, *fields: str) -> None:
+    """Remove the value at the path, if it is there. Go: RemoveNestedField."""
+    holder: Any = obj
+    for field in fields[:-1]:
+        holder = holder.get(field)
+        if not isinstance(holder, dict):
+            return
+    holder.pop(fields[-1], None)

@@ -1,0 +1,97 @@
+"""What can be wrong with patches.
+
+Mirrors k8s.io/apimachinery/pkg/util/mergepatch/errors.go. Every class is a ValueError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class MergePatchError(ValueError):
+    """The base of the errors here."""
+
+    MESSAGE = ""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(self.MESSAGE if message is None else message)
+
+
+class ErrBadJSONDoc(MergePatchError):
+    """Go: mergepatch.ErrBadJSONDoc."""
+
+    MESSAGE = "invalid JSON document"
+
+
+class ErrNoListOfLists(MergePatchError):
+    """Go: mergepatch.ErrNoListOfLists."""
+
+    MESSAGE = "lists of lists are not supported"
+
+
+class ErrBadPatchFormatForPrimitiveList(MergePatchError):
+    """Go: mergepatch.ErrBadPatchFormatForPrimitiveList."""
+
+    MESSAGE = "invalid patch format of primitive list"
+
+
+class ErrBadPatchFormatForRetainKeys(MergePatchError):
+    """Go: mergepatch.ErrBadPatchFormatForRetainKeys."""
+
+    MESSAGE = "invalid patch format of retainKeys"
+
+
+class ErrBadPatchFormatForSetElementOrderList(MergePatchError):
+    """Go: mergepatch.ErrBadPatchFormatForSetElementOrderList."""
+
+    MESSAGE = "invalid patch format of setElementOrder list"
+
+
+class ErrUnsupportedStrategicMergePatchFormat(MergePatchError):
+    """Go: mergepatch.ErrUnsupportedStrategicMergePatchFormat."""
+
+    MESSAGE = "strategic merge patch format is not supported"
+
+
+class ErrPreconditionFailed(MergePatchError):
+    """A precondition refused the patch. Go: mergepatch.ErrPreconditionFailed."""
+
+
+class ErrConflict(MergePatchError):
+    """The patch would undo what somebody else changed. Go: mergepatch.ErrConflict."""
+
+
+def err_no_merge_key(m: Mapping[str, Any], k: str) -> MergePatchError:
+    """Go: mergepatch.ErrNoMergeKey."""
+    return MergePatchError(f"map: {dict(m)} does not contain declared merge key: {k}")
+
+
+def err_bad_arg_type(expected: type, actual: Any) -> MergePatchError:
+    """Go: mergepatch.ErrBadArgType."""
+    return MergePatchError(f"expected a {expected.__name__}, but received a {type(actual).__name__}")
+
+
+def err_bad_patch_type(t: Any, m: Mapping[str, Any]) -> MergePatchError:
+    """Go: mergepatch.ErrBadPatchType."""
+    return MergePatchError(f"unknown patch type: {t} in map: {dict(m)}")
+
+
+def is_precondition_failed(err: BaseException | None) -> bool:
+    """Go: mergepatch.IsPreconditionFailed."""
+    return isinstance(err, ErrPreconditionFailed)
+
+
+def new_err_precondition_failed(target: Mapping[str, Any]) -> ErrPreconditionFailed:
+    """Go: mergepatch.NewErrPreconditionFailed."""
+    return ErrPreconditionFailed(f"precondition failed for: {dict(target)}")
+
+
+def new_err_conflict(patch: str, current: str) -> ErrConflict:
+    """Go: mergepatch.NewErrConflict."""
+    return ErrConflict(f"patch:\n{patch}\nconflicts with changes made from original to current:\n{current}\n")
+
+
+def is_conflict(err: BaseException | None) -> bool:
+    """Go: mergepatch.IsConflict."""
+    return isinstance(err, ErrConflict)

@@ -1,0 +1,116 @@
+"""How the fields of a type are patched: merged by which key, or replaced.
+
+Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/meta.go. Go reads struct tags by reflection; here the declared
+fields of a runtime.Struct class say the same. Schemas from OpenAPI, which only kubectl uses, are not ported.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+from clientgo.apimachinery.runtime.view import FieldInfo, Struct
+from clientgo.apimachinery.util.strategicpatch.errors import FieldNotFoundError, InvalidTypeError
+
+
+@dataclass(frozen=True, slots=True)
+class PatchMeta:
+    """The patch rules of one field. Go: strategicpatch.PatchMeta."""
+
+    patch_strategies: tuple[str, ...] = ()
+    patch_merge_key: str = ""
+
+    def get_patch_strategies(self) -> tuple[str, ...]:
+        """Go: PatchMeta.GetPatchStrategies."""
+        return self.patch_strategies
+
+    def get_patch_merge_key(self) -> str:
+        """Go: PatchMeta.GetPatchMergeKey."""
+        return self.patch_merge_key
+
+
+class LookupPatchMeta(Protocol):
+    """Finds the patch rules of a type's fields. Go: strategicpatch.LookupPatchMeta."""
+
+    def lookup_patch_metadata_for_struct(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
+        """The field's type, and the rules for it. Raises FieldNotFoundError."""
+        ...
+
+    def lookup_patch_metadata_for_slice(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
+        """The type of the elements of a list field, and the rules for it. Raises FieldNotFoundError."""
+        ...
+
+    def name(self) -> str:
+        """What messages call the type."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PatchMetaFromStruct:
+    """The rules of a class, or of a type in Go's notation as the class' module understands it.
+
+    Go: strategicpatch.PatchMetaFromStruct.
+    """
+
+    # A class, or the text of a list, map or scalar type.
+    t: type[Struct] | str
+    module: str = ""
+
+    def lookup_patch_metadata_for_struct(self, key: str) -> tuple[PatchMetaFromStruct, PatchMeta]:
+        """Go: PatchMetaFromStruct.LookupPatchMetadataForStruct."""
+        if isinstance(self.t, str):
+            if not self.t.startswith("map[string]"):
+                raise FieldNotFoundError(self.name(), key)
+            return _type_of(self.t.removeprefix("map[string]"), self.module), PatchMeta()
+        info = _fields_by_json_name(self.t).get(key)
+        if info is None:
+            raise FieldNotFoundError(self.name(), key)
+        strategies = tuple(info.patch_strategy.split(",")) if info.patch_strategy else ()
+        # The field may be declared by a base class, in another module.
+        return _type_of(info.type, _declaring_module(self.t, info.attr)), PatchMeta(strategies, info.patch_merge_key)
+
+    def lookup_patch_metadata_for_slice(self, key: str) -> tuple[PatchMetaFromStruct, PatchMeta]:
+        """Go: PatchMetaFromStruct.LookupPatchMetadataForSlice."""
+        subschema, patch_meta = self.lookup_patch_metadata_for_struct(key)
+        if not isinstance(subschema.t, str) or not subschema.t.startswith("[]"):
+            raise InvalidTypeError(f"{self.name()}.{key}", "array", subschema.name())
+        return _type_of(subschema.t.removeprefix("[]"), subschema.module), patch_meta
+
+    def name(self) -> str:
+        """Go: PatchMetaFromStruct.Name."""
+        return self.t if isinstance(self.t, str) else self.t.__name__
+
+
+def new_patch_meta_from_struct(data_struct: Any) -> PatchMetaFromStruct:
+    """The rules of a class, or of an object's class. Raises TypeError. Go: strategicpatch.NewPatchMetaFromStruct."""
+    return PatchMetaFromStruct(get_tag_struct_type_or_die(data_struct))
+
+
+def get_tag_struct_type_or_die(data_struct: Any) -> type[Struct]:
+    """The class itself. Raises TypeError for what is none. Go: strategicpatch.GetTagStructTypeOrDie."""
+    cls = data_struct if isinstance(data_struct, type) else type(data_struct)
+    if not issubclass(cls, Struct):
+        raise TypeError(f"expected a struct, but received a {cls.__name__}")
+    return cls
+
+
+@cache
+def _fields_by_json_name(cls: type[Struct]) -> dict[str, FieldInfo]:
+    return {info.json: info for info in cls._fields.values()}
+
+
+def _declaring_module(cls: type[Struct], attr: str) -> str:
+    return next((base.__module__ for base in cls.__mro__ if attr in vars(base)), cls.__module__)
+
+
+@cache
+def _type_of(text: str, module: str) -> PatchMetaFromStruct:
+    text = text.lstrip("*")
+    if text.startswith(("[]", "map[string]")):
+        return PatchMetaFromStruct(text, module)
+    found: Any = sys.modules[module]
+    for part in text.split("."):
+        found = getattr(found, part, None)
+    return PatchMetaFromStruct(found if isinstance(found, type) and issubclass(found, Struct) else text, module)

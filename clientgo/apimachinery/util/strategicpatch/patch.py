@@ -1,0 +1,747 @@
+"""Strategic merge patches: made of two or three documents, and applied.
+
+Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/patch.go. A strategic merge patch is a JSON merge patch that knows
+the type: lists whose elements have a merge key are merged element by element. Directives inside a patch:
+
+* `$patch: delete|replace|merge` says what to do with the map, or with the list element, it stands in;
+* `$retainKeys: [...]` removes all other keys of the map;
+* `$deleteFromPrimitiveList/<key>: [...]` removes values from a list of scalars;
+* `$setElementOrder/<key>: [...]` orders the list after the merge.
+
+Go's functions take bytes, or maps they partly change; here the documents given are never changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from clientgo.apimachinery.runtime.view import copy_json
+from clientgo.apimachinery.util.json import marshal
+from clientgo.apimachinery.util.mergepatch import (
+    ErrBadJSONDoc,
+    ErrBadPatchFormatForPrimitiveList,
+    ErrBadPatchFormatForRetainKeys,
+    ErrBadPatchFormatForSetElementOrderList,
+    ErrNoListOfLists,
+    ErrUnsupportedStrategicMergePatchFormat,
+    MergePatchError,
+    PreconditionFunc,
+    err_bad_arg_type,
+    err_bad_patch_type,
+    err_no_merge_key,
+    new_err_conflict,
+    new_err_precondition_failed,
+)
+from clientgo.apimachinery.util.strategicpatch.meta import LookupPatchMeta, new_patch_meta_from_struct
+
+JSONMap: TypeAlias = dict[str, Any]
+"""A JSON object. Go: strategicpatch.JSONMap."""
+
+_DIRECTIVE_MARKER: Final = "$patch"
+_DELETE: Final = "delete"
+_REPLACE: Final = "replace"
+_MERGE: Final = "merge"
+_RETAIN_KEYS_STRATEGY: Final = "retainKeys"
+_RETAIN_KEYS: Final = "$retainKeys"
+_DELETE_FROM_PRIMITIVE_LIST: Final = "$deleteFromPrimitiveList"
+_SET_ELEMENT_ORDER: Final = "$setElementOrder"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffOptions:
+    """What a diff contains. Go: strategicpatch.DiffOptions."""
+
+    set_element_order: bool = False
+    ignore_changes_and_additions: bool = False
+    ignore_deletions: bool = False
+    build_retain_keys_directive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MergeOptions:
+    """How a patch is merged into a document (both true), or into another patch. Go: strategicpatch.MergeOptions."""
+
+    merge_parallel_list: bool = False
+    ignore_unmatched_nulls: bool = False
+
+
+# --- Making a patch ---------------------------------------------------------------------------------------------------
+
+
+def create_two_way_merge_patch(
+    original: bytes | str, modified: bytes | str, data_struct: Any, *fns: PreconditionFunc
+) -> bytes:
+    """The patch that makes `original` into `modified`, documents of the class (or object) `data_struct`.
+
+    Raises ErrBadJSONDoc, ErrPreconditionFailed and other ValueErrors. Go: strategicpatch.CreateTwoWayMergePatch.
+    """
+    schema = new_patch_meta_from_struct(data_struct)
+    return create_two_way_merge_patch_using_lookup_patch_meta(original, modified, schema, *fns)
+
+
+def create_two_way_merge_patch_using_lookup_patch_meta(
+    original: bytes | str, modified: bytes | str, schema: LookupPatchMeta, *fns: PreconditionFunc
+) -> bytes:
+    """create_two_way_merge_patch for a schema. Go: CreateTwoWayMergePatchUsingLookupPatchMeta."""
+    before, after = _unmarshal(original), _unmarshal(modified)
+    patch = create_two_way_merge_map_patch_using_lookup_patch_meta(before, after, schema, *fns)
+    return marshal(patch).encode()
+
+
+def create_two_way_merge_map_patch(
+    original: JSONMap, modified: JSONMap, data_struct: Any, *fns: PreconditionFunc
+) -> JSONMap:
+    """create_two_way_merge_patch for JSON objects. Go: strategicpatch.CreateTwoWayMergeMapPatch."""
+    schema = new_patch_meta_from_struct(data_struct)
+    return create_two_way_merge_map_patch_using_lookup_patch_meta(original, modified, schema, *fns)
+
+
+def create_two_way_merge_map_patch_using_lookup_patch_meta(
+    original: JSONMap, modified: JSONMap, schema: LookupPatchMeta, *fns: PreconditionFunc
+) -> JSONMap:
+    """create_two_way_merge_patch for JSON objects and a schema. Go: ...MapPatchUsingLookupPatchMeta."""
+    patch: JSONMap = copy_json(_diff_maps(original, modified, schema, DiffOptions(set_element_order=True)))
+    _check_preconditions(patch, fns)
+    return patch
+
+
+def _check_preconditions(patch: JSONMap, fns: Iterable[PreconditionFunc]) -> None:
+    for fn in fns:
+        if not fn(patch):
+            raise new_err_precondition_failed(patch)
+
+
+def _unmarshal(document: bytes | str | None) -> JSONMap:
+    try:
+        value = json.loads(document or "{}")
+    except ValueError:
+        raise ErrBadJSONDoc from None
+    if not isinstance(value, dict):
+        raise ErrBadJSONDoc
+    return value
+
+
+def _diff_maps(original: JSONMap, modified: JSONMap, schema: LookupPatchMeta, options: DiffOptions) -> JSONMap:
+    patch: JSONMap = {}
+    for key, after in modified.items():
+        if key not in original:
+            if not options.ignore_changes_and_additions:
+                patch[key] = after
+            continue
+        before = original[key]
+        if key == _DIRECTIVE_MARKER:
+            if not isinstance(before, str) or not isinstance(after, str):
+                raise MergePatchError(f"invalid value for special key: {_DIRECTIVE_MARKER}")
+            if before != after:
+                patch[key] = after
+        elif type(before) is type(after) is dict:
+            _diff_map_field(key, before, after, patch, schema, options)
+        elif type(before) is type(after) is list:
+            _diff_list_field(key, before, after, patch, schema, options)
+        elif (type(before) is not type(after) or before != after) and not options.ignore_changes_and_additions:
+            patch[key] = after
+    if not options.ignore_deletions:
+        patch.update({key: None for key in original if key not in modified})
+    if options.build_retain_keys_directive:
+        retained = sorted(key for key, after in modified.items() if after is not None)
+        dropped = any(before is not None and key not in modified for key, before in original.items())
+        if retained and (patch or dropped):
+            patch[_RETAIN_KEYS] = retained
+    return patch
+
+
+def _diff_map_field(
+    key: str, before: JSONMap, after: JSONMap, patch: JSONMap, schema: LookupPatchMeta, options: DiffOptions
+) -> None:
+    try:
+        subschema, patch_meta = schema.lookup_patch_metadata_for_struct(key)
+    except ValueError:
+        if before == after:
+            return
+        raise
+    retain_keys, strategy = _split_strategies(patch_meta.get_patch_strategies())
+    if strategy == _REPLACE:
+        if not options.ignore_changes_and_additions:
+            patch[key] = after
+        return
+    options = replace(options, build_retain_keys_directive=retain_keys)
+    if inner := _diff_maps(before, after, subschema, options):
+        patch[key] = inner
+
+
+def _diff_list_field(
+    key: str, before: list[Any], after: list[Any], patch: JSONMap, schema: LookupPatchMeta, options: DiffOptions
+) -> None:
+    try:
+        subschema, patch_meta = schema.lookup_patch_metadata_for_slice(key)
+    except ValueError:
+        if before == after:
+            return
+        raise
+    retain_keys, strategy = _split_strategies(patch_meta.get_patch_strategies())
+    if strategy != _MERGE:
+        if before != after and not options.ignore_changes_and_additions:
+            patch[key] = after
+        return
+    options = replace(options, build_retain_keys_directive=retain_keys)
+    merge_key = patch_meta.get_patch_merge_key()
+    additions, deletions, order = _diff_lists(before, after, subschema, merge_key, options)
+    if additions:
+        patch[key] = additions
+    if deletions:
+        patch[f"{_DELETE_FROM_PRIMITIVE_LIST}/{key}"] = deletions
+    if order:
+        patch[f"{_SET_ELEMENT_ORDER}/{key}"] = order
+
+
+def _diff_lists(
+    before: list[Any], after: list[Any], schema: LookupPatchMeta, merge_key: str, options: DiffOptions
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """What to add or merge, what to delete (scalars only), and the order to set."""
+    if not before:
+        return ([] if options.ignore_changes_and_additions else after), [], []
+    if _element_type(before, after) is dict:
+        return _diff_lists_of_maps(before, after, schema, merge_key, options)
+    additions, deletions = _diff_lists_of_scalars(before, after, options)
+    changed = (not options.ignore_deletions and deletions) or (
+        not options.ignore_changes_and_additions and before != after
+    )
+    return _in_order(additions, after, ""), deletions, after if options.set_element_order and changed else []
+
+
+def _diff_lists_of_scalars(before: list[Any], after: list[Any], options: DiffOptions) -> tuple[list[Any], list[Any]]:
+    additions: list[Any] = []
+    deletions: list[Any] = []
+    for side, value in _walk(sorted(before, key=_text), sorted(after, key=_text), _text):
+        if side == _ONLY_BEFORE and not options.ignore_deletions:
+            deletions.append(value)
+        elif side == _ONLY_AFTER and not options.ignore_changes_and_additions:
+            additions.append(value)
+    return additions, _without_duplicates(deletions)
+
+
+def _diff_lists_of_maps(
+    before: list[Any], after: list[Any], schema: LookupPatchMeta, merge_key: str, options: DiffOptions
+) -> tuple[list[Any], list[Any], list[Any]]:
+    def key_text(element: Any) -> str:
+        return _text(_merge_value(element, merge_key))
+
+    patch: list[Any] = []
+    deletions: list[Any] = []
+    for side, value in _walk(sorted(before, key=key_text), sorted(after, key=key_text), key_text):
+        if side == _BOTH:
+            old, new = value
+            if inner := _diff_maps(old, new, schema, options):
+                inner[merge_key] = new[merge_key]
+                patch.append(inner)
+        elif side == _ONLY_BEFORE and not options.ignore_deletions:
+            deletions.append(create_delete_directive(merge_key, value[merge_key]))
+        elif side == _ONLY_AFTER and not options.ignore_changes_and_additions:
+            patch.append(value)
+    patch = _in_order(patch, after, merge_key) + deletions
+    keys_before = [element.get(merge_key) for element in before]
+    keys_after = [element.get(merge_key) for element in after]
+    ordered = (not options.ignore_changes_and_additions and (patch or keys_before != keys_after)) or (
+        not options.ignore_deletions and patch
+    )
+    order = [{merge_key: value} for value in keys_after] if options.set_element_order and ordered else []
+    return patch, [], order
+
+
+_BOTH: Final = "both"
+_ONLY_BEFORE: Final = "before"
+_ONLY_AFTER: Final = "after"
+
+
+def _walk(before: list[Any], after: list[Any], text: Any) -> Iterable[tuple[str, Any]]:
+    """Go through two lists sorted by `text` side by side; equal elements come as pairs."""
+    i = j = 0
+    while i < len(before) or j < len(after):
+        left = text(before[i]) if i < len(before) else ""
+        right = text(after[j]) if j < len(after) else ""
+        if i < len(before) and j < len(after) and item_matches_original_and_modified_slice(left, right):
+            yield _BOTH, (before[i], after[j])
+            i, j = i + 1, j + 1
+        elif i >= len(before) or (j < len(after) and item_added_to_modified_slice(left, right)):
+            yield _ONLY_AFTER, after[j]
+            j += 1
+        else:
+            yield _ONLY_BEFORE, before[i]
+            i += 1
+
+
+# --- Applying a patch -------------------------------------------------------------------------------------------------
+
+
+def strategic_merge_patch(original: bytes | str, patch: bytes | str, data_struct: Any) -> bytes:
+    """`original` with the patch applied, documents of the class (or object) `data_struct`. Raises ValueErrors.
+
+    Go: strategicpatch.StrategicMergePatch.
+    """
+    schema = new_patch_meta_from_struct(data_struct)
+    return strategic_merge_patch_using_lookup_patch_meta(original, patch, schema)
+
+
+def strategic_merge_patch_using_lookup_patch_meta(
+    original: bytes | str, patch: bytes | str, schema: LookupPatchMeta
+) -> bytes:
+    """strategic_merge_patch for a schema. Go: StrategicMergePatchUsingLookupPatchMeta."""
+    merged = strategic_merge_map_patch_using_lookup_patch_meta(_unmarshal(original), _unmarshal(patch), schema)
+    return marshal(merged).encode()
+
+
+def strategic_merge_map_patch(original: JSONMap, patch: JSONMap, data_struct: Any) -> JSONMap:
+    """strategic_merge_patch for JSON objects. Go: strategicpatch.StrategicMergeMapPatch."""
+    from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+
+    schema = new_patch_meta_from_struct(data_struct)
+    if isinstance(schema.t, type) and issubclass(schema.t, Unstructured):
+        raise ErrUnsupportedStrategicMergePatchFormat
+    return strategic_merge_map_patch_using_lookup_patch_meta(original, patch, schema)
+
+
+def strategic_merge_map_patch_using_lookup_patch_meta(
+    original: JSONMap, patch: JSONMap, schema: LookupPatchMeta
+) -> JSONMap:
+    """strategic_merge_patch for JSON objects and a schema. Go: StrategicMergeMapPatchUsingLookupPatchMeta."""
+    options = MergeOptions(merge_parallel_list=True, ignore_unmatched_nulls=True)
+    return _merge_map(copy_json(original), copy_json(patch), schema, options)
+
+
+def merge_strategic_merge_map_patch_using_lookup_patch_meta(schema: LookupPatchMeta, *patches: JSONMap) -> JSONMap:
+    """Several patches as one. Go: MergeStrategicMergeMapPatchUsingLookupPatchMeta."""
+    merged: JSONMap = {}
+    for patch in patches:
+        merged = _merge_map(merged, copy_json(patch), schema, MergeOptions())
+    return merged
+
+
+def _merge_map(original: JSONMap, patch: JSONMap, schema: LookupPatchMeta, options: MergeOptions) -> JSONMap:
+    """Merge `patch` into `original`; both are ours to change."""
+    if _DIRECTIVE_MARKER in patch:
+        return _apply_directive(patch)
+    _apply_retain_keys(original, patch, options)
+    _merge_ordered_lists(original, patch, schema, options)
+    for key, value in patch.items():
+        deleting = key.startswith(_DELETE_FROM_PRIMITIVE_LIST)
+        if deleting:
+            if not options.merge_parallel_list:
+                original[key] = value
+                continue
+            key = _extract_key(key, _DELETE_FROM_PRIMITIVE_LIST)
+        if value is None:
+            original.pop(key, None)
+            if options.ignore_unmatched_nulls:
+                continue
+        _merge_field(original, key, value, schema, options, deleting)
+    return original
+
+
+def _apply_directive(patch: JSONMap) -> JSONMap:
+    directive = patch[_DIRECTIVE_MARKER]
+    if directive == _REPLACE:
+        return {key: value for key, value in patch.items() if key != _DIRECTIVE_MARKER}
+    if directive == _DELETE:
+        return {}
+    raise err_bad_patch_type(directive, patch)
+
+
+def _merge_field(
+    original: JSONMap, key: str, value: Any, schema: LookupPatchMeta, options: MergeOptions, deleting: bool
+) -> None:
+    present: Any = original.get(key)
+    if key not in original or type(present) is not type(value):
+        if not deleting:
+            _set_without_directives(original, key, _without_nulls(value) if options.ignore_unmatched_nulls else value)
+        return
+    if isinstance(value, dict):
+        subschema, patch_meta = schema.lookup_patch_metadata_for_struct(key)
+        _, strategy = _split_strategies(patch_meta.get_patch_strategies())
+        original[key] = value if strategy == _REPLACE else _merge_map(present, value, subschema, options)
+    elif isinstance(value, list):
+        subschema, patch_meta = schema.lookup_patch_metadata_for_slice(key)
+        _, strategy = _split_strategies(patch_meta.get_patch_strategies())
+        merge_key = patch_meta.get_patch_merge_key()
+        original[key] = _merge_list_field(present, value, subschema, strategy, merge_key, deleting, options)
+    else:
+        original[key] = value
+
+
+def _set_without_directives(original: JSONMap, key: str, value: Any) -> None:
+    kept, keep = _remove_directives(value)
+    if keep:
+        original[key] = kept
+    else:
+        original.pop(key, None)
+
+
+def _merge_list_field(
+    original: list[Any],
+    patch: list[Any],
+    schema: LookupPatchMeta,
+    strategy: str,
+    merge_key: str,
+    deleting: bool,
+    options: MergeOptions,
+) -> list[Any]:
+    if strategy == _MERGE or deleting:
+        return _merge_lists(original, patch, schema, merge_key, options, deleting)
+    return patch
+
+
+def _merge_lists(
+    original: list[Any],
+    patch: list[Any],
+    schema: LookupPatchMeta,
+    merge_key: str,
+    options: MergeOptions,
+    deleting: bool,
+) -> list[Any]:
+    if not original and not patch:
+        return original
+    if _element_type(original, patch) is not dict:
+        if options.merge_parallel_list and deleting:
+            return [value for value in original if value not in patch]
+        merged = _without_duplicates(original + patch)
+    else:
+        if not merge_key:
+            raise MergePatchError(f"cannot merge lists without merge key for {schema.name()}")
+        original, patch = _apply_element_directives(original, patch, merge_key)
+        merged = _merge_elements(original, patch, merge_key, schema, options)
+    named, server_only = _partition(merged, patch, merge_key)
+    return _merge_sorted(
+        _in_order(server_only, original, merge_key), _in_order(named, patch, merge_key), original, merge_key
+    )
+
+
+def _apply_element_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
+    """Carry out what elements with `$patch` say; give what is left of both lists."""
+    plain: list[Any] = []
+    replacing = False
+    for element in patch:
+        directive = element.get(_DIRECTIVE_MARKER)
+        if _DIRECTIVE_MARKER not in element:
+            plain.append(element)
+        elif directive == _DELETE:
+            gone = _merge_value(element, merge_key)
+            original = [each for each in original if _require_map(each).get(merge_key) != gone]
+        elif directive == _REPLACE:
+            replacing = True
+        elif directive == _MERGE:
+            raise MergePatchError("merging lists cannot yet be specified in the patch")
+        else:
+            raise err_bad_patch_type(directive, element)
+    return (plain, []) if replacing else (original, plain)
+
+
+def _merge_elements(
+    original: list[Any], patch: list[Any], merge_key: str, schema: LookupPatchMeta, options: MergeOptions
+) -> list[Any]:
+    merged = list(original)
+    for element in patch:
+        position = _index(merged, _merge_value(element, merge_key), merge_key)
+        if position >= 0:
+            merged[position] = _merge_map(merged[position], element, schema, options)
+        else:
+            merged.append(element)
+    return merged
+
+
+def _apply_retain_keys(original: JSONMap, patch: JSONMap, options: MergeOptions) -> None:
+    if _RETAIN_KEYS not in patch:
+        return
+    retained = patch.pop(_RETAIN_KEYS)
+    if not options.merge_parallel_list:
+        if original.setdefault(_RETAIN_KEYS, retained) != retained:
+            raise MergePatchError(
+                f"{original[_RETAIN_KEYS]} and {retained} are not deep equal: "
+                "this may happen when calculating the 3-way diff patch"
+            )
+        return
+    if not isinstance(retained, list):
+        raise ErrBadPatchFormatForRetainKeys
+    for key, value in patch.items():
+        directive = key.startswith((_DELETE_FROM_PRIMITIVE_LIST, _SET_ELEMENT_ORDER))
+        if value is not None and not directive and key not in retained:
+            raise ErrBadPatchFormatForRetainKeys
+    for key in [key for key in original if key not in retained]:
+        del original[key]
+
+
+def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchMeta, options: MergeOptions) -> None:
+    """Merge and order the lists that have a `$setElementOrder`, and take both out of the patch."""
+    for directive in [key for key in patch if key.startswith(_SET_ELEMENT_ORDER)]:
+        order = patch.pop(directive)
+        if not options.merge_parallel_list and original.setdefault(directive, order) != order:
+            raise ErrBadPatchFormatForSetElementOrderList
+        key = _extract_key(directive, _SET_ELEMENT_ORDER)
+        for each in (order, original.get(key, []), patch.get(key, [])):
+            if not isinstance(each, list):
+                raise err_bad_arg_type(list, each)
+        subschema, patch_meta = schema.lookup_patch_metadata_for_slice(key)
+        merge_key = patch_meta.get_patch_merge_key()
+        _, strategy = _split_strategies(patch_meta.get_patch_strategies())
+        _validate_order(patch.get(key, []), order, merge_key)
+        present, wanted = original.get(key), patch.get(key)
+        if present is not None and wanted is not None:
+            merged = _merge_list_field(present, wanted, subschema, strategy, merge_key, False, options)
+        elif wanted is not None:
+            merged, _ = _remove_directives(wanted)
+        elif present is not None:
+            merged = present
+        else:
+            continue
+        named, server_only = _partition(merged, order, merge_key)
+        before = present or []
+        original[key] = _merge_sorted(
+            _in_order(server_only, before, merge_key), _in_order(named, order, merge_key), before, merge_key
+        )
+        patch.pop(key, None)
+
+
+def _validate_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
+    """The elements of the patch must stand in the order that is to be set."""
+    if not order or not patch:
+        return
+    waiting = [element for element in patch if not (isinstance(element, dict) and _DIRECTIVE_MARKER in element)]
+    positions = iter(order)
+    for element in waiting:
+        wanted = _identity(element, merge_key)
+        if not any(_identity(each, merge_key) == wanted for each in positions):
+            raise MergePatchError(
+                f"The order in patch list:\n{patch}\n doesn't match {_SET_ELEMENT_ORDER} list:\n{order}\n"
+            )
+
+
+def _partition(merged: list[Any], order: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
+    """The elements that `order` names, and the others."""
+    named: list[Any] = []
+    others: list[Any] = []
+    for element in merged:
+        (named if _index(order, _identity(element, merge_key), merge_key) >= 0 else others).append(element)
+    return named, others
+
+
+def _merge_sorted(left: list[Any], right: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
+    """Both lists as one: an element of `left` goes first where the server has it before that of `right`."""
+    merged: list[Any] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        mine = _index(server_order, _identity(left[i], merge_key), merge_key)
+        theirs = _index(server_order, _identity(right[j], merge_key), merge_key)
+        if 0 <= mine < theirs:
+            merged.append(left[i])
+            i += 1
+        else:
+            merged.append(right[j])
+            j += 1
+    return merged + right[j:] + left[i:]
+
+
+def _in_order(elements: list[Any], order: list[Any], merge_key: str) -> list[Any]:
+    """Sorted by the position in `order`; elements that are to be deleted come last."""
+    kept = [each for each in elements if not (isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE)]
+    deleted = [each for each in elements if isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE]
+    return sorted(kept, key=lambda each: _index(order, _identity(each, merge_key), merge_key)) + deleted
+
+
+def _remove_directives(value: Any) -> tuple[Any, bool]:
+    """The value without parts that have a directive, and whether anything is left of it."""
+    if isinstance(value, dict):
+        if _DIRECTIVE_MARKER in value:
+            return None, False
+        parts = {key: _remove_directives(each) for key, each in value.items()}
+        return {key: part for key, (part, keep) in parts.items() if keep}, True
+    if isinstance(value, list):
+        return [part for part, keep in map(_remove_directives, value) if keep], True
+    return value, True
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return value
+
+
+# --- Three documents --------------------------------------------------------------------------------------------------
+
+
+def create_three_way_merge_patch(
+    original: bytes | str,
+    modified: bytes | str,
+    current: bytes | str,
+    schema: LookupPatchMeta,
+    overwrite: bool,
+    *fns: PreconditionFunc,
+) -> bytes:
+    """A patch for `current` with what changed from `original` to `modified`; what others set stays.
+
+    Without `overwrite`, raises ErrConflict when others changed the same. Go: strategicpatch.CreateThreeWayMergePatch.
+    """
+    before, wanted, now = _unmarshal(original), _unmarshal(modified), _unmarshal(current)
+    delta = _diff_maps(now, wanted, schema, DiffOptions(set_element_order=True, ignore_deletions=True))
+    deletions = _diff_maps(
+        before, wanted, schema, DiffOptions(set_element_order=True, ignore_changes_and_additions=True)
+    )
+    patch = _merge_map(copy_json(deletions), copy_json(delta), schema, MergeOptions())
+    _check_preconditions(patch, fns)
+    if not overwrite:
+        changed = _diff_maps(before, now, schema, DiffOptions())
+        if merging_maps_have_conflicts(patch, changed, schema):
+            raise new_err_conflict(marshal(patch), marshal(changed))
+    return marshal(patch).encode()
+
+
+def merging_maps_have_conflicts(left: JSONMap, right: JSONMap, schema: LookupPatchMeta) -> bool:
+    """Whether two patches want different values for one thing. Go: strategicpatch.MergingMapsHaveConflicts."""
+    return _fields_have_conflicts(left, right, schema, "", "")
+
+
+def _fields_have_conflicts(left: Any, right: Any, schema: LookupPatchMeta, strategy: str, merge_key: str) -> bool:
+    if type(left) is not type(right):
+        return True
+    if isinstance(left, dict):
+        if left.get(_DIRECTIVE_MARKER) != right.get(_DIRECTIVE_MARKER):
+            return True
+        return strategy != _REPLACE and _maps_have_conflicts(left, right, schema)
+    if isinstance(left, list):
+        return _lists_have_conflicts(left, right, schema, strategy, merge_key)
+    return bool(left != right)
+
+
+def _maps_have_conflicts(left: JSONMap, right: JSONMap, schema: LookupPatchMeta) -> bool:
+    for key, value in left.items():
+        if key in (_DIRECTIVE_MARKER, _RETAIN_KEYS) or key not in right:
+            continue
+        subschema, strategy, merge_key = schema, "", ""
+        if key.startswith((_SET_ELEMENT_ORDER, _DELETE_FROM_PRIMITIVE_LIST)):
+            if value != right[key]:
+                return True
+            continue
+        if isinstance(value, (dict, list)):
+            lookup = schema.lookup_patch_metadata_for_struct if isinstance(value, dict) else None
+            subschema, patch_meta = (lookup or schema.lookup_patch_metadata_for_slice)(key)
+            _, strategy = _split_strategies(patch_meta.get_patch_strategies())
+            merge_key = patch_meta.get_patch_merge_key()
+        if _fields_have_conflicts(value, right[key], subschema, strategy, merge_key):
+            return True
+    return False
+
+
+def _lists_have_conflicts(
+    left: list[Any], right: list[Any], schema: LookupPatchMeta, strategy: str, merge_key: str
+) -> bool:
+    of_maps = _element_type(left, right) is dict
+    if strategy == _MERGE:
+        if not of_maps:
+            return False
+        by_key = {_text(_merge_value(element, merge_key)): element for element in right}
+        return any(
+            _fields_have_conflicts(element, by_key[name], schema, "", "")
+            for element in left
+            if (name := _text(_merge_value(element, merge_key))) in by_key
+        )
+    if len(left) != len(right):
+        return True
+    if not of_maps:
+        left, right = (sorted(_without_duplicates(each), key=_text) for each in (left, right))
+    if len(left) != len(right):
+        return True
+    return any(_fields_have_conflicts(mine, theirs, schema, "", "") for mine, theirs in zip(left, right))
+
+
+def item_added_to_modified_slice(original: str, modified: str) -> bool:
+    """In two sorted lists: the second has an element the first has not. Go: ItemAddedToModifiedSlice."""
+    return original > modified
+
+
+def item_removed_from_modified_slice(original: str, modified: str) -> bool:
+    """In two sorted lists: the first has an element the second has not. Go: ItemRemovedFromModifiedSlice."""
+    return original < modified
+
+
+def item_matches_original_and_modified_slice(original: str, modified: str) -> bool:
+    """Go: ItemMatchesOriginalAndModifiedSlice."""
+    return original == modified
+
+
+def create_delete_directive(merge_key: str, merge_key_value: Any) -> JSONMap:
+    """The element of a patch that deletes an element. Go: strategicpatch.CreateDeleteDirective."""
+    return {merge_key: merge_key_value, _DIRECTIVE_MARKER: _DELETE}
+
+
+# --- Small helpers ----------------------------------------------------------------------------------------------------
+
+
+def _split_strategies(strategies: Sequence[str]) -> tuple[bool, str]:
+    """Whether keys are retained, and the other strategy, if any. Go: extractRetainKeysPatchStrategy."""
+    others = [strategy for strategy in strategies if strategy != _RETAIN_KEYS_STRATEGY]
+    if len(strategies) > 2 or len(others) > 1:
+        raise MergePatchError(f"unexpected patch strategy: [{' '.join(strategies)}]")
+    return len(others) < len(strategies), others[0] if others else ""
+
+
+def _element_type(*lists: list[Any]) -> type:
+    """The one type of all elements. Raises when there are several, or none."""
+    types = {type(element) for each in lists for element in each}
+    if list in types:
+        raise ErrNoListOfLists
+    if len(types) > 1:
+        raise MergePatchError(f"list element types are not identical: {list(lists)}")
+    if not types:
+        raise MergePatchError("no elements in any of the given slices")
+    return types.pop()
+
+
+def _require_map(element: Any) -> Mapping[str, Any]:
+    if not isinstance(element, dict):
+        raise err_bad_arg_type(dict, element)
+    return element
+
+
+def _merge_value(element: Any, merge_key: str) -> Any:
+    if merge_key not in _require_map(element):
+        raise err_no_merge_key(element, merge_key)
+    return element[merge_key]
+
+
+def _identity(element: Any, merge_key: str) -> Any:
+    """What an element is found by: the value of its merge key, or itself."""
+    return _merge_value(element, merge_key) if merge_key else element
+
+
+def _index(elements: list[Any], identity: Any, merge_key: str) -> int:
+    """The position of the element with this identity, or -1."""
+    for position, element in enumerate(elements):
+        if (_require_map(element).get(merge_key) if merge_key else element) == identity:
+            return position
+    return -1
+
+
+def _extract_key(directive: str, prefix: str) -> str:
+    head, slash, key = directive.partition("/")
+    if slash and head == prefix:
+        return key
+    if prefix == _DELETE_FROM_PRIMITIVE_LIST:
+        raise ErrBadPatchFormatForPrimitiveList
+    raise ErrBadPatchFormatForSetElementOrderList
+
+
+def _text(value: Any) -> str:
+    """How Go prints a scalar."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)
+
+
+def _without_duplicates(values: list[Any]) -> list[Any]:
+    kept: list[Any] = []
+    for value in values:
+        if value not in kept:
+            kept.append(value)
+    return kept

@@ -1,0 +1,38 @@
+"""Strategic and JSON merge patches, made and applied (golden/apimachinery/patch.jsonl)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from goldenfile import cases
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.util import jsonmergepatch, strategicpatch
+
+CLASSES = {"Event": corev1.Event, "Pod": corev1.Pod}
+
+
+def run(op: str, args: dict[str, Any]) -> dict[str, Any]:
+    match op:
+        case "create_two_way_merge_patch":
+            original, modified = json.dumps(args["original"]), json.dumps(args["modified"])
+            patch = strategicpatch.create_two_way_merge_patch(original, modified, CLASSES[args["kind"]])
+            return {"error": None, "patch": patch.decode()}
+        case "strategic_merge_patch":
+            before = json.dumps(args)
+            merged = strategicpatch.strategic_merge_map_patch(args["original"], args["patch"], CLASSES[args["kind"]])
+            assert json.dumps(args) == before, "the documents given were changed"
+            return {"error": None, "result": merged}
+        case "json_create_merge_patch":
+            return {"error": None, "patch": jsonmergepatch.create_merge_patch(args["original"], args["modified"])}
+        case "json_merge_patch":
+            return {"error": None, "result": jsonmergepatch.merge_patch(args["original"], args["patch"])}
+    raise AssertionError(f"unknown operation {op}")
+
+
+@pytest.mark.parametrize("case", cases("apimachinery/patch.jsonl"))
+def test_patches_are_those_of_go(case: dict[str, Any]) -> None:
+    for step in case["steps"]:
+        assert run(step["op"], step["args"]) == step["expect"], step

@@ -1,0 +1,117 @@
+"""Directives of strategic merge patches, and patches made of three documents (from Go's patch_test.go tables)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clientgo.api.apps import v1 as appsv1
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.util import jsonmergepatch, mergepatch
+from clientgo.apimachinery.util import strategicpatch as smp
+
+
+def containers(*items: Any, **directives: Any) -> dict[str, Any]:
+    return {"spec": {"containers": list(items), **directives}}
+
+
+def c(name: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, **fields}
+
+
+@pytest.mark.parametrize(
+    ("original", "patch", "expected"),
+    [
+        (containers(c("a"), c("b")), containers({"$patch": "delete", "name": "a"}), containers(c("b"))),
+        (containers(c("a"), c("b")), containers(c("x"), {"$patch": "replace"}), containers(c("x"))),
+        (containers(c("a", image="1")), containers(c("a", image=None)), containers(c("a"))),
+        (
+            containers(c("a"), c("b")),
+            {"spec": {"$setElementOrder/containers": [c("b"), c("a")]}},
+            containers(c("b"), c("a")),
+        ),
+        (
+            {"metadata": {"labels": {"a": "1"}}},
+            {"metadata": {"$patch": "replace", "name": "n"}},
+            {"metadata": {"name": "n"}},
+        ),
+        ({"metadata": {"labels": {"a": "1"}}}, {"metadata": {"$patch": "delete"}}, {"metadata": {}}),
+        (
+            {"metadata": {"finalizers": ["a", "b"]}},
+            {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"]}},
+            {"metadata": {"finalizers": ["b"]}},
+        ),
+        (
+            {"spec": {"volumes": [c("v", emptyDir={})]}},
+            {"spec": {"volumes": [{"$retainKeys": ["name", "hostPath"], "name": "v", "hostPath": {"path": "/"}}]}},
+            {"spec": {"volumes": [c("v", hostPath={"path": "/"})]}},
+        ),
+    ],
+)
+def test_directives_are_carried_out(original: Any, patch: Any, expected: Any) -> None:
+    assert smp.strategic_merge_map_patch(original, patch, corev1.Pod) == expected
+
+
+@pytest.mark.parametrize(
+    ("patch", "message"),
+    [
+        (containers({"$patch": "bogus", "name": "a"}), "unknown patch type"),
+        (containers({"image": "x"}), "does not contain declared merge key: name"),
+        (containers({"$patch": "merge"}), "merging lists cannot yet be specified"),
+        ({"metadata": {"$patch": "bogus"}}, "unknown patch type"),
+        ({"metadata": {"$retainKeys": ["a"], "name": "x"}}, "invalid patch format of retainKeys"),
+        ({"spec": {"$setElementOrder/containers": [c("b")], "containers": [c("a")]}}, "The order in patch list"),
+        (containers("a"), "list element types are not identical"),
+    ],
+)
+def test_malformed_patches_are_refused(patch: Any, message: str) -> None:
+    original = {"metadata": {"name": "n"}, **containers(c("a"))}
+    with pytest.raises(ValueError, match=message):
+        smp.strategic_merge_map_patch(original, patch, corev1.Pod)
+
+
+def test_a_strategy_that_retains_keys_says_which() -> None:
+    original = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+    modified = {"spec": {"strategy": {"type": "Recreate"}}}
+    patch = smp.create_two_way_merge_map_patch(original, modified, appsv1.Deployment)
+    assert patch["spec"]["strategy"]["$retainKeys"] == ["type"]
+    assert smp.strategic_merge_map_patch(original, patch, appsv1.Deployment) == modified
+
+
+def test_three_documents_make_a_patch_that_keeps_what_others_set() -> None:
+    original = json.dumps(containers(c("a", image="1"), c("old")))
+    modified = json.dumps(containers(c("a", image="2")))
+    current = containers(c("a", image="1", tty=True), c("old"), c("sidecar"))
+    schema = smp.new_patch_meta_from_struct(corev1.Pod)
+    patch = smp.create_three_way_merge_patch(original, modified, json.dumps(current), schema, True)
+    merged = smp.strategic_merge_map_patch(current, json.loads(patch), corev1.Pod)
+    assert merged == containers(c("a", image="2", tty=True), c("sidecar"))
+
+
+def test_three_documents_conflict_when_both_sides_changed_the_same() -> None:
+    documents = [json.dumps({"spec": {"nodeName": name}}) for name in ("old", "mine", "theirs")]
+    schema = smp.new_patch_meta_from_struct(corev1.Pod)
+    with pytest.raises(mergepatch.ErrConflict):
+        smp.create_three_way_merge_patch(*documents, schema, False)  # type: ignore[call-arg]
+    assert smp.create_three_way_merge_patch(*documents, schema, True)  # type: ignore[call-arg]
+
+
+def test_preconditions_can_refuse_a_patch() -> None:
+    before, after = '{"kind":"Pod"}', '{"kind":"Other"}'
+    with pytest.raises(mergepatch.ErrPreconditionFailed):
+        smp.create_two_way_merge_patch(before, after, corev1.Pod, mergepatch.require_key_unchanged("kind"))
+
+
+def test_json_merge_patch_of_three_documents() -> None:
+    original, modified, current = '{"a":1,"b":2}', '{"a":5}', '{"a":1,"b":2,"c":3}'
+    patch = jsonmergepatch.create_three_way_json_merge_patch(original, modified, current)
+    assert json.loads(patch) == {"a": 5, "b": None}
+    assert jsonmergepatch.merge_patch(json.loads(current), json.loads(patch)) == {"a": 5, "c": 3}
+
+
+@pytest.mark.parametrize("document", ["{", "[]", "1"])
+def test_what_is_no_json_object_is_refused(document: str) -> None:
+    with pytest.raises(mergepatch.ErrBadJSONDoc):
+        smp.strategic_merge_patch(document, "{}", corev1.Pod)
