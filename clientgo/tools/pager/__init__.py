@@ -1,4 +1,4 @@
-"""Lists read in pages. Go: tools/pager."""
+"""Lists in pages. Mirrors k8s.io/client-go/tools/pager."""
 
 from clientgo.tools.pager.pager import ListPageFunc, ListPager, new, simple_page_func
 

@@ -1,188 +1,187 @@
-"""Read a long list in pages, which is easier on the server than all at once.
+"""Read long lists in pages. Mirrors client-go/tools/pager/pager.go.
 
-Mirrors tools/pager/pager.go.
+Differs from Go: pages joined to one list keep the class of the pages, where Go makes a list of its internal version.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from clientgo import context
-from clientgo.apimachinery.api import errors as apierrors
-from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.api import errors, meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime import ListObject, Object
 from clientgo.channel import Channel, Send, select
+from clientgo.context import Context
+
+__all__ = ["ListPageFunc", "ListPager", "new", "simple_page_func"]
 
 _DEFAULT_PAGE_SIZE = 500
 _DEFAULT_PAGE_BUFFER_SIZE = 10
 
-# Go: ListPageFunc. Makes one list request, for one page.
-ListPageFunc = Callable[[context.Context, metav1.ListOptions], Object]
+ListPageFunc = Callable[[Context, metav1.ListOptions], Any]
+"""Returns the list object that the options ask for (Go: pager.ListPageFunc)."""
 
 
-def simple_page_func(fn: Callable[[metav1.ListOptions], Object]) -> ListPageFunc:
-    """A page function of one that takes no context. Go: SimplePageFunc."""
-    return lambda _, options: fn(options)
-
-
-class _List(ListObject):
-    """The items of many pages in one list. Go: metainternalversion.List."""
-
-    __slots__ = ("_objects",)
-
-    def __init__(self, objects: Sequence[Any]) -> None:
-        super().__init__()
-        self._objects: Sequence[Any] = objects
-
-    def extract_items(self) -> list[Any]:
-        return list(self._objects)
-
-
-def _make_list(first_page: ListObject, objects: Sequence[Any]) -> _List:
-    made = _List(objects)
-    made.set_resource_version(first_page.get_resource_version())
-    made.set_self_link(first_page.get_self_link())
-    return made
+def simple_page_func(fn: Callable[[metav1.ListOptions], Any]) -> ListPageFunc:
+    """A ListPageFunc of a function that takes no context."""
+    return lambda _ctx, opts: fn(opts)
 
 
 class ListPager:
-    """Lists in pages of at most `page_size`; 0 asks for everything at once. Go: ListPager.
-
-    The options of a request are those given, but for limit, continue token and, after the first page, the version.
-    Thread-safe as long as nobody sets the attributes meanwhile.
-    """
+    """Asks for a list page by page (Go: pager.ListPager). Selectors in the options are left as they are."""
 
     def __init__(
         self,
+        *,
         page_fn: ListPageFunc,
         page_size: int = 0,
         full_list_if_expired: bool = False,
         page_buffer_size: int = 0,
     ) -> None:
-        self.page_fn = page_fn
         self.page_size = page_size
-        # Whether to list all at once when a continue token is too old.
+        """The limit of each page unless the options name one; 0 asks for everything at once."""
+        self.page_fn = page_fn
         self.full_list_if_expired = full_list_if_expired
-        # How many pages `each_list_item` may be ahead of the function.
+        """Whether `list` asks for everything at once when the list expires between two pages."""
         self.page_buffer_size = page_buffer_size
+        """How many pages `each_list_item` reads ahead."""
 
-    def list(self, ctx: context.Context, options: metav1.ListOptions) -> tuple[Object, bool]:
-        """(the whole list, whether it came in pages). Blocks for all requests. Go: List.
+    def list(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
+        """The whole list, and whether it came in more than one page. Blocks.
 
-        A list that comes in one page is given as it is; the items of several are put into one list at the version of
-        the first page. Raises what a request raises, `ctx.err()` when `ctx` is done between two.
+        Several pages are joined to one list with the first page's resource version; a single page is returned as it
+        came. Raises what the page function raises, and `ctx.err()` when the context is done before a page.
         """
-        options = self._first_page(options)
-        version, match = options.resource_version, options.resource_version_match
-        first: ListObject | None = None
-        objects: Any = []
+        return self._list(ctx, options)
+
+    def list_with_alloc(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
+        """As `list`. Go has two because a kept item may keep its whole page in memory there."""
+        return self._list(ctx, options)
+
+    def _list(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
+        options = self._first_options(options)
+        requested = options.resource_version, options.resource_version_match
+        joined: Any = None
         while True:
             _raise_if_done(ctx)
             try:
                 page = self.page_fn(ctx, options.deep_copy())
             except Exception as err:
-                if not (apierrors.is_resource_expired(err) and self.full_list_if_expired and options.continue_):
+                # On the first page the list cannot have expired under way: there is nothing better to ask for.
+                if not errors.is_resource_expired(err) or not self.full_list_if_expired or not options.continue_:
                     raise
-                # The version the pages are at was compacted away meanwhile.
-                options.limit, options.continue_ = 0, ""
-                options.resource_version, options.resource_version_match = version, match
-                return self.page_fn(ctx, options), first is not None
-            page_meta = _list_meta(page)
-            token = page_meta.get_continue()
-            if first is None and not token:
+                options.limit = 0
+                options.continue_ = ""
+                options.resource_version, options.resource_version_match = requested
+                return self.page_fn(ctx, options), joined is not None
+            token = _list_accessor(page).get_continue()
+            if joined is None and not token:
                 return page, False
-            objects.extend(meta.extract_list_with_alloc(page))
-            if first is None:
-                first = page_meta
+            if joined is None:
+                joined = _start_joining(page)
+            joined._document["items"].extend(page._document.get("items") or ())
             if not token:
-                return _make_list(first, objects), True
-            # A continue token stands for the version too; servers refuse both together.
+                return joined, True
             options.continue_ = token
-            options.resource_version = options.resource_version_match = ""
+            # A server refuses a version beside a continue token, which implies one.
+            options.resource_version = ""
+            options.resource_version_match = ""
 
-    def list_with_alloc(self, ctx: context.Context, options: metav1.ListOptions) -> tuple[Object, bool]:
-        """`list`; here the items never keep their page alive. Go: ListWithAlloc."""
-        return self.list(ctx, options)
+    def each_list_item(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
+        """Call `fn` with each item, in this thread, while up to `page_buffer_size` pages are read ahead in another.
 
-    def each_list_item(self, ctx: context.Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
-        """Call `fn` with each item, while a thread named "list-pager" reads ahead. Go: EachListItem.
-
-        Raises what `fn` raises, at once; what a request raises, after the items before it; and `ctx.err()`. An expired
-        continue token is not recovered from: some items were given out already.
+        What `fn` raises ends the loop at once and is raised. Otherwise raises what the page function raises after the
+        items before it were processed, also an Expired error between two pages; and `ctx.err()`. Blocks, and returns
+        only when the other thread has ended: a page function should heed its context.
         """
+        self._each_list_chunk_buffered(ctx, options, lambda page: meta.each_list_item(page, fn))
+
+    def each_list_item_with_alloc(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
+        """As `each_list_item`; see `list_with_alloc`."""
+        self.each_list_item(ctx, options, fn)
+
+    def _each_list_chunk_buffered(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
         if self.page_buffer_size < 0:
             raise ValueError(f"ListPager.PageBufferSize must be >= 0, got {self.page_buffer_size}")
-        read_ctx, cancel = context.with_cancel(ctx)
-        pages: Channel[Object] = Channel(self.page_buffer_size)
-        failures: Any = []
+        reading, cancel = context.with_cancel(ctx)
+        chunks: Channel[Any] = Channel(self.page_buffer_size)
+        failures: list[Exception] = []
 
-        def read_ahead() -> None:
+        def read() -> None:
             try:
-                for page in self._pages(read_ctx, options):
-                    if select([read_ctx.done(), Send(pages, page)]).case == 0:
-                        _raise_if_done(read_ctx)
-            except BaseException as err:
+                self._each_list_chunk(reading, options, lambda page: _send(reading, chunks, page))
+            except Exception as err:
                 failures.append(err)
             finally:
-                pages.close()
+                chunks.close()
 
-        reader = threading.Thread(target=read_ahead, name="list-pager", daemon=True)
+        reader = threading.Thread(target=read, name="list-pager", daemon=True)
         reader.start()
         try:
-            for page in pages:
+            for chunk in chunks:
                 _raise_if_done(ctx)
-                meta.each_list_item(page, fn)
+                fn(chunk)
         finally:
             cancel()
             reader.join()
         if failures:
             raise failures[0]
 
-    def each_list_item_with_alloc(
-        self, ctx: context.Context, options: metav1.ListOptions, fn: Callable[[Any], object]
-    ) -> None:
-        """`each_list_item`; here the items never keep their page alive. Go: EachListItemWithAlloc."""
-        self.each_list_item(ctx, options, fn)
-
-    def _pages(self, ctx: context.Context, options: metav1.ListOptions) -> Iterator[Object]:
-        options = self._first_page(options)
+    def _each_list_chunk(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], None]) -> None:
+        options = self._first_options(options)
         while True:
             _raise_if_done(ctx)
             page = self.page_fn(ctx, options.deep_copy())
-            token = _list_meta(page).get_continue()
-            yield page
+            token = _list_accessor(page).get_continue()
+            fn(page)
             if not token:
                 return
             options.continue_ = token
 
-    def _first_page(self, options: metav1.ListOptions) -> metav1.ListOptions:
+    def _first_options(self, options: metav1.ListOptions) -> metav1.ListOptions:
         options = options.deep_copy()
-        options.limit = options.limit or self.page_size
+        if options.limit == 0:
+            options.limit = self.page_size
         return options
 
     def __repr__(self) -> str:
-        return f"<ListPager of {self.page_size}>"
-
-
-def _raise_if_done(ctx: context.Context) -> None:
-    err = ctx.err()
-    if err is not None:
-        raise err
-
-
-def _list_meta(page: Object) -> Any:
-    try:
-        return meta.list_accessor(page)
-    except Exception as err:
-        raise ValueError(f"returned object must be a list: {err}") from err
+        return f"<ListPager pages of {self.page_size or 'any size'}, {self.page_buffer_size} ahead>"
 
 
 def new(fn: ListPageFunc) -> ListPager:
-    """A pager with pages of 500 that lists all at once when a continue token is too old. Go: New."""
-    return ListPager(fn, _DEFAULT_PAGE_SIZE, True, _DEFAULT_PAGE_BUFFER_SIZE)
+    """A pager with pages of 500, 10 of them read ahead, that falls back to a full list when one expires."""
+    return ListPager(
+        page_fn=fn,
+        page_size=_DEFAULT_PAGE_SIZE,
+        full_list_if_expired=True,
+        page_buffer_size=_DEFAULT_PAGE_BUFFER_SIZE,
+    )
 
 
-__all__ = ["ListPageFunc", "ListPager", "new", "simple_page_func"]
+def _list_accessor(page: Any) -> Any:
+    try:
+        return meta.list_accessor(page)
+    except Exception as err:
+        raise TypeError(f"returned object must be a list: {err}") from err
+
+
+def _start_joining(page: Any) -> Any:
+    """A list without items that stands for all pages: the first page's class, kind and resource version."""
+    first = page._document
+    wanted = ("resourceVersion", "selfLink")
+    metadata = {key: value for key, value in (first.get("metadata") or {}).items() if key in wanted}
+    document = {key: first[key] for key in ("apiVersion", "kind") if key in first}
+    return type(page).from_dict({**document, "metadata": metadata, "items": []})
+
+
+def _send(ctx: Context, chunks: Channel[Any], page: Any) -> None:
+    if select([ctx.done(), Send(chunks, page)]).case == 0:
+        _raise_if_done(ctx)
+
+
+def _raise_if_done(ctx: Context) -> None:
+    err = ctx.err()
+    if err is not None:
+        raise err

@@ -1,0 +1,59 @@
+"""Try again what failed because somebody else was faster. Mirrors client-go/util/retry/util.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.util import wait
+
+__all__ = ["DEFAULT_BACKOFF", "DEFAULT_RETRY", "on_error", "retry_on_conflict"]
+
+DEFAULT_RETRY = wait.Backoff(steps=5, duration=0.01, factor=1.0, jitter=0.1)
+"""For conflicts between clients that all change the same object."""
+
+DEFAULT_BACKOFF = wait.Backoff(steps=4, duration=0.01, factor=5.0, jitter=0.1)
+"""For conflicts with controllers that manage the object all the time."""
+
+
+def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: Callable[[], object]) -> None:
+    """Call `fn` until it does not raise, at most `backoff.steps` times, with the backoff's delays in between.
+
+    An error that is not `retriable` is raised at once, the last one when the tries are used up. Blocks.
+    """
+    last_err: Exception | None = None
+
+    def attempt() -> bool:
+        nonlocal last_err
+        try:
+            fn()
+        except Exception as err:
+            if not retriable(err):
+                raise
+            last_err = err
+            return False
+        return True
+
+    try:
+        wait.exponential_backoff(backoff, attempt)
+    except Exception as err:
+        if not wait.interrupted(err):
+            raise
+        # Go returns no error when the backoff allows no try at all.
+        if last_err is not None:
+            raise last_err from None
+
+
+def retry_on_conflict(backoff: wait.Backoff, fn: Callable[[], object]) -> None:
+    """Call `fn` again when it raises a Conflict; see `on_error`.
+
+    `fn` must read the object anew each time, change it and write it:
+
+        def update() -> None:
+            foo = foos.get(ctx, name)
+            foo.spec.replicas = 3
+            foos.update(ctx, foo)
+
+        retry.retry_on_conflict(retry.DEFAULT_RETRY, update)
+    """
+    on_error(backoff, errors.is_conflict, fn)
