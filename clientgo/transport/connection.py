@@ -320,6 +320,8 @@ class Transport:
         context = self._ssl_context() if url.startswith("https:") else None
         with self._lock:
             if self._session is None or context is not self._session_context:
+                if self._session is not None:
+                    self._session.close()
                 self._session = self._new_session(context)
                 self._session_context = context
             return self._session

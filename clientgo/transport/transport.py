@@ -42,7 +42,8 @@ def new(config: Config) -> RoundTripper:
 
 def _new_transport(config: Config) -> Transport:
     source = _ContextSource(config)
-    source.context()  # a wrong certificate is an error of the configuration, not of the first request
+    if config.has_ca() or config.has_cert_auth():
+        source.context()  # a wrong certificate is an error of the configuration, not of the first request
     return Transport(
         ssl_context=source.context,
         server_name=config.tls.server_name,
@@ -118,9 +119,8 @@ def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
     if not certificates and not ca.strip():
         return
     if not certificates:
-        reason = (
-            "no valid certificate authority data seen" if b"-----BEGIN" in ca else "unable to parse bytes as PEM block"
-        )
+        known = b"-----BEGIN" in ca
+        reason = "no valid certificate authority data seen" if known else "unable to parse bytes as PEM block"
         raise ValueError(f"unable to load root certificates: {reason}")
     try:
         context.load_verify_locations(cadata=b"\n".join(certificates).decode("ascii"))

@@ -1,0 +1,1 @@
+"""Authentication plugins. Mirrors k8s.io/client-go/plugin."""

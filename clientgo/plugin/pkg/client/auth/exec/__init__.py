@@ -1,0 +1,9 @@
+"""Credentials from a program that the kubeconfig names. Mirrors k8s.io/client-go/plugin/pkg/client/auth/exec."""
+
+from clientgo.plugin.pkg.client.auth.exec.exec import (
+    Authenticator,
+    get_authenticator,
+    validate_plugin_policy,
+)
+
+__all__ = ["Authenticator", "get_authenticator", "validate_plugin_policy"]

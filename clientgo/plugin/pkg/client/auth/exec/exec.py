@@ -1,0 +1,369 @@
+"""Credentials from a program that the kubeconfig names. Mirrors plugin/pkg/client/auth/exec/exec.go.
+
+Differs: when a plugin gives another certificate, connections that are in use run to their end with the old one; new
+requests use the new one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from clientgo import klog
+from clientgo.apimachinery.util.strconv import quote
+from clientgo.pkg.apis import clientauthentication
+from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, PluginPolicy, PolicyType
+from clientgo.tools.metrics import metrics
+from clientgo.transport.config import Certificate, Config, GetCertHolder
+from clientgo.transport.http import Request, Response, RoundTripper
+from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
+
+_EXEC_INFO_ENV = "KUBERNETES_EXEC_INFO"
+
+_INSTALL_HINT_VERBOSE_HELP = """
+
+It looks like you are trying to use a client-go credential plugin that is not installed.
+
+To learn more about this feature, consult the documentation available at:
+      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins"""
+
+# The install hint is shown at most so often in an hour.
+_HINTS = 10
+_HINT_INTERVAL = 3600.0
+
+
+def _stdin_is_terminal() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
+class _Cache:
+    """Authenticators by their configuration, so that clients that are made again and again run the plugin once."""
+
+    def __init__(self) -> None:
+        # Guards _authenticators.
+        self._lock = threading.Lock()
+        self._authenticators: dict[str, Authenticator] = {}
+
+    def get_or_put(self, key: str, make: Callable[[], Authenticator]) -> Authenticator:
+        with self._lock:
+            if key not in self._authenticators:
+                self._authenticators[key] = make()
+            return self._authenticators[key]
+
+
+_GLOBAL_CACHE = _Cache()
+
+
+def _cache_key(config: ExecConfig, cluster: clientauthentication.Cluster | None) -> str:
+    env = [(variable.name, variable.value) for variable in config.env]
+    fixed = (config.command, config.args, env, config.api_version, config.install_hint, config.provide_cluster_info)
+    rest = (config.config, config.interactive_mode, config.stdin_unavailable, config.stdin_unavailable_message)
+    return repr((fixed, rest, config.plugin_policy, cluster.to_dict() if cluster is not None else None))
+
+
+class _Sometimes:
+    """Lets something happen at most so often in an interval."""
+
+    def __init__(self, threshold: int, interval: float, clock: PassiveClock) -> None:
+        self._threshold = threshold
+        self._interval = interval
+        self._clock = clock
+        # Guards the next two: how often it happened in the interval that began at `_window`.
+        self._lock = threading.Lock()
+        self._count = 0
+        self._window: float | None = None
+
+    def allows(self) -> bool:
+        with self._lock:
+            now = self._clock.now()
+            if self._window is None or now - self._window >= self._interval:
+                self._window, self._count = now, 0
+            self._count += 1
+            return self._count <= self._threshold
+
+
+def get_authenticator(config: ExecConfig, cluster: clientauthentication.Cluster | None) -> Authenticator:
+    """The authenticator of a plugin; the same one for the same configuration (Go: GetAuthenticator).
+
+    Runs nothing yet. Raises ValueError for a configuration that cannot work.
+    """
+    return _new_authenticator(_GLOBAL_CACHE, config, cluster)
+
+
+def _new_authenticator(
+    cache: _Cache,
+    config: ExecConfig,
+    cluster: clientauthentication.Cluster | None,
+    is_terminal: Callable[[], bool] = _stdin_is_terminal,
+    clock: PassiveClock = REAL_CLOCK,
+    environ: Callable[[], Mapping[str, str]] = lambda: os.environ,
+) -> Authenticator:
+    def make() -> Authenticator:
+        if config.api_version not in clientauthentication.VERSIONS:
+            raise ValueError(f"exec plugin: invalid apiVersion {quote(config.api_version)}")
+        try:
+            validate_plugin_policy(config.plugin_policy)
+        except ValueError as err:
+            raise ValueError(f"invalid plugin policy: {err}") from err
+        return Authenticator(config.deep_copy(), cluster, is_terminal, clock, environ)
+
+    return cache.get_or_put(_cache_key(config, cluster), make)
+
+
+@dataclass(frozen=True, eq=False)
+class _Credentials:
+    token: str
+    certificate: Certificate | None
+
+    def __repr__(self) -> str:
+        return "<credentials>"
+
+
+class Authenticator:
+    """Runs a plugin when credentials are needed, have expired or were refused. Thread-safe.
+
+    A request that needs new credentials blocks until the plugin has ended; others wait for the same run.
+    """
+
+    def __init__(
+        self,
+        config: ExecConfig,
+        cluster: clientauthentication.Cluster | None,
+        is_terminal: Callable[[], bool],
+        clock: PassiveClock,
+        environ: Callable[[], Mapping[str, str]],
+    ) -> None:
+        self._config = config
+        self._cluster = cluster
+        self._command = os.path.normpath(config.command)
+        self._is_terminal = is_terminal
+        self._clock = clock
+        self._environ = environ
+        self._hints = _Sometimes(_HINTS, _HINT_INTERVAL, clock)
+        # Commands that may run, as listed and as found on PATH.
+        self._allowed = {entry.command for entry in config.plugin_policy.allowlist or () if entry.command}
+        # Guards the next two, and the run of the plugin: one that asks a person must ask once.
+        self._lock = threading.Lock()
+        self._credentials: _Credentials | None = None
+        self._expiry: float | None = None
+
+    def update_transport_config(self, c: Config) -> None:
+        """Let the transport use the plugin's credentials (Go: UpdateTransportConfig).
+
+        Does nothing if the config brings credentials: who gives a token on the command line wants that one. Raises
+        ValueError when certificates come from elsewhere.
+        """
+        if c.has_token_auth() or c.has_basic_auth() or c.has_cert_auth():
+            return
+        if c.has_cert_callback():
+            raise ValueError("can't add TLS certificate callback: transport.Config.TLS.GetCert already set")
+        c.wrap(lambda rt: _ExecRoundTripper(self, rt))
+        c.tls.get_cert_holder = GetCertHolder(self._certificate)
+
+    def _certificate(self) -> Certificate | None:
+        """The certificate of the credentials at hand. The round tripper above has fetched them for this request."""
+        credentials = self._credentials
+        return credentials.certificate if credentials is not None else None
+
+    def get_creds(self) -> _Credentials:
+        """The credentials to use now. Blocks while the plugin runs. Raises ValueError or OSError."""
+        with self._lock:
+            if self._credentials is None or self._expired():
+                self._refresh()
+            assert self._credentials is not None
+            return self._credentials
+
+    def _expired(self) -> bool:
+        return self._expiry is not None and self._clock.now() > self._expiry
+
+    def maybe_refresh_creds(self, used: _Credentials) -> None:
+        """Run the plugin again, since the server refused `used`; unless somebody did so already."""
+        with self._lock:
+            if used is self._credentials:
+                self._refresh()
+
+    # The rest runs with self._lock held.
+
+    def _refresh(self) -> None:
+        try:
+            interactive = self._is_interactive()
+        except ValueError as err:
+            raise ValueError(f"exec plugin cannot support interactive mode: {err}") from err
+        status = self._decode(self._run(interactive))
+        certificate = None
+        if status.client_certificate_data:
+            certificate = Certificate(status.client_certificate_data.encode(), status.client_key_data.encode())
+        self._expiry = status.expiration_timestamp
+        old = self._credentials
+        # Equal certificates stay the same object's value, so that connections are kept when only a token changes.
+        if old is not None and old.certificate == certificate:
+            certificate = old.certificate
+        self._credentials = _Credentials(status.token, certificate)
+
+    def _is_interactive(self) -> bool:
+        mode = self._config.interactive_mode
+        if mode == ExecInteractiveMode.NEVER:
+            return False
+        if mode == ExecInteractiveMode.IF_AVAILABLE:
+            return not self._config.stdin_unavailable and self._is_terminal()
+        if mode != ExecInteractiveMode.ALWAYS:
+            raise ValueError(f"unknown interactiveMode: {quote(mode)}")
+        if not self._is_terminal():
+            raise ValueError("standard input is not a terminal")
+        if self._config.stdin_unavailable:
+            message = self._config.stdin_unavailable_message
+            raise ValueError(f"standard input is unavailable{': ' + message if message else ''}")
+        return True
+
+    def _run(self, interactive: bool) -> bytes:
+        env = {**self._environ(), **{variable.name: variable.value for variable in self._config.env}}
+        cluster = self._cluster if self._config.provide_cluster_info else None
+        spec = clientauthentication.ExecCredentialSpec(cluster=cluster, interactive=interactive)
+        request = clientauthentication.ExecCredential(spec=spec)
+        env[_EXEC_INFO_ENV] = request.encode(self._config.api_version).decode()
+        command = self._permitted_command(env)
+        try:
+            finished = subprocess.run(
+                [command, *self._config.args],
+                env=env,
+                stdin=None if interactive else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                check=False,
+            )
+        except (FileNotFoundError, PermissionError) as err:
+            metrics.EXEC_PLUGIN_CALLS.increment(1, "plugin_not_found_error")
+            raise ValueError(self._not_found_message()) from err
+        except OSError as err:
+            metrics.EXEC_PLUGIN_CALLS.increment(1, "client_internal_error")
+            raise ValueError(f"exec: {err.strerror or err}") from err
+        if finished.returncode != 0:
+            metrics.EXEC_PLUGIN_CALLS.increment(finished.returncode, "plugin_execution_error")
+            raise ValueError(f"exec: executable {self._command} failed with exit code {finished.returncode}")
+        metrics.EXEC_PLUGIN_CALLS.increment(0, "no_error")
+        return finished.stdout
+
+    def _not_found_message(self) -> str:
+        message = f"exec: executable {self._command} not found"
+        if not self._hints.allows():
+            return message
+        hint = f"\n\n{self._config.install_hint}" if self._config.install_hint else ""
+        return message + _INSTALL_HINT_VERBOSE_HELP + hint
+
+    def _decode(self, stdout: bytes) -> clientauthentication.ExecCredentialStatus:
+        try:
+            credential = clientauthentication.decode(stdout, self._config.api_version)
+        except ValueError as err:
+            text = str(err)
+            raise ValueError(text if text.startswith("exec plugin ") else f"decoding stdout: {text}") from None
+        status = credential.status
+        if status is None:
+            raise ValueError("exec plugin didn't return a status field")
+        if not (status.token or status.client_certificate_data or status.client_key_data):
+            raise ValueError("exec plugin didn't return a token or cert/key pair")
+        if bool(status.client_certificate_data) != bool(status.client_key_data):
+            raise ValueError("exec plugin returned only certificate or key, not both")
+        return status
+
+    def _permitted_command(self, env: Mapping[str, str]) -> str:
+        """The command to run, if the program's policy lets it."""
+        try:
+            command = self._check_policy(env.get("PATH"))
+        except ValueError:
+            metrics.EXEC_PLUGIN_POLICY_CALLS.increment("denied")
+            raise
+        metrics.EXEC_PLUGIN_POLICY_CALLS.increment("allowed")
+        return command
+
+    def _check_policy(self, path: str | None) -> str:
+        policy = self._config.plugin_policy.policy_type
+        if policy in ("", PolicyType.PLUGIN_POLICY_ALLOW_ALL):
+            return self._command
+        if policy == PolicyType.PLUGIN_POLICY_DENY_ALL:
+            raise ValueError(f"plugin {quote(self._command)} not allowed: policy set to {quote(policy)}")
+        resolved = shutil.which(self._command, path=path)
+        if self._command in self._allowed:
+            return resolved or self._command
+        if resolved is None:
+            raise ValueError(
+                f"plugin path {quote(self._command)} cannot be resolved for credential plugin allowlist check: "
+                f"exec: {quote(self._command)}: executable file not found in $PATH"
+            )
+        if resolved not in self._allowed:
+            self._resolve_allowlist(os.path.basename(resolved), path)
+        if resolved not in self._allowed:
+            raise ValueError(f"plugin path {quote(resolved)} is not permitted by the credential plugin allowlist")
+        return resolved
+
+    def _resolve_allowlist(self, name: str, path: str | None) -> None:
+        """Add where the entries of that name are found on PATH."""
+        for entry in self._config.plugin_policy.allowlist or ():
+            if os.path.basename(entry.command) != name:
+                continue
+            resolved = shutil.which(entry.command, path=path)
+            if resolved is not None:
+                self._allowed.add(resolved)
+            else:
+                klog.v(5).info("resolving credential plugin allowlist", name=entry.command)
+
+    def __repr__(self) -> str:
+        return f"<Authenticator {self._command!r}, {'has credentials' if self._credentials else 'not run yet'}>"
+
+
+class _ExecRoundTripper:
+    """Adds the plugin's token to requests, and runs the plugin again after a 401."""
+
+    def __init__(self, authenticator: Authenticator, base: RoundTripper) -> None:
+        self._authenticator = authenticator
+        self._base = base
+
+    def round_trip(self, request: Request) -> Response:
+        if request.headers.get("Authorization"):
+            return self._base.round_trip(request)
+        try:
+            credentials = self._authenticator.get_creds()
+        except (OSError, ValueError) as err:
+            raise ValueError(f"getting credentials: {err}") from err
+        if credentials.token:
+            request = request.clone()
+            request.headers["Authorization"] = f"Bearer {credentials.token}"
+        response = self._base.round_trip(request)
+        if response.status_code == 401:
+            try:
+                self._authenticator.maybe_refresh_creds(credentials)
+            except (OSError, ValueError) as err:
+                klog.errorf("refreshing credentials: %s", err)
+        return response
+
+    def wrapped_round_tripper(self) -> RoundTripper:
+        return self._base
+
+
+def validate_plugin_policy(policy: PluginPolicy) -> None:
+    """Check a program's policy (Go: ValidatePluginPolicy). Raises ValueError."""
+    kind, allowlist = policy.policy_type, policy.allowlist
+    if kind in ("", PolicyType.PLUGIN_POLICY_ALLOW_ALL, PolicyType.PLUGIN_POLICY_DENY_ALL):
+        if allowlist is not None:
+            raise ValueError(
+                f"misconfigured credential plugin allowlist: plugin policy is {quote(kind)} but allowlist is non-nil"
+            )
+        return
+    if kind != PolicyType.PLUGIN_POLICY_ALLOWLIST:
+        raise ValueError(f"unknown plugin policy: {quote(kind)}")
+    if allowlist is None:
+        raise ValueError(f"credential plugin policy set to {quote(kind)}, but allowlist is unspecified")
+    if not allowlist:
+        deny = quote(PolicyType.PLUGIN_POLICY_DENY_ALL)
+        raise ValueError(
+            f"credential plugin policy set to {quote(kind)}, but allowlist is empty; use {deny} policy instead"
+        )
+    for number, entry in enumerate(allowlist, start=1):
+        if not entry.command:
+            raise ValueError(f"misconfigured credential plugin allowlist: empty allowlist entry #{number}")
+        cleaned = os.path.normpath(entry.command)
+        if cleaned != entry.command:
+            raise ValueError(f"non-normalized file path: {quote(entry.command)} vs {quote(cleaned)}")

@@ -1,0 +1,23 @@
+"""The group version of kubeconfigs in memory. Mirrors tools/clientcmd/api/register.go.
+
+Differs: kubeconfigs are no API objects here, so that adding them to a scheme does nothing.
+"""
+
+from __future__ import annotations
+
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.scheme import Scheme, new_scheme_builder
+
+SCHEME_GROUP_VERSION = GroupVersion("", "__internal")
+
+
+def _add_known_types(scheme: Scheme) -> None:
+    """Nothing to add: kubeconfigs are read and written by tools.clientcmd.api.latest."""
+
+
+SCHEME_BUILDER = new_scheme_builder(_add_known_types)
+
+
+def add_to_scheme(scheme: Scheme) -> None:
+    """Go: AddToScheme."""
+    SCHEME_BUILDER.add_to_scheme(scheme)

@@ -1,0 +1,230 @@
+"""What a kubeconfig holds, by name. Mirrors tools/clientcmd/api/types.go.
+
+Differs: these are dataclasses, since kubeconfigs are merged and edited field by field and are no API objects. An extension
+is any JSON value. Credentials never show in `repr`.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
+
+_REDACTED = "--- REDACTED ---"
+
+# The value of a field's metadata entry "datapolicy" says what kind of secret the field holds.
+_SECRET = "datapolicy"
+
+
+class _Copied:
+    def deep_copy(self) -> Self:
+        """A copy that shares nothing (Go: DeepCopy)."""
+        return copy.deepcopy(self)
+
+
+@dataclass(kw_only=True)
+class Preferences(_Copied):
+    """Preferences of command line tools; nothing reads them any more."""
+
+    colors: bool = False
+    extensions: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Cluster(_Copied):
+    """How to reach a cluster."""
+
+    # The file it was read from.
+    location_of_origin: str = ""
+    server: str = ""
+    tls_server_name: str = ""
+    insecure_skip_tls_verify: bool = False
+    certificate_authority: str = ""
+    # PEM, wins over the file.
+    certificate_authority_data: bytes = b""
+    # http, https or socks5. Without it the environment decides.
+    proxy_url: str = ""
+    disable_compression: bool = False
+    extensions: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class AuthInfo(_Copied):
+    """Who the user is, and how to prove it."""
+
+    location_of_origin: str = ""
+    client_certificate: str = ""
+    client_certificate_data: bytes = b""
+    client_key: str = ""
+    client_key_data: bytes = field(default=b"", repr=False, metadata={_SECRET: "security-key"})
+    token: str = field(default="", repr=False, metadata={_SECRET: "token"})
+    # Read again as it changes; what was read last wins over `token`.
+    token_file: str = ""
+    impersonate: str = ""
+    impersonate_uid: str = ""
+    impersonate_groups: list[str] = field(default_factory=list)
+    impersonate_user_extra: dict[str, list[str]] = field(default_factory=dict)
+    username: str = ""
+    password: str = field(default="", repr=False, metadata={_SECRET: "password"})
+    auth_provider: AuthProviderConfig | None = None
+    exec: ExecConfig | None = None
+    extensions: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Context(_Copied):
+    """A cluster, a user and a namespace."""
+
+    location_of_origin: str = ""
+    cluster: str = ""
+    auth_info: str = ""
+    namespace: str = ""
+    extensions: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True, repr=False)
+class AuthProviderConfig(_Copied):
+    """An authentication provider that is compiled into the program."""
+
+    name: str = ""
+    config: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"AuthProviderConfig(name={self.name!r}, config={_REDACTED if self.config else None})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(kw_only=True)
+class ExecEnvVar(_Copied):
+    """An environment variable for a plugin."""
+
+    name: str = ""
+    value: str = field(default="", repr=False)
+
+
+class ExecInteractiveMode(str):
+    """Whether a plugin may ask a person: a text, since a kubeconfig may hold anything."""
+
+    NEVER: ExecInteractiveMode
+    IF_AVAILABLE: ExecInteractiveMode
+    ALWAYS: ExecInteractiveMode
+
+
+ExecInteractiveMode.NEVER = ExecInteractiveMode("Never")
+ExecInteractiveMode.IF_AVAILABLE = ExecInteractiveMode("IfAvailable")
+ExecInteractiveMode.ALWAYS = ExecInteractiveMode("Always")
+
+
+class PolicyType(StrEnum):
+    """Which plugins may run."""
+
+    PLUGIN_POLICY_ALLOW_ALL = "AllowAll"
+    PLUGIN_POLICY_DENY_ALL = "DenyAll"
+    PLUGIN_POLICY_ALLOWLIST = "Allowlist"
+
+
+@dataclass(kw_only=True)
+class AllowlistEntry(_Copied):
+    """A plugin that may run, by the path or name of its command."""
+
+    command: str = ""
+
+
+@dataclass(kw_only=True)
+class PluginPolicy(_Copied):
+    """The program's say in which plugins may run. "" is PLUGIN_POLICY_ALLOW_ALL."""
+
+    policy_type: str = ""
+    # None is no list at all, which only the policy PLUGIN_POLICY_ALLOWLIST refuses.
+    allowlist: list[AllowlistEntry] | None = None
+
+
+@dataclass(kw_only=True, repr=False)
+class ExecConfig(_Copied):
+    """A program that gives credentials. Fields that stand in no kubeconfig are set by the program using this library."""
+
+    command: str = ""
+    args: list[str] = field(default_factory=list)
+    env: list[ExecEnvVar] = field(default_factory=list)
+    api_version: str = ""
+    # Shown when the command is not there.
+    install_hint: str = ""
+    # Whether the plugin is told about the cluster.
+    provide_cluster_info: bool = False
+    # Not in the kubeconfig's user: the cluster's extension for plugins.
+    config: Any = None
+    interactive_mode: str = ""
+    # Not in the kubeconfig: the program uses its standard input itself, and says why.
+    stdin_unavailable: bool = False
+    stdin_unavailable_message: str = ""
+    # Not in the kubeconfig.
+    plugin_policy: PluginPolicy = field(default_factory=PluginPolicy)
+
+    def __str__(self) -> str:
+        args = f"[{_REDACTED!r}]" if self.args else "[]"
+        env = f"[{_REDACTED}]" if self.env else "[]"
+        config = _REDACTED if self.config is not None else None
+        return (
+            f"ExecConfig(command={self.command!r}, args={args}, env={env}, api_version={self.api_version!r}, "
+            f"provide_cluster_info={self.provide_cluster_info}, config={config}, "
+            f"stdin_unavailable={self.stdin_unavailable})"
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(kw_only=True)
+class Config(_Copied):
+    """A kubeconfig, or several merged: clusters, users and contexts by name."""
+
+    kind: str = ""
+    api_version: str = ""
+    preferences: Preferences = field(default_factory=Preferences)
+    clusters: dict[str, Cluster] = field(default_factory=dict)
+    auth_infos: dict[str, AuthInfo] = field(default_factory=dict)
+    contexts: dict[str, Context] = field(default_factory=dict)
+    current_context: str = ""
+    extensions: dict[str, Any] = field(default_factory=dict)
+
+    def get_object_kind(self) -> Self:
+        """The config itself (Go: GetObjectKind)."""
+        return self
+
+    def group_version_kind(self) -> GroupVersionKind:
+        """What api_version and kind say (Go: GroupVersionKind)."""
+        return parse_group_version(self.api_version).with_kind(self.kind)
+
+    def set_group_version_kind(self, gvk: GroupVersionKind) -> None:
+        """Set api_version and kind (Go: SetGroupVersionKind)."""
+        self.api_version, self.kind = gvk.to_api_version_and_kind()
+
+
+def new_config() -> Config:
+    """An empty kubeconfig (Go: NewConfig)."""
+    return Config()
+
+
+def new_context() -> Context:
+    """An empty context (Go: NewContext)."""
+    return Context()
+
+
+def new_cluster() -> Cluster:
+    """An empty cluster (Go: NewCluster)."""
+    return Cluster()
+
+
+def new_auth_info() -> AuthInfo:
+    """An empty user (Go: NewAuthInfo)."""
+    return AuthInfo()
+
+
+def new_preferences() -> Preferences:
+    """Empty preferences (Go: NewPreferences)."""
+    return Preferences()

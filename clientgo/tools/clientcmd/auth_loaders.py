@@ -1,0 +1,58 @@
+"""Credentials from an old JSON file, or from the person at the terminal. Mirrors tools/clientcmd/auth_loaders.go."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+from typing import Protocol, TextIO
+
+from clientgo.tools import auth
+
+
+class AuthLoader(Protocol):
+    """Gets credentials for a path, somehow."""
+
+    def load_auth(self, path: str) -> auth.Info: ...
+
+
+class _DefaultAuthLoader:
+    def load_auth(self, path: str) -> auth.Info:
+        return auth.load_from_file(path)
+
+
+class PromptingAuthLoader:
+    """Asks for a name and a password when there is no file. Blocks on the terminal."""
+
+    def __init__(self, reader: TextIO) -> None:
+        self._reader = reader
+
+    def load_auth(self, path: str) -> auth.Info:
+        """Read the file, or ask and write it, for this user's eyes only (Go: LoadAuth). Raises OSError, ValueError."""
+        if os.path.exists(path):
+            return auth.load_from_file(path)
+        info = self.prompt()
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(info.to_json())
+        return info
+
+    def prompt(self) -> auth.Info:
+        """Ask for a user name and a password (Go: Prompt). Raises EOFError, and ValueError without a terminal."""
+        sys.stdout.write("Please enter Username: ")
+        sys.stdout.flush()
+        line = self._reader.readline()
+        if not line:
+            raise EOFError("unexpected newline")
+        if not sys.stdin.isatty():
+            raise ValueError("error reading input for Password")
+        return auth.Info(user=line.strip(), password=getpass.getpass("Please enter Password: "))
+
+
+def new_prompting_auth_loader(reader: TextIO) -> PromptingAuthLoader:
+    """A loader that asks; `reader` is where the name is read from (Go: NewPromptingAuthLoader)."""
+    return PromptingAuthLoader(reader)
+
+
+def new_default_auth_loader() -> AuthLoader:
+    """A loader that only reads files (Go: NewDefaultAuthLoader)."""
+    return _DefaultAuthLoader()

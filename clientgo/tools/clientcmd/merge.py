@@ -1,0 +1,34 @@
+"""Laying one config over another. Mirrors tools/clientcmd/merge.go.
+
+What is set in the source replaces what is in the target: texts, numbers, lists and references as a whole. Dicts are united,
+the source's entries winning. Structs that Go holds by value are merged field by field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TypeVar
+
+from clientgo.rest.config import ImpersonationConfig
+from clientgo.tools.clientcmd.api import Preferences
+
+T = TypeVar("T")
+
+# The classes of fields that are structs, not pointers, in Go.
+_BY_VALUE = (Preferences, ImpersonationConfig)
+
+
+def merge(dst: T, src: T | None) -> None:
+    """Lay `src` over `dst`. Both are of one dataclass; raises TypeError when not."""
+    if src is None:
+        return
+    if type(dst) is not type(src):
+        raise TypeError(f"cannot merge mismatched types ({type(dst).__name__}, {type(src).__name__})")
+    for each in fields(dst):  # type: ignore[arg-type]
+        value = getattr(src, each.name)
+        if isinstance(value, _BY_VALUE):
+            merge(getattr(dst, each.name), value)
+        elif isinstance(value, dict):
+            getattr(dst, each.name).update(value)
+        elif value:
+            setattr(dst, each.name, value)
