@@ -18,6 +18,7 @@ from itertools import count
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 __all__ = [
+    "Case",
     "Channel",
     "ChannelClosed",
     "Done",
@@ -446,6 +447,7 @@ class Selected(NamedTuple):
 _NOTHING = Selected(-1)
 
 Case = Receive | Send | Channel[Any] | StopChannel | None
+"""What `select` waits for; None stands for a nil channel."""
 
 
 def select(cases: Sequence[Case], timeout: float | None = None, default: bool = False) -> Selected:

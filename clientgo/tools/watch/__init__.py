@@ -1,0 +1,31 @@
+"""Watches that survive interruptions, and waiting for what they show. Mirrors k8s.io/client-go/tools/watch."""
+
+from clientgo.tools.watch.informerwatcher import (
+    new_indexer_informer_watcher,
+    new_indexer_informer_watcher_with_logger,
+)
+from clientgo.tools.watch.retrywatcher import RetryWatcher, new_retry_watcher, new_retry_watcher_with_context
+from clientgo.tools.watch.until import (
+    ConditionFunc,
+    ErrWatchClosed,
+    PreconditionFunc,
+    context_with_optional_timeout,
+    until,
+    until_with_sync,
+    until_without_retry,
+)
+
+__all__ = [
+    "ConditionFunc",
+    "ErrWatchClosed",
+    "PreconditionFunc",
+    "RetryWatcher",
+    "context_with_optional_timeout",
+    "new_indexer_informer_watcher",
+    "new_indexer_informer_watcher_with_logger",
+    "new_retry_watcher",
+    "new_retry_watcher_with_context",
+    "until",
+    "until_with_sync",
+    "until_without_retry",
+]

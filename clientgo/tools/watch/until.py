@@ -1,0 +1,134 @@
+"""Wait until a watch has shown what you wait for. Mirrors client-go/tools/watch/until.go.
+
+Go returns the last event beside the error; here the errors of these functions have it as attribute `last_event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clientgo import context, klog
+from clientgo.apimachinery.util.wait.error import _ErrInterrupted
+from clientgo.apimachinery.watch import Event, Interface
+from clientgo.channel import Case, select
+from clientgo.context import CancelFunc, Context
+from clientgo.tools import cache
+from clientgo.tools.watch.informerwatcher import new_indexer_informer_watcher_with_logger
+from clientgo.tools.watch.retrywatcher import new_retry_watcher_with_context
+
+__all__ = [
+    "ConditionFunc",
+    "ErrWatchClosed",
+    "PreconditionFunc",
+    "context_with_optional_timeout",
+    "until",
+    "until_with_sync",
+    "until_without_retry",
+]
+
+PreconditionFunc = Callable[[cache.Store], bool]
+"""Whether the synced store already has what is waited for; may raise (Go: watch.PreconditionFunc)."""
+
+ConditionFunc = Callable[[Event], bool]
+"""Whether the event is what is waited for; may raise (Go: watch.ConditionFunc).
+
+Better look at the state an object is in than at how it changed: the change may have been missed.
+"""
+
+
+class ErrWatchClosed(Exception):
+    """The watch ended before all conditions were met (Go: watch.ErrWatchClosed)."""
+
+    def __init__(self, last_event: Event | None = None) -> None:
+        super().__init__("watch closed before UntilWithoutRetry timeout")
+        self.last_event = last_event
+
+
+class _UntilInterrupted(_ErrInterrupted):
+    """The context was done before all conditions were met; `wait.interrupted` knows it."""
+
+    def __init__(self, last_event: Event | None) -> None:
+        super().__init__()
+        self.last_event = last_event
+
+
+def until_without_retry(ctx: Context, watcher: Interface, *conditions: ConditionFunc) -> Event | None:
+    """Block until the conditions were met one after the other; the event that met the last one. Stops the watcher.
+
+    Each condition is asked about the event that met the one before, then about the following ones. None only without
+    conditions. Raises ErrWatchClosed when the watch ends, an error that is `wait.interrupted` when the context is done,
+    and what a condition raises. A watch ends at any time, for many reasons: prefer `until` or `until_with_sync`.
+    """
+    try:
+        last_event: Event | None = None
+        for condition in conditions:
+            if last_event is None or not condition(last_event):
+                last_event = _next_match(ctx, watcher, condition, last_event)
+        return last_event
+    finally:
+        watcher.stop()
+
+
+def _next_match(ctx: Context, watcher: Interface, condition: ConditionFunc, last_event: Event | None) -> Event:
+    cases: list[Case] = [ctx.done(), watcher.result_chan()]
+    while True:
+        case, event, ok = select(cases)
+        if case == 0:
+            raise _UntilInterrupted(last_event)
+        if not ok:
+            raise ErrWatchClosed(last_event)
+        latest: Event = event
+        if condition(latest):
+            return latest
+        last_event = latest
+
+
+def until(
+    ctx: Context, initial_resource_version: str, watcher_client: cache.Watcher, *conditions: ConditionFunc
+) -> Event | None:
+    """As `until_without_retry`, with a RetryWatcher: every event from the given version on is seen, in order.
+
+    Therefore it cannot go on when the server no longer has the version it was interrupted at. Use it where the exact
+    sequence counts, in tests for instance. Raises ValueError for the versions "" and "0".
+    """
+    watcher = new_retry_watcher_with_context(
+        ctx, initial_resource_version, cache.to_watcher_with_context(watcher_client)
+    )
+    try:
+        return until_without_retry(ctx, watcher, *conditions)
+    finally:
+        watcher.done().wait()
+
+
+def until_with_sync(
+    ctx: Context,
+    lw: cache.ListerWatcher,
+    obj_type: object,
+    precondition: PreconditionFunc | None,
+    *conditions: ConditionFunc,
+) -> Event | None:
+    """As `until_without_retry`, with an informer: survives everything, but may miss changes between two states.
+
+    With a `precondition` it waits until the informer's store has synced and asks it first; None is returned when that
+    is met already. Returns only after the informer has stopped. Raises RuntimeError when the context is done before the
+    store has synced.
+    """
+    indexer, informer, watcher, done = new_indexer_informer_watcher_with_logger(klog.from_context(ctx), lw, obj_type)
+    try:
+        if precondition is not None:
+            if not cache.wait_for_cache_sync(ctx.done(), informer.has_synced):
+                raise RuntimeError(f"UntilWithSync: unable to sync caches: {ctx.err()}") from ctx.err()
+            if precondition(indexer):
+                return None
+        return until_without_retry(ctx, watcher, *conditions)
+    finally:
+        watcher.stop()
+        done.wait()
+
+
+def context_with_optional_timeout(parent: Context, timeout: float) -> tuple[Context, CancelFunc]:
+    """`context.with_timeout`, where 0 seconds mean no timeout. A negative one is logged and counts as 0."""
+    if timeout < 0:
+        klog.from_context(parent).error(None, "Timeout for context shall not be negative")
+        timeout = 0
+    return context.with_cancel(parent) if timeout == 0 else context.with_timeout(parent, timeout)
