@@ -133,7 +133,10 @@ class _AlsoApplier(Client[T]):
     """Adds server-side apply."""
 
     def apply(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
-        """Make the fields in `obj` this field manager's. Raises ValueError without a name; StatusError on a conflict."""
+        """Make the fields in `obj` this field manager's.
+
+        Raises ValueError without a name; StatusError on a conflict.
+        """
         return self._apply(ctx, obj, opts)
 
     def apply_status(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:

@@ -1,4 +1,7 @@
-"""A client for one API version of one server. Mirrors rest/client.go. JSON only: what Go does about CBOR is left out."""
+"""A client for one API version of one server.
+
+Mirrors rest/client.go. JSON only: what Go does about CBOR is left out.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,8 @@ _ENV_BACKOFF_BASE = "KUBE_CLIENT_BACKOFF_BASE"
 _ENV_BACKOFF_DURATION = "KUBE_CLIENT_BACKOFF_DURATION"
 
 JSON = "application/json"
+
+_NO_VERSION = GroupVersion("", "")
 
 
 class Interface(Protocol):
@@ -53,7 +58,7 @@ class ClientContentConfig:
     accept_content_types: str = ""
     # "" means JSON.
     content_type: str = ""
-    group_version: GroupVersion = GroupVersion("", "")
+    group_version: GroupVersion = _NO_VERSION
     negotiator: ClientNegotiator
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from clientgo import klog, transport
+from clientgo import klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.interfaces import NegotiatedSerializer
 from clientgo.apimachinery.runtime.negotiate import new_client_negotiator
@@ -26,6 +26,10 @@ from clientgo.rest.plugin import AuthProviderConfigPersister, get_auth_provider
 from clientgo.rest.url_utils import default_server_url_for
 from clientgo.rest.warnings import WarningHandler, WarningHandlerWithContext, _WarningLoggerNopContext
 from clientgo.transport import http
+from clientgo.transport.config import Config as TransportConfig
+from clientgo.transport.config import DialHolder, TLSConfig, WrapperFunc
+from clientgo.transport.config import ImpersonationConfig as TransportImpersonationConfig
+from clientgo.transport.transport import tls_config_for, wrappers
 from clientgo.util import flowcontrol
 
 if TYPE_CHECKING:
@@ -45,7 +49,8 @@ class ErrNotInCluster(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
+            "unable to load in-cluster configuration, "
+            "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
         )
 
 
@@ -137,7 +142,7 @@ class Config(ContentConfig, TLSClientConfig):
     disable_compression: bool = False
     # Excludes the TLS fields; `wrap_transport` adds behaviour to the transport made from them.
     transport: http.RoundTripper | None = None
-    wrap_transport: transport.WrapperFunc | None = None
+    wrap_transport: WrapperFunc | None = None
     # Requests a second on average: 0 means DEFAULT_QPS, a negative number no limit.
     qps: float = 0.0
     # Requests at once: 0 means DEFAULT_BURST.
@@ -157,12 +162,12 @@ class Config(ContentConfig, TLSClientConfig):
     __str__ = _Redacted.__str__
     __repr__ = _Redacted.__repr__
 
-    def transport_config(self) -> transport.Config:
+    def transport_config(self) -> TransportConfig:
         """The config as a transport understands it (Go: TransportConfig). Raises ValueError, OSError.
 
         An exec provider is asked for credentials with the first request, not here.
         """
-        conf = transport.Config(
+        conf = TransportConfig(
             user_agent=self.user_agent,
             transport=self.transport,
             wrap_transport=self.wrap_transport,
@@ -172,13 +177,13 @@ class Config(ContentConfig, TLSClientConfig):
             password=self.password,
             bearer_token=self.bearer_token,
             bearer_token_file=self.bearer_token_file,
-            impersonate=transport.ImpersonationConfig(
+            impersonate=TransportImpersonationConfig(
                 user_name=self.impersonate.user_name,
                 uid=self.impersonate.uid,
                 groups=self.impersonate.groups,
                 extra=self.impersonate.extra,
             ),
-            dial_holder=transport.DialHolder(self.dial) if self.dial is not None else None,
+            dial_holder=DialHolder(self.dial) if self.dial is not None else None,
             proxy=self.proxy,
         )
         if self.exec_provider is not None and self.auth_provider is not None:
@@ -190,8 +195,8 @@ class Config(ContentConfig, TLSClientConfig):
             conf.wrap(provider.wrap_transport)
         return conf
 
-    def _transport_tls(self) -> transport.TLSConfig:
-        return transport.TLSConfig(
+    def _transport_tls(self) -> TLSConfig:
+        return TLSConfig(
             insecure=self.insecure,
             server_name=self.server_name,
             ca_file=self.ca_file,
@@ -203,16 +208,16 @@ class Config(ContentConfig, TLSClientConfig):
             next_protos=self.next_protos,
         )
 
-    def _add_exec_provider(self, conf: transport.Config, provider: ExecConfig) -> None:
-        from clientgo.plugin.pkg.client.auth import exec as exec_plugin
+    def _add_exec_provider(self, conf: TransportConfig, provider: ExecConfig) -> None:
+        from clientgo.plugin.pkg.client.auth.exec import get_authenticator
         from clientgo.rest.exec import config_to_exec_cluster
 
         cluster = config_to_exec_cluster(self) if provider.provide_cluster_info else None
-        exec_plugin.get_authenticator(provider, cluster).update_transport_config(conf)
+        get_authenticator(provider, cluster).update_transport_config(conf)
 
-    def wrap(self, fn: transport.WrapperFunc) -> None:
+    def wrap(self, fn: WrapperFunc) -> None:
         """Add a wrapper around those that are there (Go: Wrap)."""
-        self.wrap_transport = transport.wrappers(self.wrap_transport, fn)
+        self.wrap_transport = wrappers(self.wrap_transport, fn)
 
 
 def rest_client_for(config: Config) -> RESTClient:
@@ -320,7 +325,7 @@ def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
         bearer_token_file=token_file,
     )
     try:
-        transport.tls_config_for(transport.Config(tls=transport.TLSConfig(ca_file=ca_file)))
+        tls_config_for(TransportConfig(tls=TLSConfig(ca_file=ca_file)))
     except (OSError, ValueError) as err:
         klog.errorf("Expected to load root CA config from %s, but got err: %s", ca_file, err)
     else:

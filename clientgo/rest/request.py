@@ -9,6 +9,7 @@ HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from email.message import Message
@@ -16,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_
 from urllib.parse import parse_qs, quote, urlencode, urlsplit, urlunsplit
 
 from clientgo import context, klog
-from clientgo.apimachinery import watch
+from clientgo.apimachinery import watch as apiwatch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.interfaces import Decoder, ParameterCodec
@@ -61,13 +62,14 @@ from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 if TYPE_CHECKING:
     from clientgo.rest.client import RESTClient
 
-O = TypeVar("O", bound=Object)
+ObjectT = TypeVar("ObjectT", bound=Object)
 
 # Waiting this long for the client's own rate limiter is worth a log line; much longer, a louder one.
 _LONG_THROTTLE_LATENCY = 0.05
 _EXTRA_LONG_THROTTLE_LATENCY = 1.0
 
-# An API server answers whatever is not a watch or a stream within 60 s (--request-timeout); half as much again is grace.
+# An API server answers whatever is not a watch or a stream within 60 s (--request-timeout); half as much again is
+# grace.
 REQUEST_SILENCE = 90.0
 
 # A server ends a watch at its timeoutSeconds; without it, within an hour (twice --min-request-timeout).
@@ -81,8 +83,8 @@ _MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
 def watch_silence(timeout_seconds: float | None) -> float:
     """Seconds of silence after which a watch's connection counts as dead.
 
-    The server closes a healthy watch by itself at its timeout, so that silence beyond it can only be a lost peer. Once a
-    server has shown that it sends bookmarks, which is each minute, the decoder tightens this to
+    The server closes a healthy watch by itself at its timeout, so that silence beyond it can only be a lost peer. Once
+    a server has shown that it sends bookmarks, which is each minute, the decoder tightens this to
     watch.decoder.SILENCE_AFTER_BOOKMARK.
     """
     return (timeout_seconds or _DEFAULT_WATCH_TIMEOUT) + _WATCH_GRACE
@@ -258,7 +260,10 @@ class Request:
         return self.namespace(namespace) if scoped else self
 
     def abs_path(self, *segments: str) -> Request:
-        """Replace the path before namespace and resource, below the path of the base URL. One segment keeps its slash."""
+        """Replace the path before namespace and resource, below the path of the base URL.
+
+        One segment keeps its slash.
+        """
         if self._err is not None:
             return self
         self._path_prefix = join_path(self._base_path, *segments)
@@ -321,7 +326,7 @@ class Request:
         return self
 
     def body(self, obj: Object | bytes | str | IO[bytes] | None) -> Request:
-        """Set the body: bytes, a binary file to send as it comes, an object to encode, or the path of a file to read."""
+        """Set the body: bytes, a binary file to send as it comes, an object to encode, or the path of a file."""
         if self._err is not None or obj is None:
             return self
         try:
@@ -428,10 +433,11 @@ class Request:
         if is_retry:
             metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, host)
 
-    def watch(self, ctx: Context, expected: type[Object] | None = None) -> watch.Interface:
+    def watch(self, ctx: Context, expected: type[Object] | None = None) -> apiwatch.Interface:
         """Begin a watch (Go: Watch). Blocks until the server answered. Passes no rate limiter.
 
-        Objects of kinds the client's scheme does not know become objects of the class `expected`. A connection that broke gives an ended watch. Raises StatusError, URLError.
+        Objects of kinds the client's scheme does not know become objects of the class `expected`. A connection that
+        broke gives an ended watch. Raises StatusError, URLError.
         """
         _log_body(ctx, "Request Body", self._body_bytes)
         if self._err is not None:
@@ -449,7 +455,7 @@ class Request:
                     continue
                 if failure is not None:
                     if _WATCH_RETRYABLE.is_error_retryable(request, failure):
-                        return watch.new_empty_watch()
+                        return apiwatch.new_empty_watch()
                     raise retry.wrap_previous_error(failure)
                 assert response is not None
                 raise retry.wrap_previous_error(self._watch_error(ctx, response, request))
@@ -464,7 +470,9 @@ class Request:
         wanted = self._params.get("timeoutSeconds", [""])[0]
         return watch_silence(float(wanted) if wanted.isdecimal() else None)
 
-    def _new_stream_watcher(self, ctx: Context, response: Response, expected: type[Object] | None) -> watch.Interface:
+    def _new_stream_watcher(
+        self, ctx: Context, response: Response, expected: type[Object] | None
+    ) -> apiwatch.Interface:
         media_type, params = parse_media_type(response.headers.get("Content-Type", ""))
         try:
             decoder, _, framer = self._content.negotiator.stream_decoder(media_type, params)
@@ -636,10 +644,9 @@ class Request:
         content_type = response.headers.get("Content-Type") or self._content.content_type
         failed = response.status_code != 101 and not 200 <= response.status_code <= 206
         decoder: Decoder | None = None
-        try:
+        # Without a decoder the result can only be had raw.
+        with contextlib.suppress(NegotiateError):
             decoder = self._content.negotiator.decoder(*parse_media_type(content_type))
-        except NegotiateError:
-            pass  # a result that can be had raw only
         return Result(
             body=body,
             content_type=content_type,
@@ -744,9 +751,9 @@ class Result:
         return self._content_type
 
     @overload
-    def into(self, obj: type[O]) -> O: ...
+    def into(self, obj: type[ObjectT]) -> ObjectT: ...
     @overload
-    def into(self, obj: O) -> O: ...
+    def into(self, obj: ObjectT) -> ObjectT: ...
     def into(self, obj: Any) -> Any:
         """Fill `obj` from the body and return it, or a new object if `obj` is a class (Go: Into).
 

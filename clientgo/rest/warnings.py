@@ -1,4 +1,7 @@
-"""What to do with the Warning headers of responses. Mirrors rest/warnings.go (and ParseWarningHeaders of util/net/http.go)."""
+"""What to do with the Warning headers of responses.
+
+Mirrors rest/warnings.go (and ParseWarningHeaders of util/net/http.go).
+"""
 
 from __future__ import annotations
 

@@ -216,8 +216,8 @@ class _Adapter(HTTPAdapter):
             self._tls["server_hostname"] = server_name
         super().__init__(pool_connections=4, pool_maxsize=IDLE_CONNECTIONS_PER_HOST, max_retries=0)
 
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs, **self._tls)
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any) -> None:
+        super().init_poolmanager(connections, maxsize, block, **pool_kwargs, **self._tls)
         self.poolmanager.pool_classes_by_scheme = _POOLS
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:

@@ -167,9 +167,10 @@ def new_bearer_auth_round_tripper(bearer: str, rt: RoundTripper) -> RoundTripper
 
 
 def new_bearer_auth_with_refresh_round_tripper(bearer: str, token_file: str, rt: RoundTripper) -> RoundTripper:
-    """The same with a token file, re-read at most each minute and after a 401 (Go: NewBearerAuthWithRefreshRoundTripper).
+    """The same with a token file, re-read at most each minute and after a 401.
 
     Without `bearer` the file is read now. Raises OSError or ValueError when that fails.
+    Go: NewBearerAuthWithRefreshRoundTripper.
     """
     if not token_file:
         return _BearerAuthRoundTripper(bearer, None, rt)

@@ -32,7 +32,10 @@ class Token:
 
 @runtime_checkable
 class TokenSource(Protocol):
-    """Gives the token to use now. Thread-safe; raises OSError or ValueError when there is none. Go: oauth2.TokenSource."""
+    """Gives the token to use now.
+
+    Thread-safe; raises OSError or ValueError when there is none. Go: oauth2.TokenSource.
+    """
 
     def token(self) -> Token: ...
 
@@ -52,7 +55,10 @@ def token_source_wrap_transport(ts: TokenSource) -> WrapperFunc:
 
 
 def resettable_token_source_wrap_transport(ts: ResettableTokenSource) -> WrapperFunc:
-    """The same, and a 401 makes the source fetch a new token for the next request (Go: ResettableTokenSourceWrapTransport)."""
+    """The same, and a 401 makes the source fetch a new token for the next request.
+
+    Go: ResettableTokenSourceWrapTransport.
+    """
     return lambda rt: _TokenSourceTransport(rt, ts, ts)
 
 
@@ -123,7 +129,10 @@ class _CachingTokenSource:
         self._fetched_at = 0.0
 
     def token(self) -> Token:
-        """The cached token, or a new one. Blocks on the base. Raises what the base raises if there never was a token."""
+        """The cached token, or a new one.
+
+        Blocks on the base. Raises what the base raises if there never was a token.
+        """
         with self._lock:
             token = self._token
             if token is not None and token.expiry - self._leeway > self._now():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from clientgo.apimachinery.runtime.interfaces import Decoder as ObjectDecoder
@@ -16,7 +17,7 @@ from clientgo.apimachinery.watch import Event, EventType
 from clientgo.transport.http import Body
 
 # The C scanner without what json.loads does around it.
-_scan = json.JSONDecoder().scan_once
+_scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
 _EVENT_TYPES = {event_type.value: event_type for event_type in EventType}
 
@@ -45,7 +46,9 @@ class Decoder:
         self._expects_bookmarks = False
 
     def decode(self) -> tuple[str, Any]:
-        """The next event. Blocks. Raises EOFError at the end, ErrUnexpectedEOF in the middle of an event, ValueError for
+        """The next event.
+
+        Blocks. Raises EOFError at the end, ErrUnexpectedEOF in the middle of an event, ValueError for
         what is no event."""
         if not self._ready:
             self._ready.extend(self.decode_available())

@@ -6,6 +6,7 @@ batches: the lock of the result channel is taken once a batch, and its reader wo
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Sequence
 
@@ -53,10 +54,8 @@ class _EventChannel(Channel[Event]):
 
     def close_quietly(self) -> None:
         """Close, unless it is closed."""
-        try:
+        with contextlib.suppress(ChannelClosed):
             self.close()
-        except ChannelClosed:
-            pass
 
 
 class BatchedStreamWatcher:

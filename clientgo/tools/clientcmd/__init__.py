@@ -1,4 +1,7 @@
-"""Kubeconfigs: finding, merging, checking and writing them, and rest configs from them. Mirrors client-go/tools/clientcmd."""
+"""Kubeconfigs: finding, merging, checking and writing them, and rest configs from them.
+
+Mirrors client-go/tools/clientcmd.
+"""
 
 from clientgo.tools.clientcmd.auth_loaders import (
     AuthLoader,

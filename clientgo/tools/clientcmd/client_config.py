@@ -111,7 +111,10 @@ class DirectClientConfig:
         return merged
 
     def client_config(self) -> rest.Config:
-        """See ClientConfig. Reads the files it names; raises ValueError, OSError, or everything that is wrong at once."""
+        """See ClientConfig.
+
+        Reads the files it names; raises ValueError, OSError, or everything that is wrong at once.
+        """
         # A name that does not exist is the most useful thing to say, so it comes before the rest.
         info = self._auth_info()
         self._context()

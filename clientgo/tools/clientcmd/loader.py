@@ -1,7 +1,7 @@
 """Finding, reading, merging and writing kubeconfig files. Mirrors tools/clientcmd/loader.go.
 
-Differs: a reference to a file in a config, a *string in Go, is a `FileReference`. Files are created readable by the user
-alone, also by a migration.
+Differs: a reference to a file in a config, a *string in Go, is a `FileReference`. Files are created readable by the
+user alone, also by a migration.
 """
 
 from __future__ import annotations
@@ -238,7 +238,10 @@ def new_default_client_config_loading_rules() -> ClientConfigLoadingRules:
 
 
 def load_from_file(filename: str) -> Config:
-    """Read one kubeconfig, and note in its entries where they are from (Go: LoadFromFile). Raises OSError, ValueError."""
+    """Read one kubeconfig, and note in its entries where they are from (Go: LoadFromFile).
+
+    Raises OSError, ValueError.
+    """
     try:
         with open(filename, "rb") as file:
             data = file.read()
@@ -247,7 +250,7 @@ def load_from_file(filename: str) -> Config:
     config = load(data)
     klog.v(6).infof("Config loaded from file:  %s", filename)
     for entries in (config.auth_infos, config.clusters, config.contexts):
-        for entry in entries.values():  # type: ignore[attr-defined]
+        for entry in entries.values():
             entry.location_of_origin = filename
     return config
 

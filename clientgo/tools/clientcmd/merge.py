@@ -1,7 +1,7 @@
 """Laying one config over another. Mirrors tools/clientcmd/merge.go.
 
-What is set in the source replaces what is in the target: texts, numbers, lists and references as a whole. Dicts are united,
-the source's entries winning. Structs that Go holds by value are merged field by field.
+What is set in the source replaces what is in the target: texts, numbers, lists and references as a whole. Dicts are
+united, the source's entries winning. Structs that Go holds by value are merged field by field.
 """
 
 from __future__ import annotations

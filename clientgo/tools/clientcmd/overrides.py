@@ -1,7 +1,7 @@
 """Values that win over the kubeconfig, and the command line flags for them. Mirrors tools/clientcmd/overrides.go.
 
-Differs: flags are bound to an argparse parser; where Go takes a pointer to the variable, the port takes the object and the
-attribute's name.
+Differs: flags are bound to an argparse parser; where Go takes a pointer to the variable, the port takes the object and
+the attribute's name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ class FlagInfo:
     def bind_transforming_string_flag(
         self, flags: argparse.ArgumentParser, target: object, attr: str, transformer: Callable[[str], str]
     ) -> FlagInfo:
-        """The same with the value changed by a function, which may raise ValueError (Go: BindTransformingStringFlag)."""
+        """The same with the value changed by a function, which may raise ValueError.
+
+        Go: BindTransformingStringFlag.
+        """
         if self.long_name:
             setattr(target, attr, self.default)
             flags.add_argument(*self._names(), action=setting(target, attr, transformer), help=self._help())

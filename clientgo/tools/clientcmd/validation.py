@@ -202,11 +202,8 @@ def _validate_client_certificate(name: str, info: AuthInfo) -> list[BaseExceptio
         message = f"client-key-data and client-key are both specified for {name}; client-key-data will override"
         errors.append(ValueError(message))
     if not info.client_key and not info.client_key_data:
-        errors.append(
-            ValueError(
-                f"client-key-data or client-key must be specified for {name} to use the clientCert authentication method."
-            )
-        )
+        message = f"client-key-data or client-key must be specified for {name}"
+        errors.append(ValueError(f"{message} to use the clientCert authentication method."))
     errors += _unreadable("client-cert", info.client_certificate, name)
     errors += _unreadable("client-key", info.client_key, name)
     return errors

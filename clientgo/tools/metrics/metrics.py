@@ -1,8 +1,10 @@
-"""The hooks through which the rest client and its transports report to a metrics system. Mirrors tools/metrics/metrics.go.
+"""The hooks through which the rest client and its transports report to a metrics system.
+
+Mirrors tools/metrics/metrics.go.
 
 Every hook is a module attribute holding an object of its Protocol, a silent one until `register` is called. Read and
-replace them as attributes of this module (`metrics.REQUEST_RESULT`), never through `from ... import`. Verbs and URLs are
-strings; durations are seconds.
+replace them as attributes of this module (`metrics.REQUEST_RESULT`), never through `from ... import`. Verbs and URLs
+are strings; durations are seconds.
 """
 
 from __future__ import annotations

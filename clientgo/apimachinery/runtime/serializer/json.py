@@ -46,8 +46,8 @@ def parse_json(data: bytes) -> Any:
 class JSONSerializer:
     """Reads and writes the kinds of a scheme.
 
-    `strip` makes what is decoded come without apiVersion and kind, as Go's typed clients give it (WithoutVersionDecoder);
-    `version` is what objects of several versions are written as. Thread-safe.
+    `strip` makes what is decoded come without apiVersion and kind, as Go's typed clients give it
+    (WithoutVersionDecoder); `version` is what objects of several versions are written as. Thread-safe.
     """
 
     def __init__(

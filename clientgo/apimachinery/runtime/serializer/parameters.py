@@ -1,4 +1,7 @@
-"""Option objects as query parameters. Mirrors runtime/codec.go (parameterCodec) and conversion/queryparams/convert.go."""
+"""Option objects as query parameters.
+
+Mirrors runtime/codec.go (parameterCodec) and conversion/queryparams/convert.go.
+"""
 
 from __future__ import annotations
 

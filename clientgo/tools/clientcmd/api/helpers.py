@@ -61,7 +61,10 @@ def shorten_config(config: Config) -> None:
 
 
 def flatten_config(config: Config) -> None:
-    """Replace files by their content, so that the config stands by itself (Go: FlattenConfig). Raises OSError, ValueError."""
+    """Replace files by their content, so that the config stands by itself (Go: FlattenConfig).
+
+    Raises OSError, ValueError.
+    """
     for info in config.auth_infos.values():
         base = make_abs(os.path.dirname(info.location_of_origin), "")
         info.client_certificate, info.client_certificate_data = flatten_content(
@@ -76,7 +79,10 @@ def flatten_config(config: Config) -> None:
 
 
 def flatten_content(path: str, contents: bytes, base_dir: str) -> tuple[str, bytes]:
-    """("", content of the file), or both as they are without a path (Go: FlattenContent). Raises OSError, ValueError."""
+    """("", content of the file), or both as they are without a path (Go: FlattenContent).
+
+    Raises OSError, ValueError.
+    """
     if not path:
         return path, contents
     if contents:

@@ -1,7 +1,7 @@
 """What a kubeconfig holds, by name. Mirrors tools/clientcmd/api/types.go.
 
-Differs: these are dataclasses, since kubeconfigs are merged and edited field by field and are no API objects. An extension
-is any JSON value. Credentials never show in `repr`.
+Differs: these are dataclasses, since kubeconfigs are merged and edited field by field and are no API objects. An
+extension is any JSON value. Credentials never show in `repr`.
 """
 
 from __future__ import annotations
@@ -146,7 +146,10 @@ class PluginPolicy(_Copied):
 
 @dataclass(kw_only=True, repr=False)
 class ExecConfig(_Copied):
-    """A program that gives credentials. Fields that stand in no kubeconfig are set by the program using this library."""
+    """A program that gives credentials.
+
+    Fields that stand in no kubeconfig are set by the program using this library.
+    """
 
     command: str = ""
     args: list[str] = field(default_factory=list)

@@ -1,7 +1,9 @@
-"""From the document of a kubeconfig file to the config in memory and back. Mirrors tools/clientcmd/api/v1/conversion.go.
+"""From the document of a kubeconfig file to the config in memory and back.
 
-A file lists named clusters, users and contexts; in memory they stand in dicts. The tables below say what types.go of both
-packages say in struct tags: the name in the file, and the type there.
+Mirrors tools/clientcmd/api/v1/conversion.go.
+
+A file lists named clusters, users and contexts; in memory they stand in dicts. The tables below say what types.go of
+both packages say in struct tags: the name in the file, and the type there.
 """
 
 from __future__ import annotations
