@@ -1,0 +1,157 @@
+"""A test helper as envtest: an API server for the time of a test, with a rest Config and a kubeconfig for it.
+
+    with Environment(crd_paths=["config/crd"]) as env:
+        client = kubernetes.new_for_config(env.config)
+
+Takes the place of controller-runtime's envtest; needs no binaries.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from clientgo.testing.apiserver.auth import User
+from clientgo.testing.apiserver.jsonio import ParseError
+from clientgo.testing.apiserver.server import Server
+
+if TYPE_CHECKING:
+    from clientgo.rest.config import Config
+
+Json = dict[str, Any]
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def kubeconfig_text(url: str, token: str, ca_certificate: str = "") -> str:
+    """A kubeconfig with one cluster, user and context; the certificate in PEM."""
+    cluster: Json = {"server": url}
+    if ca_certificate:
+        cluster["certificate-authority-data"] = base64.b64encode(ca_certificate.encode()).decode()
+    doc = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "clientgo", "cluster": cluster}],
+        "users": [{"name": "kubernetes-admin", "user": {"token": token}}],
+        "contexts": [{"name": "clientgo", "context": {"cluster": "clientgo", "user": "kubernetes-admin"}}],
+        "current-context": "clientgo",
+    }
+    text: str = yaml.safe_dump(doc, sort_keys=False)
+    return text
+
+
+def write_kubeconfig(path: str | Path, text: str) -> None:
+    """Write it whole or not at all, readable by this user alone."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path("."))
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def read_manifests(paths: Iterable[str | Path]) -> Iterator[Json]:
+    """The documents in YAML or JSON files; of a folder, those of all its files in order of their names.
+
+    Raises FileNotFoundError for a path that does not exist and ParseError for one that is no manifest.
+    """
+    for path in paths:
+        one = Path(path)
+        files = sorted(f for f in one.iterdir() if f.suffix in _SUFFIXES) if one.is_dir() else [one]
+        for file in files:
+            try:
+                documents = list(yaml.safe_load_all(file.read_text()))
+            except yaml.YAMLError as err:
+                raise ParseError(f"{file}: {err}") from None
+            for document in documents:
+                if isinstance(document, dict) and document.get("kind") == "List":
+                    yield from document.get("items") or ()
+                elif document is not None:
+                    yield document
+
+
+class Environment:
+    """A server with CRDs installed. As a context manager, or by start() and stop(); both block until done."""
+
+    def __init__(
+        self,
+        *,
+        crd_paths: Iterable[str | Path] = (),
+        crds: Iterable[Json] = (),
+        data_dir: str | None = None,
+        port: int = 0,
+        tokens: dict[str, User] | None = None,
+        **options: Any,
+    ) -> None:
+        """`options` go to Server. Raises OSError when the port is taken, FileNotFoundError for a missing CRD path."""
+        self._crds = [*read_manifests(crd_paths), *crds]
+        self.server = Server(port=port, tokens=tokens, data_dir=data_dir, **options)
+        self._folder = ""
+
+    def __repr__(self) -> str:
+        return f"<Environment {self.url}>"
+
+    def __enter__(self) -> Environment:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    @property
+    def token(self) -> str:
+        """The bearer token of an administrator."""
+        return self.server.token
+
+    @property
+    def config(self) -> Config:
+        """A new rest Config for an administrator, without client-side rate limit."""
+        from clientgo.rest.config import Config
+
+        return Config(host=self.url, bearer_token=self.token, qps=-1)
+
+    @property
+    def kubeconfig(self) -> str:
+        """Path of a kubeconfig (mode 0600) that lives as long as the environment."""
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="clientgo-")
+            text = kubeconfig_text(self.server.tls_url, self.token, self.server.ca_certificate)
+            write_kubeconfig(Path(self._folder) / "kubeconfig", text)
+        return str(Path(self._folder) / "kubeconfig")
+
+    def start(self) -> None:
+        self.server.start()
+        for definition in self._crds:
+            self.create(definition)
+
+    def stop(self) -> None:
+        self.server.stop()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+    def create(self, obj: Json) -> None:
+        """Create an object of any served kind directly in the server. Raises LookupError, ApiError as its text says."""
+        api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+        resource = self.server.registry.by_kind(api_version, kind)
+        if resource is None:
+            raise LookupError(f'no matches for kind "{kind}" in version "{api_version}"')
+        namespace = (obj.get("metadata") or {}).get("namespace", "default") if resource.namespaced else ""
+        self.server.create(resource, namespace, obj)
+
+    def wait_idle(self, timeout: float = 10.0) -> bool:
+        """Block until the server's own controllers (garbage collection, namespaces, CRDs) have nothing to do."""
+        return self.server.controllers.wait_idle(timeout)

@@ -1,0 +1,194 @@
+"""The query parameters and bodies that steer a request: list, create, update, patch and delete options."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from clientgo.testing.apiserver import errors
+from clientgo.testing.apiserver.errors import FieldError, field_forbidden, field_not_supported, field_required
+from clientgo.testing.apiserver.http import Request
+
+Json = dict[str, Any]
+_META_GROUP = "meta.k8s.io"
+_VALIDATION = ("Ignore", "Warn", "Strict")
+
+
+def truth(text: str) -> bool:
+    return text not in ("", "0", "false", "False")
+
+
+def _number(request: Request, name: str) -> int | None:
+    text = request.param(name)
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+class ListOptions:
+    """Of lists, watches and deletes of collections. Raises ApiError for combinations that make no sense."""
+
+    def __init__(self, request: Request, *, watch: bool) -> None:
+        self.label_selector = request.param("labelSelector")
+        self.field_selector = request.param("fieldSelector")
+        self.resource_version = request.param("resourceVersion")
+        self.match = request.param("resourceVersionMatch")
+        self.limit = max(_number(request, "limit") or 0, 0)
+        self.token = request.param("continue")
+        self.timeout = _number(request, "timeoutSeconds")
+        self.bookmarks = truth(request.param("allowWatchBookmarks"))
+        initial = request.params.get("sendInitialEvents")
+        self.send_initial: bool | None = None if initial is None else truth(initial[0])
+        found = self._check(watch)
+        if found:
+            raise errors.invalid(_META_GROUP, "ListOptions", "", found)
+
+    def _check(self, watch: bool) -> list[FieldError]:
+        out: list[FieldError] = []
+        if watch and self.send_initial is not None:
+            if self.match != "NotOlderThan":
+                text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+                out.append(field_forbidden("resourceVersionMatch", text))
+            return out
+        if self.send_initial is not None:
+            out.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+        if not self.match:
+            return out
+        if watch:
+            text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            return [*out, field_forbidden("resourceVersionMatch", text)]
+        if self.send_initial is not None:
+            return out
+        if not self.resource_version:
+            text = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            out.append(field_forbidden("resourceVersionMatch", text))
+        if self.token:
+            text = "resourceVersionMatch is forbidden when continue is provided"
+            out.append(field_forbidden("resourceVersionMatch", text))
+        if self.match not in ("Exact", "NotOlderThan"):
+            out.append(field_not_supported("resourceVersionMatch", self.match, ["Exact", "NotOlderThan", ""]))
+        if self.match == "Exact" and self.resource_version == "0":
+            text = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            out.append(field_forbidden("resourceVersionMatch", text))
+        return out
+
+
+def version_number(text: str) -> int:
+    """Raises ValueError with the words of strconv inside the words of field validation."""
+    if text.isascii() and text.isdigit() and int(text) < 2**64:
+        return int(text)
+    why = "value out of range" if text.isascii() and text.isdigit() else "invalid syntax"
+    raise ValueError(
+        f"resourceVersion: Invalid value: {json.dumps(text, ensure_ascii=False)}: strconv.ParseUint: parsing "
+        f"{json.dumps(text, ensure_ascii=False)}: {why}"
+    )
+
+
+def encode_token(version: int, start: str) -> str:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": version, "start": start}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def decode_token(token: str) -> tuple[int, str]:
+    """(version, start key). Raises ApiError 400."""
+    try:
+        raw = base64.urlsafe_b64decode(token.rstrip("=") + "=" * (-len(token.rstrip("=")) % 4))
+        doc = json.loads(raw)
+    except (binascii.Error, ValueError, UnicodeDecodeError, RecursionError) as err:
+        raise errors.bad_request(f"invalid continue token: continue key is not valid: {err}") from None
+    if not isinstance(doc, dict) or doc.get("v") != "meta.k8s.io/v1":
+        raise errors.bad_request(
+            "invalid continue token: continue key is not valid: server does not recognize this encoded version"
+        )
+    version, start = doc.get("rv"), doc.get("start")
+    if type(version) is not int or version == 0 or not isinstance(start, str) or not start:
+        raise errors.bad_request(
+            "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion"
+        )
+    return version, start.removeprefix("/").removesuffix("\x00")
+
+
+class WriteOptions:
+    """dryRun, fieldManager, fieldValidation, force, by the kind of options the verb has."""
+
+    def __init__(self, request: Request, kind: str) -> None:
+        found: list[FieldError] = []
+        dry = [value for value in request.params.get("dryRun", ()) if value]
+        if dry and dry != ["All"]:
+            shown = json.dumps(dry, separators=(",", ":"))
+            text = f'Unsupported value: {shown}: supported values: "All"'
+            found.append(FieldError("FieldValueNotSupported", "dryRun", text))
+        self.dry_run = bool(dry)
+        given = request.param("fieldManager")
+        self.force = truth(request.param("force"))
+        self.validation = request.param("fieldValidation") or "Warn"
+        self.validation_given = bool(request.param("fieldValidation"))
+        if self.validation not in _VALIDATION:
+            found.append(
+                field_not_supported("fieldValidation", self.validation, list(_VALIDATION[:1]) + ["Strict", "Warn"])
+            )
+        if len(given) > 128:
+            found.append(FieldError("FieldValueTooLong", "fieldManager", "Too long: may not be more than 128 bytes"))
+        if kind == "ApplyOptions":
+            kind = "PatchOptions"
+            if not given:
+                found.append(field_required("fieldManager", "is required for apply patch"))
+        elif kind == "PatchOptions" and request.params.get("force"):
+            found.append(field_forbidden("force", "may not be specified for non-apply patch"))
+        if found:
+            raise errors.invalid(_META_GROUP, kind, "", found)
+        self.manager = given or default_manager(request)
+
+
+def default_manager(request: Request) -> str:
+    """The User-Agent up to the slash."""
+    return request.headers.get("user-agent", "").partition("/")[0][:128] or "unknown"
+
+
+class DeleteOptions:
+    """From the body and, where that is silent, the query."""
+
+    def __init__(self, request: Request, body: Json) -> None:
+        found: list[FieldError] = []
+        self.policy = body.get("propagationPolicy") or request.param("propagationPolicy")
+        orphan = body.get("orphanDependents")
+        if orphan is None and "orphanDependents" in request.params:
+            orphan = truth(request.param("orphanDependents"))
+        if self.policy not in ("", "Foreground", "Background", "Orphan"):
+            found.append(
+                field_not_supported("propagationPolicy", self.policy, ["Foreground", "Background", "Orphan", ""])
+            )
+        if orphan is not None and self.policy:
+            text = "orphanDependents and deletionPropagation cannot be both set"
+            found.append(errors.field_invalid("propagationPolicy", self.policy, text))
+        if orphan is not None and not self.policy:
+            self.policy = "Orphan" if orphan else "Background"
+        grace = body.get("gracePeriodSeconds")
+        if grace is None:
+            grace = _number(request, "gracePeriodSeconds")
+        if grace is not None and type(grace) is not int:
+            raise errors.bad_request(
+                "json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64"
+            )
+        self.grace: int | None = grace
+        preconditions = body.get("preconditions") or {}
+        if not isinstance(preconditions, dict):
+            raise errors.bad_request(
+                "json: cannot unmarshal into Go struct field DeleteOptions.preconditions of type v1.Preconditions"
+            )
+        self.uid: str | None = preconditions.get("uid")
+        self.version: str | None = preconditions.get("resourceVersion")
+        dry = body.get("dryRun") or [value for value in request.params.get("dryRun", ()) if value]
+        if dry and dry != ["All"]:
+            shown = json.dumps(dry, separators=(",", ":"))
+            found.append(
+                FieldError("FieldValueNotSupported", "dryRun", f'Unsupported value: {shown}: supported values: "All"')
+            )
+        self.dry_run = bool(dry)
+        if found:
+            raise errors.invalid(_META_GROUP, "DeleteOptions", "", found)

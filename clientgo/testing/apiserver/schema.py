@@ -1,0 +1,578 @@
+"""Types of the built-in APIs at run time: decoding as Go's encoding/json does it, from type facts alone.
+
+A request body is decoded into the normal form in which the real server would print the object again: fields in the
+order of the Go struct, empty omitempty fields left out, zero values of the others shown, unknown fields dropped (and
+reported). The rest of the server works on these plain dicts. There is no Go counterpart; the facts come from the Go
+sources (hack/make-apiserver-data).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC
+from functools import cache
+from importlib import resources
+from typing import Any
+
+Json = dict[str, Any]
+
+META_V1 = "k8s.io/apimachinery/pkg/apis/meta/v1"
+_OMIT = object()
+_INT_RANGES = {
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "int": (-(2**63), 2**63 - 1),
+    "uint32": (0, 2**32 - 1),
+    "byte": (0, 255),
+}
+_RFC3339 = re.compile(
+    r"^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
+)
+_QUANTITY = re.compile(r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?$")
+_CANONICAL_QUANTITY = re.compile(r"^[1-9]\d{0,14}(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$|^0$")
+
+
+class DecodeError(Exception):
+    """The value does not fit the Go type; the text is the one encoding/json gives."""
+
+
+class Context:
+    """What one decoding collects: paths of fields the type does not have."""
+
+    __slots__ = ("unknown",)
+
+    def __init__(self) -> None:
+        self.unknown: list[str] = []
+
+
+@cache
+def data() -> Json:
+    """The packaged facts: packages, discovery, merge."""
+    packed = resources.files("clientgo.testing.apiserver").joinpath("data/schema.json.gz").read_bytes()
+    loaded: Json = json.loads(gzip.decompress(packed))
+    return loaded
+
+
+class Codec:
+    """How one Go type reads from JSON and prints again.
+
+    `decode(value, ctx, path, field)` returns the normal form; `field` is "Struct.json.path" for error texts.
+    `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only.
+    """
+
+    __slots__ = ("decode", "go_name", "is_empty", "struct", "zero")
+
+    def __init__(
+        self,
+        go_name: str,
+        decode: Callable[[Any, Context, str, str], Any],
+        zero: Any = None,
+        is_empty: Callable[[Any], bool] | None = None,
+        struct: Struct | None = None,
+    ) -> None:
+        self.go_name = go_name
+        self.decode = decode
+        self.zero = zero
+        # Whether omitempty leaves this normal form out. Structs are never empty for encoding/json.
+        self.is_empty = is_empty or (lambda value: not value)
+        self.struct = struct
+
+
+class Field:
+    """One field of a struct with everything the server asks about it."""
+
+    __slots__ = ("codec", "elem", "json", "merge_key", "merge_strategy", "omitempty", "optional", "type")
+
+    def __init__(self, name: str, go_type: str, flags: str, strategy: str = "", merge_key: str = "") -> None:
+        self.json = name
+        self.type = go_type
+        self.omitempty = "e" in flags
+        self.optional = "o" in flags
+        self.merge_strategy = strategy
+        self.merge_key = merge_key
+        self.codec: Codec = None  # type: ignore[assignment]  # linked by Struct.link, types may be recursive
+
+
+class Struct:
+    """A Go struct: its fields in order, inlined ones already flattened."""
+
+    def __init__(self, package: str, name: str) -> None:
+        self.package = package
+        self.name = name
+        self.fields: dict[str, Field] = {}
+        self._order: list[tuple[str, Codec, bool, bool]] = []
+
+    @property
+    def definition(self) -> str:
+        """The OpenAPI definition name, io.k8s.api.core.v1.Pod."""
+        return definition_name(self.package, self.name)
+
+    def __repr__(self) -> str:
+        return f"<Struct {self.definition} {len(self.fields)} fields>"
+
+    def link(self) -> None:
+        for field in self.fields.values():
+            field.codec = codec(field.type, self.package)
+        self._order = [
+            (f.json, f.codec, f.omitempty, f.json == "creationTimestamp" and self.name == "ObjectMeta")
+            for f in self.fields.values()
+        ]
+
+    def decode(self, value: Any, ctx: Context, path: str, field: str) -> Any:
+        if value is None:
+            value = {}
+        elif not isinstance(value, dict):
+            raise mismatch(value, field, f"{self.package.rsplit('/', 1)[1]}.{self.name}")
+        out: Json = {}
+        seen = 0
+        for name, kind, omitempty, omitzero in self._order:
+            present = name in value
+            if present:
+                seen += 1
+                given = value[name]
+            if not present or given is None:
+                if omitempty and (omitzero or (kind.struct is None and kind.is_empty(kind.zero))):
+                    continue
+                # A struct without value still prints its zero form, {} or more.
+                out[name] = kind.zero if kind.struct is None else kind.decode(None, ctx, "", "")
+                continue
+            inner = f"{path}.{name}" if path else name
+            normal = kind.decode(given, ctx, inner, f"{self.name}.{inner}")
+            if omitempty and kind.struct is None and kind.is_empty(normal):
+                continue
+            out[name] = normal
+        if seen != len(value):
+            fields = self.fields
+            ctx.unknown += [f"{path}.{key}" if path else key for key in value if key not in fields]
+        return out
+
+
+def definition_name(package: str, name: str) -> str:
+    head, _, rest = package.partition("/")
+    return f"io.k8s.{rest.replace('/', '.')}.{name}" if head == "k8s.io" else f"{package.replace('/', '.')}.{name}"
+
+
+def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
+    """The error of encoding/json for a JSON value of the wrong kind."""
+    if isinstance(value, bool):
+        kind = "bool"
+    elif isinstance(value, str):
+        kind = "string"
+    elif isinstance(value, (int, float)):
+        kind = "number"
+        if go_type in _INT_RANGES:
+            kind = f"number {json.dumps(value)}"
+    elif isinstance(value, list):
+        kind = "array"
+    else:
+        kind = "object"
+    if not field:
+        return DecodeError(f"json: cannot unmarshal {kind} into Go value of type {go_type}")
+    return DecodeError(f"json: cannot unmarshal {kind} into Go struct field {field} of type {go_type}")
+
+
+# ---- scalars and the types with their own JSON form
+
+
+def _string(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str):
+        return value
+    raise mismatch(value, field, "string")
+
+
+def _bool(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, bool):
+        return value
+    raise mismatch(value, field, "bool")
+
+
+def _float(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise mismatch(value, field, "float64")
+
+
+def _integer(go_type: str) -> Codec:
+    low, high = _INT_RANGES[go_type]
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if type(value) is int and low <= value <= high:
+            return value
+        raise mismatch(value, field, go_type)
+
+    return Codec(go_type, decode, 0)
+
+
+def _any(value: Any, ctx: Context, path: str, field: str) -> Any:
+    return value
+
+
+def _time(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if not isinstance(value, str):
+        raise mismatch(value, "", "string")
+    match = _RFC3339.match(value)
+    if match is None:
+        raise _bad_time(value, "2006-01-02T15:04:05Z07:00")
+    if match[4] in "Zz":
+        return f"{match[1]}T{match[2]}Z"
+    return _to_utc(value)[:19] + "Z"
+
+
+def _microtime(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if not isinstance(value, str):
+        raise mismatch(value, "", "string")
+    match = _RFC3339.match(value)
+    if match is None or len(match[3] or "") < 7:
+        raise _bad_time(value, "2006-01-02T15:04:05.000000Z07:00")
+    if match[4] in "Zz":
+        return f"{match[1]}T{match[2]}{match[3][:7]}Z"
+    return _to_utc(value)
+
+
+def _to_utc(value: str) -> str:
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(value.upper())
+    except ValueError:
+        raise _bad_time(value, "2006-01-02T15:04:05Z07:00") from None
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+_LAYOUT_PARTS = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
+
+
+def _bad_time(value: str, layout: str) -> DecodeError:
+    """time.Parse names what is left of the value and the part of the layout that did not fit."""
+    shapes = (r"\d{4}", "-", r"\d\d", "-", r"\d\d", "T", r"\d\d", ":", r"\d\d", ":", r"\d\d")
+    rest = value
+    for part, shape in zip(_LAYOUT_PARTS, shapes):
+        match = re.match(shape, rest)
+        if match is None:
+            return DecodeError(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{part}"')
+        rest = rest[match.end() :]
+    missing = ".000000" if ".000000" in layout else "Z07:00"
+    return DecodeError(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{missing}"')
+
+
+def _quantity(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = json.dumps(value)
+    if not isinstance(value, str):
+        raise DecodeError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+    if _CANONICAL_QUANTITY.match(value):
+        return value
+    text = value.strip()
+    if not _QUANTITY.match(text):
+        raise DecodeError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+    return canonical_quantity(text)
+
+
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+
+
+def canonical_quantity(text: str) -> str:
+    """Print a quantity as apimachinery's resource.Quantity does: no fraction, the largest suffix that keeps it."""
+    from fractions import Fraction
+
+    match = re.match(r"^([+-]?[0-9.]+)(.*)$", text)
+    if match is None:
+        return text
+    number, suffix = Fraction(match[1].rstrip(".") or "0"), match[2]
+    if suffix in _BINARY:
+        value = number * 1024 ** _BINARY[suffix]
+        if value.denominator == 1 and (abs(value) >= 1024 or value == 0):
+            power = 0
+            whole = value.numerator
+            while whole and whole % 1024 == 0 and power < 6:
+                whole //= 1024
+                power += 1
+            return f"{whole}{'' if not power else list(_BINARY)[power - 1]}"
+        suffix, number = "", value
+    if suffix[:1] in ("e", "E") and len(suffix) > 1:
+        exponent = int(suffix[1:])
+        number *= Fraction(10) ** exponent
+        power = 0
+        while number and number.denominator == 1 and number.numerator % 1000 == 0:
+            number /= 1000
+            power += 3
+        return f"{_whole(number)}e{power}" if power else str(_whole(number))
+    value = number * Fraction(10) ** _DECIMAL[suffix]
+    if value == 0:
+        return "0"
+    nanos = _whole(value * 10**9)
+    for unit, exponent in reversed(_DECIMAL.items()):
+        step = 10 ** (exponent + 9)
+        if nanos % step == 0:
+            return f"{nanos // step}{unit}"
+    return text
+
+
+def _whole(value: Any) -> int:
+    """Round away from zero, as Quantity does for what is below a nano."""
+    quotient, rest = divmod(abs(value.numerator), value.denominator)
+    quotient += 1 if rest else 0
+    return quotient if value >= 0 else -quotient
+
+
+def _int_or_string(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str) or type(value) is int:
+        return value
+    raise mismatch(value, field, "int32" if isinstance(value, float) else "string")
+
+
+def _bytes(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if not isinstance(value, str):
+        raise mismatch(value, field, "[]uint8")
+    compact = value.replace("\n", "").replace("\r", "")
+    try:
+        return base64.b64encode(base64.b64decode(compact, validate=True)).decode()
+    except (binascii.Error, ValueError):
+        at = next(
+            (i for i, c in enumerate(compact) if not (c.isalnum() and c.isascii()) and c not in "+/"), len(compact)
+        )
+        raise DecodeError(f"illegal base64 data at input byte {at}") from None
+
+
+def _never(value: Any) -> bool:
+    return False
+
+
+def _schema_or_other(package: str, other: Callable[[Any], bool]) -> Codec:
+    """apiextensions' JSONSchemaPropsOrBool and its sisters: a schema, or something else."""
+    schema = codec("JSONSchemaProps", package)
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if other(value):
+            return value
+        if isinstance(value, list):
+            return [schema.decode(item, ctx, f"{path}[{i}]", field) for i, item in enumerate(value)]
+        return schema.decode(value, ctx, path, field)
+
+    return Codec("v1.JSONSchemaProps", decode, None, lambda value: value is None)
+
+
+_SCALARS = {
+    "string": Codec("string", _string, ""),
+    "bool": Codec("bool", _bool, False),
+    "float64": Codec("float64", _float, 0),
+    "interface{}": Codec("interface {}", _any, None, lambda value: value is None),
+    **{name: _integer(name) for name in _INT_RANGES},
+}
+_SPECIAL = {
+    f"{META_V1}.Time": Codec("v1.Time", _time, None, _never),
+    f"{META_V1}.MicroTime": Codec("v1.MicroTime", _microtime, None, _never),
+    f"{META_V1}.Duration": Codec("v1.Duration", _string, "0s", _never),
+    f"{META_V1}.FieldsV1": Codec("v1.FieldsV1", _any, None, _never),
+    "time.Duration": Codec("time.Duration", _any, 0),
+    "k8s.io/apimachinery/pkg/api/resource.Quantity": Codec("resource.Quantity", _quantity, "0", _never),
+    "k8s.io/apimachinery/pkg/runtime.RawExtension": Codec("runtime.RawExtension", _any, None, _never),
+    "k8s.io/apimachinery/pkg/util/intstr.IntOrString": Codec("intstr.IntOrString", _int_or_string, 0, _never),
+    "k8s.io/apimachinery/pkg/types.UID": Codec("types.UID", _string, ""),
+    "k8s.io/apimachinery/pkg/types.NodeName": Codec("types.NodeName", _string, ""),
+}
+_SCHEMA_OR = {
+    "JSONSchemaPropsOrBool": lambda value: isinstance(value, bool),
+    "JSONSchemaPropsOrArray": lambda value: False,
+    "JSONSchemaPropsOrStringArray": lambda value: isinstance(value, list),
+}
+
+
+def _pointer(inner: Codec) -> Codec:
+    """A pointer is empty only when nil, so that an explicit 0 or "" is kept."""
+    if inner.struct is not None:
+
+        def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+            return inner.decode(value, ctx, path, field)
+
+        return Codec(inner.go_name, decode, None, lambda value: value is None)
+    return Codec(inner.go_name, inner.decode, None, lambda value: value is None)
+
+
+def _list(inner: Codec) -> Codec:
+    go_name = f"[]{inner.go_name}"
+    zero = {} if inner.struct is not None else inner.zero
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if not isinstance(value, list):
+            raise mismatch(value, field, go_name)
+        each = inner.decode
+        return [zero if item is None and inner.struct is None else each(item, ctx, f"{path}[{i}]", field)
+                for i, item in enumerate(value)]  # fmt: skip
+
+    return Codec(go_name, decode, None)
+
+
+def _map(key: str, inner: Codec) -> Codec:
+    go_name = f"map[{key}]{inner.go_name}"
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if not isinstance(value, dict):
+            raise mismatch(value, field, go_name)
+        each = inner.decode
+        out = {}
+        for name in sorted(value):
+            item = value[name]
+            if item is None and inner.struct is None:
+                out[name] = inner.zero
+            else:
+                out[name] = each(item, ctx, f"{path}.{name}", field)
+        return out
+
+    return Codec(go_name, decode, None)
+
+
+@cache
+def codec(go_type: str, package: str) -> Codec:
+    """The codec of a type expression as it stands in `package`: *T, []T, map[K]V, pkg.T, T."""
+    if go_type.startswith("*"):
+        return _pointer(codec(go_type[1:], package))
+    if go_type == "[]byte":
+        return Codec("[]uint8", _bytes, None)
+    if go_type.startswith("[]"):
+        return _list(codec(go_type[2:], package))
+    if go_type.startswith("map["):
+        key, _, inner = go_type[4:].partition("]")
+        return _map(key, codec(inner, package))
+    if go_type in _SCALARS:
+        return _SCALARS[go_type]
+    if go_type in _SPECIAL:
+        return _SPECIAL[go_type]
+    if "." in go_type:
+        return _named(*_resolve(go_type))
+    return _named(package, go_type)
+
+
+_SHORT_PACKAGES = {"resource": "k8s.io/apimachinery/pkg/api/resource", "metav1": META_V1}
+
+
+def _resolve(go_type: str) -> tuple[str, str]:
+    package, _, name = go_type.rpartition(".")
+    return _SHORT_PACKAGES.get(package, package), name
+
+
+@cache
+def _named(package: str, name: str) -> Codec:
+    if name in _SCHEMA_OR and "apiextensions" in package:
+        return _schema_or_other(package, _SCHEMA_OR[name])
+    if f"{package}.{name}" in _SPECIAL:
+        return _SPECIAL[f"{package}.{name}"]
+    if name == "JSON" and "apiextensions" in package:
+        return Codec("v1.JSON", _any, None, _never)
+    known = data()["packages"].get(package, {}).get("types", {})
+    if name not in known:
+        return Codec(name, _any, None)
+    fact = known[name]
+    if isinstance(fact, str):
+        inner = codec(fact, package)
+        return Codec(inner.go_name if fact != "string" else f"{package.rsplit('/', 1)[1]}.{name}",
+                     inner.decode, inner.zero, inner.is_empty, inner.struct)  # fmt: skip
+    struct = structure(package, name)
+    return Codec(f"{package.rsplit('/', 1)[1]}.{name}", struct.decode, {}, _never, struct)
+
+
+_STRUCTS: dict[tuple[str, str], Struct] = {}
+
+
+def structure(package: str, name: str) -> Struct:
+    """The struct `name` of `package`, linked to the codecs of its fields. Raises KeyError when there is none."""
+    known = _STRUCTS.get((package, name))
+    if known is not None:
+        return known
+    struct = _STRUCTS[package, name] = Struct(package, name)
+    _add_fields(struct, package, name)
+    struct.link()
+    return struct
+
+
+def _add_fields(struct: Struct, package: str, name: str) -> None:
+    for row in data()["packages"][package]["types"][name]:
+        json_name, go_type, flags = row[:3]
+        if json_name == "-":
+            continue
+        if "i" in flags:
+            target = go_type.lstrip("*")
+            inner_package, inner_name = _resolve(target) if "." in target else (package, target)
+            _add_fields(struct, inner_package, inner_name)
+            continue
+        strategy, key = (*row[3:], "", "")[:2]
+        full_type = go_type if package == struct.package else _qualify(go_type, package)
+        struct.fields[json_name] = Field(json_name, full_type, flags, strategy, key)
+
+
+def _qualify(go_type: str, package: str) -> str:
+    """Make a type of another package absolute, for a field inlined from there."""
+    match = re.match(r"^((?:\*|\[\]|map\[[^\]]*\])*)(.*)$", go_type)
+    assert match is not None
+    prefix, name = match[1], match[2]
+    if name in _SCALARS or "." in name or go_type.endswith("[]byte"):
+        return go_type
+    return f"{prefix}{package}.{name}"
+
+
+@cache
+def element(go_type: str, package: str) -> Codec | None:
+    """The codec inside one level of list or map of a (pointer to a) collection type, None for other types."""
+    while go_type.startswith("*"):
+        go_type = go_type[1:]
+    if go_type.startswith("[]"):
+        return codec(go_type[2:], package)
+    if go_type.startswith("map["):
+        return codec(go_type.partition("]")[2], package)
+    if go_type in _SCALARS:
+        return None
+    owner, name = _resolve(go_type) if "." in go_type else (package, go_type)
+    fact = data()["packages"].get(owner, {}).get("types", {}).get(name)
+    return element(fact, owner) if isinstance(fact, str) else None
+
+
+@cache
+def collection_kind(go_type: str, package: str) -> str:
+    """ "list", "map", "bytes" or "" for a type expression, aliases and pointers looked through."""
+    while go_type.startswith("*"):
+        go_type = go_type[1:]
+    if go_type == "[]byte":
+        return "bytes"
+    if go_type.startswith("[]"):
+        return "list"
+    if go_type.startswith("map["):
+        return "map"
+    if go_type in _SCALARS:
+        return ""
+    owner, name = _resolve(go_type) if "." in go_type else (package, go_type)
+    fact = data()["packages"].get(owner, {}).get("types", {}).get(name)
+    return collection_kind(fact, owner) if isinstance(fact, str) and fact != name else ""
+
+
+@cache
+def merge_facts(definition: str) -> Json:
+    """Which fields of a definition are associative lists, sets or atomic; see hack/make-apiserver-data."""
+    facts: Json = data()["merge"].get(definition, {})
+    return facts
+
+
+@cache
+def packages_by_group_version() -> dict[str, str]:
+    """ "apps/v1" to the Go package of its types."""
+    out = {}
+    for package, fact in data()["packages"].items():
+        if not package.startswith("k8s.io/api") or package.startswith("k8s.io/apimachinery"):
+            continue
+        group, version = fact["group"], fact["version"]
+        group = "" if group == "core" else group
+        out[f"{group}/{version}" if group else version] = package
+    return out
+
+
+def kind_struct(group_version: str, kind: str) -> Struct | None:
+    """The struct of a kind, None when the facts do not have it (APIService)."""
+    package = packages_by_group_version().get(group_version)
+    if package is None or not isinstance(data()["packages"][package]["types"].get(kind), list):
+        return None
+    return structure(package, kind)
