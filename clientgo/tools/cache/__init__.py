@@ -97,6 +97,11 @@ from clientgo.tools.cache.listwatch import (
     to_lister_with_context,
     to_watcher_with_context,
 )
+from clientgo.tools.cache.mutation_cache import (
+    MutationCache,
+    ResourceVersionComparator,
+    new_integer_resource_version_mutation_cache,
+)
 from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
 from clientgo.tools.cache.object_names import (
     ObjectName,
@@ -239,6 +244,7 @@ __all__ = [
     "ListerWatcherWithContext",
     "ListerWithContext",
     "MetricsProvider",
+    "MutationCache",
     "MutationDetector",
     "ObjectName",
     "PopProcessFunc",
@@ -257,6 +263,7 @@ __all__ = [
     "ResourceEventHandlerDetailedFuncs",
     "ResourceEventHandlerFuncs",
     "ResourceEventHandlerRegistration",
+    "ResourceVersionComparator",
     "ResourceVersionUpdater",
     "RetryWithDeadline",
     "SharedIndexInformer",
@@ -315,6 +322,7 @@ __all__ = [
     "new_informer",
     "new_informer_name",
     "new_informer_with_options",
+    "new_integer_resource_version_mutation_cache",
     "new_list_watch_from_client",
     "new_named_reflector",
     "new_namespace_keyed_indexer_and_reflector",
