@@ -229,7 +229,7 @@ def new_filtered_list_watch_from_client(
 
     def request(options: metav1.ListOptions) -> Any:
         options_modifier(options)
-        return c.get().namespace(namespace).resource(resource).versioned_params(options, metav1.PARAMETER_CODEC)
+        return c.get().namespace(namespace).resource(resource).versioned_params(options)
 
     def list_with_context(ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
         listed: runtime.Object = request(options.deep_copy()).do(ctx).get()

@@ -226,7 +226,8 @@ class Reflector:
         try:
             self.list_and_watch_with_context(ctx)
         except Exception as err:
-            self._watch_error_handler(ctx, self, err)
+            with utilruntime.handle_crash_with_context(ctx):
+                self._watch_error_handler(ctx, self, err)
         return False
 
     def list_and_watch(self, stop_ch: StopChannel) -> None:
