@@ -34,7 +34,7 @@ Searching for races:
     @given(schedule=synctest.schedules())           # Hypothesis: failures shrink to the fewest preemptions
     def test_no_lost_wake_up(schedule): synctest.run(scenario, schedule=schedule)
 
-A failure carries a note with the exact `Schedule([...])` that replays it. `preempt_in=[module]` adds a possible switch
+A failure carries a note with the exact `Schedule({...})` that replays it. `preempt_in=[module]` adds a possible switch
 before every line of the named modules, for code that reads shared state without a lock.
 
 Rules for code in a bubble: write `threading.Lock()` (never `from threading import Lock`), look the names up at call
@@ -48,6 +48,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import heapq
+import itertools
 import queue
 import random
 import sys
@@ -55,7 +56,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -117,34 +118,28 @@ class Chooser(Protocol):
 class Schedule:
     """An explicit list of deviations from the default order: replays a run exactly.
 
-    Each step is (gap, pick): let `gap` decisions take their default, then take candidate number `pick`.
+    A decision is a moment with at least two threads that can run. `picks` maps the number of a decision, from 0, to the
+    candidate to take there; all other decisions take their default.
     """
 
-    def __init__(self, steps: Iterable[tuple[int, int]] = ()) -> None:
-        self.steps = [(gap, pick) for gap, pick in steps]
+    def __init__(self, picks: Mapping[int, int] | None = None) -> None:
+        self.picks = dict(picks or {})
 
     def chooser(self) -> Chooser:
-        steps = iter(self.steps)
-        gap, pick = next(steps, (-1, 0))
+        decisions = itertools.count()
 
         def choose(candidates: int, forced: bool) -> int:
-            nonlocal gap, pick
-            gap -= 1
-            if gap != -1:
-                return 0
-            chosen = pick % candidates
-            gap, pick = next(steps, (-1, 0))
-            return chosen
+            return self.picks.get(next(decisions), 0) % candidates
 
         return choose
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schedule) and self.steps == other.steps
+        return isinstance(other, Schedule) and self.picks == other.picks
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Schedule({self.steps})"
+        return f"Schedule({self.picks})"
 
 
 class RandomSchedule:
@@ -172,12 +167,14 @@ class RandomSchedule:
         return f"RandomSchedule({self.seed}{'' if self.preempt is None else f', preempt={self.preempt}'})"
 
 
-def schedules(max_steps: int = 12, max_gap: int = 40) -> SearchStrategy[Schedule]:
+def schedules(max_picks: int = 64) -> SearchStrategy[Schedule]:
     """Hypothesis strategy of schedules; they shrink towards few and early preemptions."""
     from hypothesis import strategies as st
 
-    step = st.tuples(st.integers(0, max_gap), st.integers(1, 3))
-    return st.lists(step, max_size=max_steps).map(Schedule)
+    decision = st.integers(0, 40) | st.integers(0, 200) | st.integers(0, 1000)
+    # Lists of lists, since Hypothesis keeps a list short and some races need many switches.
+    burst = st.lists(st.tuples(decision, st.integers(1, 3)), max_size=max(1, max_picks // 8))
+    return st.lists(burst, max_size=8).map(lambda bursts: Schedule(dict(sorted(itertools.chain(*bursts)))))
 
 
 # ------------------------------------------------------------------------------------------------------- the scheduler
@@ -284,8 +281,8 @@ class Bubble:
         self._steps = 0
         self._switches = 0
         self._ending = False
-        self._steps_taken: list[tuple[int, int]] = []
-        self._gap = 0
+        self._decisions = 0
+        self._picks: dict[int, int] = {}  # the decisions that were not the default
         self._outermost: FrameType | None = None
         self.failures: list[tuple[threading.Thread, BaseException]] = []
 
@@ -299,7 +296,7 @@ class Bubble:
     @property
     def trace(self) -> Schedule:
         """The choices made so far; running the same body under it repeats them exactly."""
-        return Schedule(self._steps_taken)
+        return Schedule(self._picks)
 
     def wait(self) -> None:
         """Block until every other thread is blocked (or has ended) and none has a timeout due at the current time.
@@ -389,7 +386,7 @@ class Bubble:
         for thread, error in self.failures:
             if error is not exc.__cause__:
                 exc.add_note(f"synctest: thread {thread.name!r} had ended with {type(error).__name__}: {error}")
-        if self._steps_taken:
+        if self._picks:
             exc.add_note(f"synctest: replay with schedule={self.trace}")
 
     def _end_threads(self) -> None:
@@ -510,11 +507,9 @@ class Bubble:
         except BaseException as err:  # a Hypothesis strategy may end the test case here
             self._abort(err)
             return 0
-        if pick == 0:
-            self._gap += 1
-        else:
-            self._steps_taken.append((self._gap, pick))
-            self._gap = 0
+        if pick:
+            self._picks[self._decisions] = pick
+        self._decisions += 1
         return pick
 
     def _abort(self, error: BaseException) -> None:
@@ -540,7 +535,6 @@ class Bubble:
         task.parks += 1
         if task.parks > 100_000:  # it swallows the exception and tries again: stop it where it stands
             self._main.gate.release()
-            _RealLock().acquire()
             task.gate.acquire()
         raise _BubbleExit
 

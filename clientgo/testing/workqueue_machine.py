@@ -29,6 +29,7 @@ A failure prints the shortest script Hypothesis found. It runs as it stands, wit
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -40,6 +41,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from clientgo.testing import synctest
+from clientgo.util.workqueue import AddOpts
 
 Item: TypeAlias = str
 NewQueue: TypeAlias = Callable[[Any], Any]
@@ -125,6 +127,10 @@ class QueueModel:
             self.processing.add(item)
             self.counts["get"] += 1
             self.handed_out.append(item)
+            self.taken(item)
+
+    def taken(self, item: Item) -> None:
+        """For models that keep more of an item."""
 
     def step(self, operation: Callable[[], None], answers: Sequence[Item]) -> list[Item]:
         """Do `operation`; `answers` is what the queue handed out meanwhile. Returns what it should have."""
@@ -196,12 +202,73 @@ class RateLimitingQueueModel(DelayingQueueModel):
         self.failures[item] = 0
 
 
+class PriorityQueueModel(RateLimitingQueueModel):
+    """Higher priorities first. An item is in the queue once: adding again keeps the higher priority, the earlier time.
+
+    A delayed add without priority keeps that of the item in progress; else the priority is 0.
+    """
+
+    def __init__(self, delay: Callable[[int], float]) -> None:
+        super().__init__(delay)
+        self.priority: dict[Item, int] = {}  # of what waits, is ready, or was added while processed
+        self.priority_in_progress: dict[Item, int] = {}
+
+    def add(self, item: Item) -> None:
+        self.improve(item, -math.inf, 0)
+
+    def add_after(self, item: Item, delay: float, priority: int | None = None) -> None:
+        if self.shutting_down:
+            return
+        self.counts["retry"] += 1
+        if priority is None:
+            priority = self.priority_in_progress.get(item, 0)
+        self.improve(item, round(self.now + delay, 6) if delay > 0 else -math.inf, priority)
+
+    def add_with_opts(self, item: Item, after: float, rate_limited: bool, priority: int | None) -> None:
+        if rate_limited:
+            limited = self.delay(self.failures[item])
+            self.failures[item] += 1
+            after = min(after, limited) if after > 0 else limited
+        if rate_limited or after > 0:
+            self.add_after(item, after, priority)
+        else:
+            self.improve(item, -math.inf, priority or 0)
+
+    def improve(self, item: Item, ready_at: float, priority: int) -> None:
+        if self.shutting_down:
+            return
+        self.priority[item] = max(priority, self.priority.get(item, priority))
+        if item in self.ready:
+            _, order = self.ready[item]
+            self.ready[item] = (-self.priority[item], order)
+        if item in self.dirty:
+            return
+        self.waiting[item] = min(ready_at, self.waiting.get(item, ready_at))
+        if self.waiting[item] == -math.inf:
+            self._add_waiting([item])
+
+    def taken(self, item: Item) -> None:
+        self.priority_in_progress[item] = self.priority.pop(item)
+
+    def done(self, item: Item) -> None:
+        del self.priority_in_progress[item]
+        super().done(item)
+        if item in self.ready:
+            self.ready[item] = (-self.priority[item], self._next_rank())
+
+    def _add_waiting(self, items: list[Item]) -> None:
+        order = self._next_rank()
+        for item in items:
+            del self.waiting[item]
+            self._add(item, (-self.priority[item], order))
+
+
 # ----------------------------------------------------------------------------------------------------------- metrics
 
 
 class _Metric:
     def __init__(self) -> None:
-        self.value = 0.0
+        self.value: float = 0
         self.observations = 0
 
     def inc(self) -> None:
@@ -345,6 +412,14 @@ class QueueSession:
         """Let virtual time pass."""
         self._step(f"sleep({seconds!r})", None, lambda: self.model.sleep(seconds), seconds=seconds)
 
+    def work_off(self) -> None:
+        """Get what is ready, one after the other, and be done with it at once."""
+        while self.model.ready:
+            before = set(self.model.processing)
+            self.get()
+            for item in self.model.processing - before:
+                self.done(item)
+
     # ---- comparing
 
     def _get(self) -> None:
@@ -450,15 +525,23 @@ class QueueSession:
         return rows
 
     def _take_out_what_is_left(self) -> None:
-        for item in sorted(self.model.processing):
+        if self._drains:
+            self.shut_down()
+        self._wait_for_delayed_items()
+        in_progress = sorted(self.model.processing)
+        if in_progress:
+            self.shut_down_with_drain()
+        for item in in_progress[1:]:
             self.done(item)
         self.shut_down()
-        while self.model.ready:
-            self.get()
-            for item in sorted(self.model.processing):
-                self.done(item)
+        for item in in_progress[:1]:
+            self.done(item)
+        self.work_off()
         self.get()
         self._pass_time(60.0)  # let the queue's own threads see the shutdown
+
+    def _wait_for_delayed_items(self) -> None:
+        """Nothing to do for a queue without delays."""
 
     def _fail(self, problem: str, cause: BaseException | None = None) -> None:
         self._broken = True
@@ -467,7 +550,7 @@ class QueueSession:
     def script_text(self, problem: str = "") -> str:
         """The session so far as a program."""
         name = getattr(self._new_queue, "__name__", "new_queue")
-        schedule = f", {self._schedule!r}" if self._schedule is not None and self._schedule.steps else ""
+        schedule = f", {self._schedule!r}" if self._schedule is not None and self._schedule.picks else ""
         lines = [f"with {type(self).__name__}({name}{schedule}) as q:", *(f"    {line}" for line in self.script)]
         if problem:
             lines[-1] += f"  # <- {problem.splitlines()[0]}"
@@ -490,6 +573,14 @@ class DelayingQueueSession(QueueSession):
             lambda: self.queue.add_after(item, delay),
             lambda: self.model.add_after(item, delay),
         )
+
+    def _wait_for_delayed_items(self) -> None:
+        """Look before and at each moment when something becomes ready."""
+        while self.model.waiting and not self.model.shutting_down:
+            self.work_off()
+            rest = min(self.model.waiting.values()) - self.model.now
+            self.sleep(round(rest / 2, 6))
+            self.sleep(round(rest - round(rest / 2, 6), 6))
 
 
 def exponential(failures: int, base: float = 0.125, limit: float = 8.0) -> float:
@@ -519,6 +610,23 @@ class RateLimitingQueueSession(DelayingQueueSession):
         actual, expected = self.queue.num_requeues(item), self.model.failures[item]
         if actual != expected:
             self._fail(f"num_requeues({item!r}) is {actual}, expected {expected}")
+
+
+class PriorityQueueSession(RateLimitingQueueSession):
+    """Adds `add_with_opts`, which takes a workqueue.AddOpts."""
+
+    def _new_model(self) -> Any:
+        return PriorityQueueModel(exponential)
+
+    def add_with_opts(
+        self, item: Item, after: float = 0.0, rate_limited: bool = False, priority: int | None = None
+    ) -> None:
+        opts = AddOpts(after=after, rate_limited=rate_limited, priority=priority)
+        self._step(
+            f"add_with_opts({item!r}, after={after}, rate_limited={rate_limited}, priority={priority})",
+            lambda: self.queue.add_with_opts(opts, item),
+            lambda: self.model.add_with_opts(item, after, rate_limited, priority),
+        )
 
 
 # ----------------------------------------------------------------------------------------------------- state machines
@@ -562,17 +670,17 @@ class QueueMachine(RuleBasedStateMachine):
         processing = sorted(self.session.model.processing)
         self.session.done(processing[which % len(processing)])
 
-    # A shutdown ends most of what can happen, so it comes late or, by way of the swarm, never.
-
-    @precondition(lambda self: len(self.session.script) > 3)
     @rule()
-    def shut_down(self) -> None:
-        self.session.shut_down()
+    def work_off(self) -> None:
+        self.session.work_off()
 
-    @precondition(lambda self: len(self.session.script) > 3)
-    @rule()
-    def shut_down_with_drain(self) -> None:
-        self.session.shut_down_with_drain()
+    @rule(how=st.sampled_from(("not yet",) * 12 + ("drain", "drain", "at once")))
+    def shut_down(self, how: str) -> None:
+        # It ends most of what can happen, so most of the draws do nothing.
+        if how == "drain":
+            self.session.shut_down_with_drain()
+        elif how == "at once":
+            self.session.shut_down()
 
 
 class DelayingQueueMachine(QueueMachine):
@@ -602,6 +710,24 @@ class RateLimitingQueueMachine(DelayingQueueMachine):
     def forget(self, item: Item) -> None:
         self.session.forget(item)
 
+    @precondition(lambda self: self.session.model.processing)
+    @rule()
+    def fail(self) -> None:
+        """What a worker does with an item it could not process."""
+        item = min(self.session.model.processing)
+        self.session.add_rate_limited(item)
+        self.session.done(item)
+
+
+class PriorityQueueMachine(RateLimitingQueueMachine):
+    """Random operations, priorities and passing time on a priority queue whose delays are `exponential`."""
+
+    session_type = PriorityQueueSession
+
+    @rule(item=ITEMS, after=DELAYS, rate_limited=st.booleans(), priority=st.none() | st.integers(-2, 2))
+    def add_with_opts(self, item: Item, after: float, rate_limited: bool, priority: int | None) -> None:
+        self.session.add_with_opts(item, after, rate_limited, priority)
+
 
 # ------------------------------------------------------------------------------------------------------ interleavings
 
@@ -613,8 +739,10 @@ def interleave(
     workers: int = 2,
     producers: int = 2,
     items: Sequence[Item] = "ab",
+    rounds: int = 2,
     work: float = 0.0,
-    early_drain: bool = False,
+    drain_after: int | None = None,
+    delay: float = 0.0,
     preempt_in: Sequence[ModuleType] = (),
 ) -> None:
     """Run workers and producers on one queue under `schedule` and check what must hold however they interleave.
@@ -624,21 +752,23 @@ def interleave(
       * no worker sleeps while an item is ready
       * shut_down_with_drain returns only after a moment in which nothing was being processed, and then all threads end
 
-    Every producer adds every item; every worker adds each item once more while it holds it. `work` is how long an item
-    takes, in seconds of virtual time. With `early_drain` the shutdown competes with everything else.
+    Every producer adds every item `rounds` times; every worker adds each item once more while it holds it. `work` is
+    how long an item takes, in seconds of virtual time. With `drain_after` the shutdown does not wait until all is done,
+    but begins after the main thread had that many turns. With `delay` the producers use `add_after`.
     """
     with synctest.bubble(schedule, preempt_in=preempt_in) as b:
-        _Interleaving(b, new_queue(None), items, work).run(workers, producers, early_drain)
+        _Interleaving(b, new_queue(None), [*items] * rounds, work, delay).run(workers, producers, drain_after)
 
 
 class _Interleaving:
     """The bookkeeping needs no lock: there is no preemption point between its lines."""
 
-    def __init__(self, bubble: synctest.Bubble, queue: Any, items: Sequence[Item], work: float) -> None:
+    def __init__(self, bubble: synctest.Bubble, queue: Any, items: Sequence[Item], work: float, delay: float) -> None:
         self.bubble = bubble
         self.queue = queue
         self.items = items
         self.work = work
+        self.delay = delay
         self.closing = False
         self.version = Counter[Item]()  # how often each item changed
         self.owed = Counter[Item]()  # the version that was added in time and has to be processed
@@ -647,13 +777,16 @@ class _Interleaving:
         self.times_empty = 0
         self.idle = 0
 
-    def run(self, workers: int, producers: int, early_drain: bool) -> None:
+    def run(self, workers: int, producers: int, drain_after: int | None) -> None:
         crew = [threading.Thread(target=self._work, name=f"worker-{n}") for n in range(workers)]
         crew += [threading.Thread(target=self._produce, name=f"producer-{n}") for n in range(producers)]
         for thread in crew:
             thread.start()
-        if not early_drain:
+        if drain_after is None:
             self._watch_until_quiet()
+        else:
+            for _ in range(drain_after):
+                time.sleep(0)
         self.closing = True
         nothing_in_hand, times_empty = not self.in_hand, self.times_empty
         self.queue.shut_down_with_drain()
@@ -676,7 +809,12 @@ class _Interleaving:
 
     def _produce(self) -> None:
         for item in self.items:
-            self._add(item)
+            if self.delay:
+                self.version[item] += 1
+                self.queue.add_after(item, self.delay)
+            else:
+                self._add(item)
+            time.sleep(0)  # give way, or a producer is over before the first worker wakes
 
     def _add(self, item: Item) -> None:
         self.version[item] += 1

@@ -1,0 +1,92 @@
+"""The queues of clientgo.util.workqueue under the state machines and under random interleavings of real threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine import (
+    DelayingQueueMachine,
+    PriorityQueueMachine,
+    QueueMachine,
+    RateLimitingQueueMachine,
+    interleave,
+)
+from clientgo.util import workqueue
+
+
+def plain_queue(metrics_provider: Any) -> Any:
+    return workqueue.new_typed_with_config(
+        workqueue.TypedQueueConfig(name="plain", metrics_provider=metrics_provider),
+    )
+
+
+def delaying_queue(metrics_provider: Any) -> Any:
+    return workqueue.new_typed_delaying_queue_with_config(
+        workqueue.TypedDelayingQueueConfig(name="delaying", metrics_provider=metrics_provider)
+    )
+
+
+def rate_limiting_queue(metrics_provider: Any) -> Any:
+    return workqueue.new_typed_rate_limiting_queue_with_config(
+        workqueue.new_typed_item_exponential_failure_rate_limiter(0.125, 8.0),
+        workqueue.TypedRateLimitingQueueConfig(name="rate limiting", metrics_provider=metrics_provider),
+    )
+
+
+def priority_queue(metrics_provider: Any) -> Any:
+    return workqueue.new_priority_queue(
+        workqueue.PriorityQueueConfig(
+            name="priority",
+            metrics_provider=metrics_provider,
+            rate_limiter=workqueue.new_typed_item_exponential_failure_rate_limiter(0.125, 8.0),
+        )
+    )
+
+
+TestPlainQueue = QueueMachine.of(plain_queue).TestCase
+TestDelayingQueue = DelayingQueueMachine.of(delaying_queue).TestCase
+TestRateLimitingQueue = RateLimitingQueueMachine.of(rate_limiting_queue).TestCase
+TestPriorityQueue = PriorityQueueMachine.of(priority_queue).TestCase
+# A queue with more operations is still a plain queue.
+TestPriorityQueueAsPlainQueue = QueueMachine.of(priority_queue).TestCase
+
+# None: when all the work is done.
+DRAIN_AFTER = st.none() | st.integers(0, 15)
+ALL = [plain_queue, delaying_queue, rate_limiting_queue, priority_queue]
+
+
+@pytest.mark.parametrize("new_queue", ALL, ids=lambda value: value.__name__)
+@given(
+    schedule=synctest.schedules(),
+    workers=st.integers(2, 4),
+    producers=st.integers(1, 3),
+    work=st.sampled_from((0.0, 0.5)),
+    drain_after=DRAIN_AFTER,
+)
+def test_nothing_is_lost_or_processed_twice_at_once_and_the_drain_ends(
+    new_queue: Any, schedule: synctest.Schedule, workers: int, producers: int, work: float, drain_after: int | None
+) -> None:
+    interleave(new_queue, schedule, workers=workers, producers=producers, work=work, drain_after=drain_after)
+
+
+@pytest.mark.parametrize("new_queue", ALL[1:], ids=lambda value: value.__name__)
+@given(schedule=synctest.schedules(), workers=st.integers(2, 4), drain_after=DRAIN_AFTER)
+def test_delayed_items_come_under_every_schedule(
+    new_queue: Any, schedule: synctest.Schedule, workers: int, drain_after: int | None
+) -> None:
+    interleave(new_queue, schedule, workers=workers, work=0.25, delay=0.5, drain_after=drain_after)
+
+
+@pytest.mark.parametrize("new_queue", ALL, ids=lambda value: value.__name__)
+@given(schedule=synctest.schedules(max_picks=128), drain_after=DRAIN_AFTER)
+def test_no_race_between_any_two_lines_of_the_queue(
+    new_queue: Any, schedule: synctest.Schedule, drain_after: int | None
+) -> None:
+    """A switch may come before every line of the queues, not only where they lock."""
+    modules = [workqueue.queue, workqueue.delaying_queue, workqueue.priority_queue]
+    interleave(new_queue, schedule, workers=2, producers=2, drain_after=drain_after, preempt_in=modules)
