@@ -1,0 +1,662 @@
+"""An object tracker: what a fake client has for a server. Mirrors testing/fixture.go.
+
+Differs from Go in three ways. Optional arguments are optional instead of variadic. A watch buffers any number of
+events, where Go panics at the 101st that nobody has read. And a tracker made with `history=True` keeps an event log
+for each resource, like a server: objects carry the resourceVersion of their last change, a deletion has one too, and a
+watch from a resourceVersion gets exactly the events after it. Without history a watch from a version gets, as in Go,
+the objects changed since as ADDED events, and never hears of those deleted in between.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import yaml
+
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.types import NamespacedName, PatchType
+from clientgo.apimachinery.util import strategicpatch
+from clientgo.apimachinery.util.strconv import parse_int
+from clientgo.channel import Channel
+from clientgo.testing import actions
+from clientgo.testing.actions import Action
+from clientgo.testing.apiserver import apply, typed
+from clientgo.testing.apiserver import errors as apply_errors
+from clientgo.testing.apiserver import patch as jsonpatch
+from clientgo.testing.apiserver import schema as types_of_kinds
+from clientgo.utils.clock import REAL_CLOCK
+
+if TYPE_CHECKING:
+    from clientgo import rest
+    from clientgo.testing.fake import ProxyReactionFunc, ReactionFunc, WatchReactionFunc
+
+__all__ = [
+    "ObjectScheme",
+    "ObjectTracker",
+    "SimpleProxyReactor",
+    "SimpleReactor",
+    "SimpleWatchReactor",
+    "TypeConverter",
+    "default_watch_reactor",
+    "new_field_managed_object_tracker",
+    "new_object_tracker",
+    "object_reaction",
+]
+
+
+class ObjectTracker(Protocol):
+    """Objects by resource, namespace and name, and watches on them (Go: testing.ObjectTracker). Thread-safe.
+
+    Objects are copied on the way in and out. Errors are raised, StatusErrors where a server would answer so. No
+    defaulting, validation or conversion takes place.
+    """
+
+    def add(self, obj: Object) -> None:
+        """Add an object, or each item of a list, under the resource its kind suggests."""
+        ...
+
+    def get(self, gvr: GroupVersionResource, ns: str, name: str, opts: metav1.GetOptions | None = None) -> Object:
+        """The object with exactly that namespace; raises NotFound."""
+        ...
+
+    def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
+        """Add a new object; raises AlreadyExists, and BadRequest when its namespace is another."""
+        ...
+
+    def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
+        """Replace an object; raises NotFound. Its resourceVersion is not compared."""
+        ...
+
+    def patch(
+        self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        """Replace an object by its patched form; raises NotFound."""
+        ...
+
+    def apply(
+        self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        """Merge a configuration into an object. Whether fields have owners depends on the tracker."""
+        ...
+
+    def list(
+        self, gvr: GroupVersionResource, gvk: GroupVersionKind, ns: str, opts: metav1.ListOptions | None = None
+    ) -> Object:
+        """The objects of a namespace, or of all with "", as a list of kind `gvk`List. Selectors are not looked at."""
+        ...
+
+    def delete(self, gvr: GroupVersionResource, ns: str, name: str, opts: metav1.DeleteOptions | None = None) -> None:
+        """Remove an object; raises NotFound. Finalizers are not looked at."""
+        ...
+
+    def watch(self, gvr: GroupVersionResource, ns: str, opts: metav1.ListOptions | None = None) -> watch.Interface:
+        """Changes in a namespace, or in all with "", from now on; with `opts` from their resourceVersion on."""
+        ...
+
+
+class ObjectScheme(Protocol):
+    """What a tracker needs of a Scheme (Go: testing.ObjectScheme)."""
+
+    def new(self, gvk: GroupVersionKind) -> Object: ...
+
+    def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]: ...
+
+    def recognizes(self, gvk: GroupVersionKind) -> bool: ...
+
+
+def object_reaction(tracker: ObjectTracker) -> ReactionFunc:
+    """A reaction that answers get, list, create, update, delete and every patch from `tracker` (Go: ObjectReaction).
+
+    Subresources are treated as the object itself. With a field-managed tracker an apply respects field owners.
+    """
+    reactor = _ObjectTrackerReact(tracker)
+    handlers: dict[type[Any], Callable[[Any], Object | None]] = {
+        actions.ListActionImpl: reactor.list,
+        actions.GetActionImpl: reactor.get,
+        actions.CreateActionImpl: reactor.create,
+        actions.UpdateActionImpl: reactor.update,
+        actions.DeleteActionImpl: reactor.delete,
+        actions.PatchActionImpl: reactor.patch_or_apply,
+    }
+
+    def react(action: Action) -> tuple[bool, Object | None]:
+        handler = handlers.get(type(action))
+        if handler is None:
+            return False, None
+        return True, handler(action)
+
+    return react
+
+
+class _ObjectTrackerReact:
+    """Turns actions into calls of a tracker."""
+
+    def __init__(self, tracker: ObjectTracker) -> None:
+        self._tracker = tracker
+
+    def list(self, action: actions.ListActionImpl) -> Object:
+        return self._tracker.list(action.resource, action.kind, action.namespace, action.list_options)
+
+    def get(self, action: actions.GetActionImpl) -> Object:
+        return self._tracker.get(action.resource, action.namespace, action.name, action.get_options)
+
+    def create(self, action: actions.CreateActionImpl) -> Object:
+        obj, gvr, ns = action.object, action.resource, action.namespace
+        name = meta.accessor(obj).get_name()
+        if not action.subresource:
+            self._tracker.create(gvr, obj, ns, action.create_options)
+        elif type(self._tracker.get(gvr, ns, name)) is type(obj):
+            options = metav1.UpdateOptions(
+                dry_run=action.create_options.dry_run,
+                field_manager=action.create_options.field_manager,
+                field_validation=action.create_options.field_validation,
+            )
+            self._tracker.update(gvr, obj, ns, options)
+        else:
+            # An Eviction or a Binding is no new state of the pod: answer with it and keep the pod.
+            return _as_object(obj)
+        return self._tracker.get(gvr, ns, name)
+
+    def update(self, action: actions.UpdateActionImpl) -> Object:
+        name = meta.accessor(action.object).get_name()
+        self._tracker.update(action.resource, action.object, action.namespace, action.update_options)
+        return self._tracker.get(action.resource, action.namespace, name)
+
+    def delete(self, action: actions.DeleteActionImpl) -> None:
+        self._tracker.delete(action.resource, action.namespace, action.name, action.delete_options)
+
+    def patch_or_apply(self, action: actions.PatchActionImpl) -> Object:
+        return self.apply(action) if action.patch_type == PatchType.APPLY else self.patch(action)
+
+    def apply(self, action: actions.PatchActionImpl) -> Object:
+        configuration = Unstructured.from_dict(yaml.safe_load(action.patch))
+        configuration.set_name(action.name)
+        self._tracker.apply(action.resource, configuration, action.namespace, action.patch_options)
+        return self._tracker.get(action.resource, action.namespace, action.name)
+
+    def patch(self, action: actions.PatchActionImpl) -> Object:
+        obj = self._tracker.get(action.resource, action.namespace, action.name)
+        patched = _patched(obj, action.patch_type, action.patch)
+        self._tracker.patch(action.resource, patched, action.namespace, action.patch_options)
+        return patched
+
+
+def _as_object(obj: Any) -> Object:
+    assert isinstance(obj, Object)
+    return obj
+
+
+def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
+    """A new object of the same class. Raises ValueError or PatchError when the patch does not fit."""
+    document = obj.to_dict()
+    if patch_type == PatchType.JSON:
+        return type(obj).from_dict(jsonpatch.json_patch(document, json.loads(patch)))
+    if patch_type == PatchType.MERGE:
+        return type(obj).from_dict(jsonpatch.merge_patch(document, json.loads(patch)))
+    if patch_type == PatchType.STRATEGIC_MERGE:
+        return type(obj).from_dict(strategicpatch.strategic_merge_map_patch(document, json.loads(patch), type(obj)))
+    raise ValueError(f"PatchType {patch_type} is not supported")
+
+
+@dataclass(frozen=True, slots=True)
+class _VersionedObject:
+    """An object with the version the tracker gave it; without history the object itself does not show it."""
+
+    resource_version: int
+    object: Object
+
+
+# The version of a resource that nothing has changed yet; 0 is special in requests.
+_FIRST_VERSION = 1
+
+
+@dataclass
+class _Resource:
+    """What a tracker knows of one resource.
+
+    Invariants: `version` is that of the latest change; with history `events` are in order of version.
+    """
+
+    version: int = _FIRST_VERSION
+    objects: dict[NamespacedName, _VersionedObject] = field(default_factory=dict)
+    # By namespace, "" for all of them.
+    watchers: dict[str, list[_Watcher]] = field(default_factory=dict)
+    # The log of a tracker with history: (version, namespace, event).
+    events: list[tuple[int, str, watch.Event]] = field(default_factory=list)
+
+
+class _Watcher(watch.RaceFreeFakeWatcher):
+    """A fake watch that never runs full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._result = Channel(sys.maxsize)
+
+
+class _Tracker:
+    def __init__(self, scheme: ObjectScheme, decoder: Decoder, history: bool) -> None:
+        self._scheme = scheme
+        self._decoder = decoder
+        self._history = history
+        # Guards everything below, and the order of events on watches.
+        self._lock = threading.Lock()
+        self._resources: dict[GroupVersionResource, _Resource] = {}
+
+    def list(
+        self, gvr: GroupVersionResource, gvk: GroupVersionKind, ns: str, opts: metav1.ListOptions | None = None
+    ) -> Object:
+        list_gvk = GroupVersionKind(gvk.group, gvk.version or API_VERSION_INTERNAL, gvk.kind + "List")
+        result = self._scheme.new(list_gvk)
+        if not meta.is_list_type(result):
+            raise TypeError(f'"{list_gvk.kind}" is not a list type')
+        with self._lock:
+            resource = self._resources.get(gvr) or _Resource()
+            meta.list_accessor(result).set_resource_version(str(resource.version))
+            meta.set_list(result, [stored.object for stored in _in_namespace(resource.objects.values(), ns)])
+        return result
+
+    def watch(self, gvr: GroupVersionResource, ns: str, opts: metav1.ListOptions | None = None) -> watch.Interface:
+        since = _since(opts)
+        with self._lock:
+            resource = self._resources.setdefault(gvr, _Resource())
+            watcher = _Watcher()
+            resource.watchers.setdefault(ns, []).append(watcher)
+            if since is None:
+                return watcher
+            if self._history and since > 0:
+                self._replay(resource, since, ns, watcher)
+                return watcher
+            for stored in _in_namespace(resource.objects.values(), ns):
+                if since < stored.resource_version:
+                    watcher.add(stored.object.deep_copy())
+        return watcher
+
+    def get(self, gvr: GroupVersionResource, ns: str, name: str, opts: metav1.GetOptions | None = None) -> Object:
+        with self._lock:
+            resource = self._resources.get(gvr)
+            stored = resource.objects.get(NamespacedName(ns, name)) if resource is not None else None
+        if stored is None:
+            raise apierrors.new_not_found(gvr.group_resource(), name)
+        if isinstance(stored.object, metav1.Status) and stored.object.status != metav1.STATUS_SUCCESS:
+            raise apierrors.StatusError(stored.object.deep_copy())
+        return stored.object.deep_copy()
+
+    def add(self, obj: Object) -> None:
+        if meta.is_list_type(obj):
+            for item in meta.extract_list(obj):
+                self.add(self._decoder.decode_document(item) if isinstance(item, dict) else item)
+            return
+        namespace = meta.accessor(obj).get_namespace()
+        for gvk in self._kinds(obj):
+            # A guess: what has an unusual resource name must be put in with create.
+            gvr, _ = meta.unsafe_guess_kind_to_resource(gvk)
+            if gvr.version == API_VERSION_INTERNAL:
+                gvr = GroupVersionResource(gvr.group, "", gvr.resource)
+            self._add(gvr, obj, namespace, replace_existing=False)
+
+    def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
+        self._add(gvr, obj, ns, replace_existing=False)
+
+    def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
+        self._add(gvr, obj, ns, replace_existing=True)
+
+    def patch(
+        self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        self._add(gvr, patched_object, ns, replace_existing=True)
+
+    def apply(
+        self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        """A strategic merge without owners of fields, as fake clients did before they knew better."""
+        obj = self.get(gvr, ns, meta.accessor(apply_configuration).get_name())
+        configuration = json.dumps(apply_configuration.to_dict()).encode()
+        self._add(gvr, _patched(obj, PatchType.STRATEGIC_MERGE, configuration), ns, replace_existing=True)
+
+    def delete(self, gvr: GroupVersionResource, ns: str, name: str, opts: metav1.DeleteOptions | None = None) -> None:
+        with self._lock:
+            resource = self._resources.get(gvr)
+            stored = resource.objects.pop(NamespacedName(ns, name), None) if resource is not None else None
+            if resource is None or stored is None:
+                raise apierrors.new_not_found(gvr.group_resource(), name)
+            last = stored.object
+            if self._history:
+                resource.version += 1
+                last = _with_version(last.deep_copy(), resource.version)
+            self._announce(resource, ns, watch.EventType.DELETED, last)
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        """Tells the reflector that it has to list first."""
+        return True
+
+    def _kinds(self, obj: Object) -> Sequence[GroupVersionKind]:
+        kinds, _ = self._scheme.object_kinds(obj)
+        if isinstance(obj, metav1.PartialObjectMetadata) and obj.api_version:
+            return [obj.group_version_kind()]
+        if not kinds:
+            raise ValueError(f"no registered kinds for {obj!r}")
+        return kinds
+
+    def _add(self, gvr: GroupVersionResource, obj: Object, ns: str, *, replace_existing: bool) -> None:
+        obj = obj.deep_copy()
+        accessor = meta.accessor(obj)
+        if not accessor.get_namespace():
+            accessor.set_namespace(ns)
+        namespace, name = accessor.get_namespace(), accessor.get_name()
+        if namespace != ns:
+            raise apierrors.new_bad_request(
+                f'request namespace does not match object namespace, request: "{ns}" object: "{namespace}"'
+            )
+        key = NamespacedName(namespace, name)
+        with self._lock:
+            resource = self._resources.setdefault(gvr, _Resource())
+            exists = key in resource.objects
+            if exists and not replace_existing:
+                raise apierrors.new_already_exists(gvr.group_resource(), name)
+            if not exists and replace_existing:
+                raise apierrors.new_not_found(gvr.group_resource(), name)
+            resource.version += 1
+            if self._history:
+                _with_version(obj, resource.version)
+            resource.objects[key] = _VersionedObject(resource.version, obj)
+            self._announce(resource, ns, watch.EventType.MODIFIED if exists else watch.EventType.ADDED, obj)
+
+    def _announce(self, resource: _Resource, ns: str, event_type: str, obj: Object) -> None:
+        """Send an event to the watches it concerns, a copy to each, and log it."""
+        if self._history:
+            resource.events.append((resource.version, ns, watch.Event(event_type, obj)))
+        for namespace in (ns, "") if ns else ("",):
+            watchers = resource.watchers.get(namespace)
+            if not watchers:
+                continue
+            watchers[:] = [watcher for watcher in watchers if not watcher.is_stopped()]
+            for watcher in watchers:
+                watcher.action(event_type, obj.deep_copy())
+
+    def _replay(self, resource: _Resource, since: int, ns: str, watcher: _Watcher) -> None:
+        first = bisect_right(resource.events, since, key=lambda logged: logged[0])
+        for _, namespace, event in resource.events[first:]:
+            if ns in ("", namespace):
+                watcher.action(event.type, event.object.deep_copy())
+
+    def __repr__(self) -> str:
+        count = sum(len(resource.objects) for resource in self._resources.values())
+        return f"<ObjectTracker {count} objects of {len(self._resources)} resources>"
+
+    def _check(self) -> None:
+        with self._lock:
+            for resource in self._resources.values():
+                versions = [stored.resource_version for stored in resource.objects.values()]
+                assert len(set(versions)) == len(versions), self
+                assert all(_FIRST_VERSION < version <= resource.version for version in versions), self
+                logged = [version for version, _, _ in resource.events]
+                assert logged == sorted(set(logged)), self
+                assert not self._history or resource.version == _FIRST_VERSION + len(logged), self
+
+
+def new_object_tracker(scheme: ObjectScheme, decoder: Decoder, *, history: bool = False) -> ObjectTracker:
+    """A tracker of objects whose kinds `scheme` knows (Go: testing.NewObjectTracker).
+
+    `decoder` reads the raw items of lists that are added. For `history` see the module.
+    """
+    return _Tracker(scheme, decoder, history)
+
+
+def _since(opts: metav1.ListOptions | None) -> int | None:
+    """The version a watch begins after; None when it begins now, 0 for all that exists."""
+    if opts is None:
+        return None
+    text = opts.resource_version
+    if not text:
+        return 0
+    try:
+        return parse_int(text)
+    except ValueError as err:
+        raise ValueError(f'invalid ResourceVersion "{text}" in ListOptions, must be int64: {err}') from err
+
+
+def _with_version(obj: Object, version: int) -> Object:
+    meta.accessor(obj).set_resource_version(str(version))
+    return obj
+
+
+TypeConverter: TypeAlias = Callable[[GroupVersionKind], typed.Node]
+"""How the fields of a kind merge (Go: managedfields.TypeConverter)."""
+
+
+class _ManagedFieldObjectTracker:
+    """Keeps metadata.managedFields, and lets an apply take or share the ownership of fields."""
+
+    def __init__(self, tracker: ObjectTracker, scheme: Scheme, type_converter: TypeConverter) -> None:
+        self._tracker = tracker
+        self._scheme = scheme
+        self._type_converter = type_converter
+        self.add = tracker.add
+        self.get = tracker.get
+        self.list = tracker.list
+        self.delete = tracker.delete
+        self.watch = tracker.watch
+
+    def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
+        gvk = self._kind_for(gvr)
+        obj = obj.deep_copy()
+        obj.set_group_version_kind(gvk)
+        live = self._get_or_none(gvr, ns, meta.accessor(obj).get_name())
+        manager = opts.field_manager if opts is not None else ""
+        self._tracker.create(gvr, self._updated(gvk, live, obj, manager), ns, opts)
+
+    def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
+        gvk = self._kind_for(gvr)
+        live = self._tracker.get(gvr, ns, meta.accessor(obj).get_name())
+        manager = opts.field_manager if opts is not None else ""
+        self._tracker.update(gvr, self._updated(gvk, live, obj, manager), ns, opts)
+
+    def patch(
+        self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        gvk = self._kind_for(gvr)
+        live = self._tracker.get(gvr, ns, meta.accessor(patched_object).get_name())
+        manager = opts.field_manager if opts is not None else ""
+        self._tracker.patch(gvr, self._updated(gvk, live, patched_object, manager), ns, opts)
+
+    def apply(
+        self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        gvk = self._kind_for(gvr)
+        options = opts if opts is not None else metav1.PatchOptions()
+        live = self._get_or_none(gvr, ns, meta.accessor(apply_configuration).get_name())
+        merged = self._applied(gvk, live, apply_configuration, options)
+        if live is None:
+            self._tracker.create(gvr, merged, ns, metav1.CreateOptions(field_manager=options.field_manager))
+        else:
+            self._tracker.update(gvr, merged, ns, metav1.UpdateOptions(field_manager=options.field_manager))
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        """Tells the reflector that it has to list first."""
+        return True
+
+    def _kind_for(self, gvr: GroupVersionResource) -> GroupVersionKind:
+        """The kind of a resource, by the names its kinds suggest. Looks anew each time: the scheme may have grown."""
+        mapper = meta.new_default_rest_mapper([gvr.group_version()])
+        for kind in self._scheme.known_types(gvr.group_version()):
+            mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
+        return mapper.kind_for(gvr)
+
+    def _get_or_none(self, gvr: GroupVersionResource, ns: str, name: str) -> Object | None:
+        try:
+            return self._tracker.get(gvr, ns, name)
+        except apierrors.StatusError as err:
+            if not apierrors.is_not_found(err):
+                raise
+            return None
+
+    def _updated(self, gvk: GroupVersionKind, live: Object | None, obj: Object, manager: str) -> Object:
+        """`obj` with the fields that differ from `live` given to `manager`."""
+        old, old_managed = _without_managed_fields(live)
+        new, new_managed = _without_managed_fields(obj)
+        api_version, _ = gvk.to_api_version_and_kind()
+        node = self._type_converter(gvk)
+        managed = apply.updated(node, old, new, new_managed or old_managed, manager, api_version, "", _now())
+        return _with_managed_fields(type(obj), new, managed)
+
+    def _applied(
+        self, gvk: GroupVersionKind, live: Object | None, configuration: Object, options: metav1.PatchOptions
+    ) -> Object:
+        """`live` with the configuration applied. Raises the Conflict of an apply without force."""
+        old, old_managed = _without_managed_fields(live)
+        config, _ = _without_managed_fields(configuration)
+        api_version, _ = gvk.to_api_version_and_kind()
+        try:
+            merged, managed = apply.applied(
+                self._type_converter(gvk),
+                old,
+                config,
+                old_managed,
+                options.field_manager,
+                api_version,
+                "",
+                bool(options.force),
+                _now(),
+                live is None,
+            )
+        except apply_errors.ApiError as err:
+            raise apierrors.StatusError(metav1.Status.from_dict(err.status())) from err
+        return _with_managed_fields(type(live or self._scheme.new(gvk)), merged, managed)
+
+    def __repr__(self) -> str:
+        return f"<field-managed {self._tracker!r}>"
+
+
+def new_field_managed_object_tracker(
+    scheme: Scheme, decoder: Decoder, type_converter: TypeConverter | None = None, *, history: bool = False
+) -> ObjectTracker:
+    """A tracker that keeps managedFields and applies as a server does (Go: testing.NewFieldManagedObjectTracker).
+
+    Without `type_converter` the fields of built-in kinds merge as the API says, those of others as their JSON suggests.
+    """
+    tracker = new_object_tracker(scheme, decoder, history=history)
+    return _ManagedFieldObjectTracker(tracker, scheme, type_converter or _built_in_types)
+
+
+def _built_in_types(gvk: GroupVersionKind) -> typed.Node:
+    api_version, kind = gvk.to_api_version_and_kind()
+    struct = types_of_kinds.kind_struct(api_version, kind)
+    if struct is None:
+        return typed.of_schema(None, root=True)
+    return typed.of_struct(struct.package, struct.name)
+
+
+def _without_managed_fields(obj: Object | None) -> tuple[dict[str, Any], Any]:
+    """The document, and the managedFields it had."""
+    if obj is None:
+        return {}, None
+    document = obj.to_dict()
+    managed = (document.get("metadata") or {}).pop("managedFields", None)
+    return document, managed
+
+
+def _with_managed_fields(cls: type[Object], document: dict[str, Any], managed: list[dict[str, Any]]) -> Object:
+    metadata = document.setdefault("metadata", {})
+    if managed:
+        metadata["managedFields"] = managed
+    return cls.from_dict(document)
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(int(REAL_CLOCK.now()), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _in_namespace(stored: Iterable[_VersionedObject], ns: str) -> list[_VersionedObject]:
+    """Those of the namespace, of all with "", by namespace and name."""
+    found = []
+    for versioned in stored:
+        accessor = meta.accessor(versioned.object)
+        if ns in ("", accessor.get_namespace()):
+            found.append(((accessor.get_namespace(), accessor.get_name()), versioned))
+    found.sort(key=lambda pair: pair[0])
+    return [versioned for _, versioned in found]
+
+
+def default_watch_reactor(
+    watch_interface: watch.Interface | None, err: BaseException | None = None
+) -> WatchReactionFunc:
+    """A reaction that answers every watch with `watch_interface`, or by raising `err` (Go: DefaultWatchReactor)."""
+
+    def react(action: Action) -> tuple[bool, watch.Interface | None]:
+        if err is not None:
+            raise err
+        return True, watch_interface
+
+    return react
+
+
+@dataclass
+class SimpleReactor:
+    """A reaction for one verb and resource, "*" for any (Go: testing.SimpleReactor)."""
+
+    verb: str
+    resource: str
+    reaction: ReactionFunc
+
+    def handles(self, action: Action) -> bool:
+        """Whether verb and resource are those of this reactor."""
+        return self.verb in ("*", action.get_verb()) and _resource_covers(self.resource, action)
+
+    def react(self, action: Action) -> tuple[bool, Object | None]:
+        """What the reaction returns."""
+        return self.reaction(action)
+
+
+@dataclass
+class SimpleWatchReactor:
+    """A reaction for watches of one resource, "*" for any (Go: testing.SimpleWatchReactor)."""
+
+    resource: str
+    reaction: WatchReactionFunc
+
+    def handles(self, action: Action) -> bool:
+        """Whether the resource is that of this reactor."""
+        return _resource_covers(self.resource, action)
+
+    def react(self, action: Action) -> tuple[bool, watch.Interface | None]:
+        """What the reaction returns."""
+        return self.reaction(action)
+
+
+@dataclass
+class SimpleProxyReactor:
+    """A reaction for reads of one resource through the API server, "*" for any (Go: testing.SimpleProxyReactor)."""
+
+    resource: str
+    reaction: ProxyReactionFunc
+
+    def handles(self, action: Action) -> bool:
+        """Whether the resource is that of this reactor."""
+        return _resource_covers(self.resource, action)
+
+    def react(self, action: Action) -> tuple[bool, rest.ResponseWrapper | None]:
+        """What the reaction returns."""
+        return self.reaction(action)
+
+
+def _resource_covers(resource: str, action: Action) -> bool:
+    """Whether a pattern such as "*", "pods" or "pods/status" covers the action. "pods" covers its subresources."""
+    if resource in ("*", action.get_resource().resource):
+        return True
+    top, slash, sub = resource.partition("/")
+    return bool(slash) and top == action.get_resource().resource and sub == action.get_subresource()
