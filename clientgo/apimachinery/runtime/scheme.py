@@ -119,9 +119,9 @@ class Scheme:
     def _own_kind(self, obj: Object) -> GroupVersionKind:
         gvk = obj.group_version_kind()
         if not gvk.kind:
-            raise new_missing_kind_err(f"unstructured object has no kind: {obj!r}")
+            raise new_missing_kind_err("unstructured object has no kind")
         if not gvk.version:
-            raise new_missing_version_err(f"unstructured object has no version: {obj!r}")
+            raise new_missing_version_err("unstructured object has no version")
         return gvk
 
     def recognizes(self, gvk: GroupVersionKind) -> bool:

@@ -146,9 +146,15 @@ class Broadcaster:
 
     def _distribute(self, event: Event) -> None:
         for watcher in self._watchers.values():
-            if watcher.result.try_send(event) or self._drop_if_full:
+            if watcher.result.try_send(event):
                 continue
-            select([watcher.stopped, Send(watcher.result, event)])
+            if self._drop_if_full:
+                self._event_dropped()
+            else:
+                select([watcher.stopped, Send(watcher.result, event)])
+
+    def _event_dropped(self) -> None:
+        """A watcher's channel was full. For subclasses that count or log; runs in the broadcaster's thread."""
 
     def _close_all(self) -> None:
         for watcher in self._watchers.values():

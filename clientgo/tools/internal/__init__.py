@@ -1,0 +1,1 @@
+"""Parts shared by tools (k8s.io/client-go/tools/internal)."""

@@ -1,0 +1,32 @@
+"""The recorder of events.k8s.io, shared by tools/events and tools/record.
+
+Mirrors k8s.io/client-go/tools/internal/events/interfaces.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from clientgo import klog
+
+
+class EventRecorder(Protocol):
+    """Records events about objects. Go: internal/events.EventRecorder."""
+
+    def eventf(
+        self, regarding: Any, related: Any, eventtype: str, reason: str, action: str, note: str, /, *args: Any
+    ) -> None:
+        """Record an event about `regarding`; `related` is a second object, or None. Never blocks, never raises.
+
+        `reason` is why it happened and `action` what was done, both in CamelCase; `note` is for people, with `args`
+        filled in.
+        """
+        ...
+
+
+class EventRecorderLogger(EventRecorder, Protocol):
+    """A recorder whose own problems go to a logger. Go: internal/events.EventRecorderLogger."""
+
+    def with_logger(self, logger: klog.Logger) -> EventRecorderLogger:
+        """The same recorder with this logger."""
+        ...

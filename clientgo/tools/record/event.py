@@ -1,0 +1,581 @@
+"""Recording events: recorders hand them over, a broadcaster gives them to sinks and logs.
+
+Mirrors k8s.io/client-go/tools/record/event.go. A recorder never blocks its controller: the broadcaster's queue holds
+1,000 events and each watcher's another 1,000, and what does not fit is dropped, as in Go. Beyond Go, a broadcaster
+counts what became of its events (`statistics()`), drops included.
+
+Two things differ. Handlers get the very event other watchers get, and must not change it. After `shutdown` a watcher
+stops at once, what is in its channel counted as dropped; Go's watchers take some of that, by chance.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, TypeAlias
+
+from clientgo import context, klog
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime, watch
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta.v1.time import from_clock
+from clientgo.apimachinery.runtime.timestamps import format_time
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util.sprintf import sprintf
+from clientgo.channel import Channel, select
+from clientgo.context import Context
+from clientgo.rest import RequestConstructionError
+from clientgo.tools import reference
+from clientgo.tools.internal import events as internalevents
+from clientgo.tools.record.events_cache import (
+    EventAggregatorKeyFunc,
+    EventAggregatorMessageFunc,
+    EventCorrelateResult,
+    EventCorrelator,
+    EventSpamKeyFunc,
+    new_event_correlator_with_options,
+)
+from clientgo.tools.record.util import generate_event_name, is_key_not_found_error, validate_event_type
+from clientgo.utils.clock import PassiveClock, RealClock
+
+MAX_TRIES_PER_EVENT: Final = 12
+"""How often an event is written before it is given up. Go: record.maxTriesPerEvent."""
+
+DEFAULT_SLEEP_DURATION = 10.0
+"""Seconds between two tries; programs may set it on this module. Go: record.defaultSleepDuration."""
+
+MAX_QUEUED_EVENTS: Final = 1000
+"""Events that may wait for the broadcaster, and for each watcher. Go: record.maxQueuedEvents."""
+
+
+class EventSink(Protocol):
+    """Where events are written, normally the API: kubernetes.typed.core.v1's EventSinkImpl. Go: record.EventSink.
+
+    All methods may block and raise. They give the event as the server has it now.
+    """
+
+    def create(self, event: corev1.Event) -> corev1.Event:
+        """Write a new event."""
+        ...
+
+    def update(self, event: corev1.Event) -> corev1.Event:
+        """Replace an event."""
+        ...
+
+    def patch(self, old_event: corev1.Event, data: bytes) -> corev1.Event:
+        """Apply a strategic merge patch to an event."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CorrelatorOptions:
+    """How many events are made of many; a zero or None means the default. Go: record.CorrelatorOptions."""
+
+    # Entries of each cache: 4096.
+    lru_cache_size: int = 0
+    # Events a source may write about one object at once: 25.
+    burst_size: int = 0
+    # Events a second it may write in the long run: one in five minutes.
+    qps: float = 0.0
+    key_func: EventAggregatorKeyFunc | None = None
+    message_func: EventAggregatorMessageFunc | None = None
+    # Similar events within the interval before they are combined: 10.
+    max_events: int = 0
+    # 600.
+    max_interval_in_seconds: int = 0
+    clock: PassiveClock | None = None
+    spam_key_func: EventSpamKeyFunc | None = None
+
+
+class EventRecorder(Protocol):
+    """Records events about objects. No method blocks or raises; what goes wrong is logged. Go: record.EventRecorder."""
+
+    def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
+        """Record an event about `object`.
+
+        `eventtype` is "Normal" or "Warning", `reason` a CamelCase word for programs, `message` a text for people.
+        """
+        ...
+
+    def eventf(self, object: Any, eventtype: str, reason: str, message_fmt: str, /, *args: Any) -> None:
+        """`event` with `args` filled into the message; both Go's and Python's verbs are understood."""
+        ...
+
+    def annotated_eventf(
+        self,
+        object: Any,
+        annotations: Mapping[str, str] | None,
+        eventtype: str,
+        reason: str,
+        message_fmt: str,
+        /,
+        *args: Any,
+    ) -> None:
+        """`eventf` with annotations on the event."""
+        ...
+
+
+class EventRecorderLogger(EventRecorder, Protocol):
+    """A recorder whose own problems go to a logger. Go: record.EventRecorderLogger."""
+
+    def with_logger(self, logger: klog.Logger) -> EventRecorderLogger:
+        """The same recorder with this logger."""
+        ...
+
+
+class EventBroadcaster(Protocol):
+    """Takes events from recorders and gives them to handlers, sinks and logs. Go: record.EventBroadcaster.
+
+    Each start_* method starts a thread and gives the watch it reads; stopping the watch ends it.
+    """
+
+    def start_event_watcher(self, event_handler: Callable[[corev1.Event], None]) -> watch.Interface:
+        """Call the handler with each event, in a thread of its own."""
+        ...
+
+    def start_recording_to_sink(self, sink: EventSink) -> watch.Interface:
+        """Write the events, correlated, to the sink."""
+        ...
+
+    def start_logging(self, logf: Callable[..., None]) -> watch.Interface:
+        """Log each event with a printf-like function such as klog.infof."""
+        ...
+
+    def start_structured_logging(self, verbosity: int) -> watch.Interface:
+        """Log each event at this verbosity."""
+        ...
+
+    def new_recorder(self, scheme: runtime.Scheme, source: corev1.EventSource) -> EventRecorderLogger:
+        """A recorder for one component; the scheme tells the kinds of typed objects."""
+        ...
+
+    def shutdown(self) -> None:
+        """Take no more events and stop the watchers."""
+
+
+class EventRecorderAdapter:
+    """Lets a recorder of core/v1 events be used as one of events.k8s.io; `related` and `action` get lost.
+
+    Go: record.EventRecorderAdapter.
+    """
+
+    def __init__(self, recorder: EventRecorderLogger) -> None:
+        self._recorder = recorder
+
+    def eventf(
+        self, regarding: Any, related: Any, eventtype: str, reason: str, action: str, note: str, /, *args: Any
+    ) -> None:
+        """Go: EventRecorderAdapter.Eventf."""
+        self._recorder.eventf(regarding, eventtype, reason, note, *args)
+
+    def with_logger(self, logger: klog.Logger) -> internalevents.EventRecorderLogger:
+        """Go: EventRecorderAdapter.WithLogger."""
+        return EventRecorderAdapter(self._recorder.with_logger(logger))
+
+
+def new_event_recorder_adapter(recorder: EventRecorderLogger) -> EventRecorderAdapter:
+    """Go: record.NewEventRecorderAdapter."""
+    return EventRecorderAdapter(recorder)
+
+
+@dataclass(slots=True)
+class _Config:
+    """Go: record.config."""
+
+    correlator_options: CorrelatorOptions = field(default_factory=CorrelatorOptions)
+    context: Context | None = None
+    sleep_duration: float = 0.0
+
+
+BroadcasterOption: TypeAlias = Callable[[_Config], None]
+"""Go: record.BroadcasterOption."""
+
+
+def new_broadcaster(*opts: BroadcasterOption) -> EventBroadcasterImpl:
+    """A broadcaster, running; `shutdown` ends it. Go: record.NewBroadcaster."""
+    config = _Config(sleep_duration=DEFAULT_SLEEP_DURATION)
+    for opt in opts:
+        opt(config)
+    return EventBroadcasterImpl(config)
+
+
+def new_broadcaster_for_tests(sleep_duration: float) -> EventBroadcasterImpl:
+    """A broadcaster that sleeps so many seconds between tries. Go: record.NewBroadcasterForTests."""
+    return new_broadcaster(with_sleep_duration(sleep_duration))
+
+
+def new_broadcaster_with_correlator_options(options: CorrelatorOptions) -> EventBroadcasterImpl:
+    """Go: record.NewBroadcasterWithCorrelatorOptions."""
+    return new_broadcaster(with_correlator_options(options))
+
+
+def with_correlator_options(options: CorrelatorOptions) -> BroadcasterOption:
+    """Go: record.WithCorrelatorOptions."""
+
+    def option(config: _Config) -> None:
+        config.correlator_options = options
+
+    return option
+
+
+def with_context(ctx: Context) -> BroadcasterOption:
+    """Shut the broadcaster down when `ctx` is done; its logger is used. Go: record.WithContext."""
+
+    def option(config: _Config) -> None:
+        config.context = ctx
+
+    return option
+
+
+def with_sleep_duration(sleep_duration: float) -> BroadcasterOption:
+    """Sleep so many seconds between two tries. Go: record.WithSleepDuration."""
+
+    def option(config: _Config) -> None:
+        config.sleep_duration = sleep_duration
+
+    return option
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventStatistics:
+    """What became of a broadcaster's events so far; no Go counterpart. Sinks are summed up."""
+
+    # Sink calls that succeeded.
+    created: int = 0
+    patched: int = 0
+    # Sink calls that failed, whatever came of the event then.
+    failed_tries: int = 0
+    # Dropped because the broadcaster's queue was full, or because a watcher's was.
+    dropped_queue_full: int = 0
+    dropped_watcher_full: int = 0
+    # Dropped by the spam filter of a sink.
+    dropped_as_spam: int = 0
+    # Refused by the server, or given up after MAX_TRIES_PER_EVENT.
+    dropped_rejected: int = 0
+    dropped_retry_limit: int = 0
+    # Not written because the broadcaster was shut down.
+    dropped_shutdown: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """Drops of all kinds."""
+        return (
+            self.dropped_queue_full
+            + self.dropped_watcher_full
+            + self.dropped_as_spam
+            + self.dropped_rejected
+            + self.dropped_retry_limit
+            + self.dropped_shutdown
+        )
+
+
+class EventBroadcasterImpl(watch.Broadcaster):
+    """The EventBroadcaster; `new_broadcaster` makes it. Thread-safe. Go: record.eventBroadcasterImpl.
+
+    Threads: "watch-broadcaster" hands events out, and each watcher has an "event-watcher". `shutdown` joins the first;
+    a watcher's thread ends right after the call of its handler or sink that is under way.
+    """
+
+    def __init__(self, config: _Config) -> None:
+        super().__init__(
+            MAX_QUEUED_EVENTS, watch.FullChannelBehavior.DROP_IF_CHANNEL_FULL, incoming_queue_length=MAX_QUEUED_EVENTS
+        )
+        self._sleep_duration = config.sleep_duration
+        self._options = config.correlator_options
+        # Guards _statistics.
+        self._statistics_lock = threading.Lock()
+        self._statistics = EventStatistics()
+        parent = config.context or context.background()
+        self._cancelation_ctx, self._cancel = context.with_cancel(parent)
+        self._forget_parent = parent.add_done_callback(self._shutdown_in_background)
+
+    def _shutdown_in_background(self) -> None:
+        """The parent context is done; whoever cancelled it must not wait for us."""
+        threading.Thread(target=super().shutdown, name="event-broadcaster-shutdown", daemon=True).start()
+
+    def start_recording_to_sink(self, sink: EventSink) -> watch.Interface:
+        """Each sink has a correlator of its own. Go: StartRecordingToSink."""
+        correlator = new_event_correlator_with_options(self._options)
+        return self.start_event_watcher(lambda event: self._record_to_sink(sink, event, correlator))
+
+    def shutdown(self) -> None:
+        """Hand out what is queued, then stop the watchers. Blocks for the first only. Go: Shutdown."""
+        self._forget_parent()
+        super().shutdown()
+        self._cancel()
+
+    def statistics(self) -> EventStatistics:
+        """What became of the events so far."""
+        with self._statistics_lock:
+            return self._statistics
+
+    def _count(self, name: str, number: int = 1) -> int:
+        """Add to one of the statistics; the new value."""
+        with self._statistics_lock:
+            total: int = getattr(self._statistics, name) + number
+            self._statistics = replace(self._statistics, **{name: total})
+        return total
+
+    def _event_dropped(self) -> None:
+        """A watcher's channel is full. Called by the broadcaster's thread."""
+        dropped = self._count("dropped_watcher_full")
+        # Go is silent here. One line for each doubling: a flood of events must not become a flood of lines.
+        if dropped & (dropped - 1) == 0:
+            self._logger().error(None, "Event watcher is too slow, dropped events", dropped=dropped)
+
+    def _logger(self) -> klog.Logger:
+        return klog.from_context(self._cancelation_ctx)
+
+    def _record_to_sink(self, sink: EventSink, event: corev1.Event, event_correlator: EventCorrelator) -> None:
+        """Write the event, or drop it. Blocks until that is settled. Go: recordToSink."""
+        result = event_correlator.event_correlate(event)
+        if result.skip:
+            self._count("dropped_as_spam")
+            return
+        tries = 0
+        while not self._record_event(sink, result, event_correlator):
+            tries += 1
+            if tries >= MAX_TRIES_PER_EVENT:
+                self._count("dropped_retry_limit")
+                self._logger().error(None, "Unable to write event (retry limit exceeded!)", event=result.event)
+                return
+            # The first delay is random, so that many clients do not come back at once when a server does.
+            delay = self._sleep_duration * (random.random() if tries == 1 else 1.0)
+            if not context.sleep(self._cancelation_ctx, delay):
+                self._count("dropped_shutdown")
+                self._logger().error(None, "Unable to write event (broadcaster is shut down)", event=result.event)
+                return
+
+    def _record_event(self, sink: EventSink, result: EventCorrelateResult, event_correlator: EventCorrelator) -> bool:
+        """Try once; True when the event is settled, written or not. Go: record.recordEvent."""
+        event = result.event
+        assert event is not None
+        try:
+            new_event = self._write(sink, event, result.patch or b"")
+        except Exception as err:
+            self._count("failed_tries")
+            if not self._is_final(err, event):
+                self._logger().error(err, "Unable to write event (may retry after sleeping)", event=event)
+                return False
+            self._count("dropped_rejected")
+            return True
+        event_correlator.update_state(new_event)
+        return True
+
+    def _write(self, sink: EventSink, event: corev1.Event, patch: bytes) -> corev1.Event:
+        """Patch a repeat, create what is new or has expired on the server."""
+        if event.count > 1:
+            try:
+                patched = sink.patch(event, patch)
+            except Exception as err:
+                if not is_key_not_found_error(err):
+                    raise
+            else:
+                self._count("patched")
+                return patched
+        # An object that is to be created may not carry a version.
+        event.set_resource_version("")
+        created = sink.create(event)
+        self._count("created")
+        return created
+
+    def _is_final(self, err: Exception, event: corev1.Event) -> bool:
+        """Whether trying again makes no sense; says so in the log."""
+        logger = self._logger()
+        if isinstance(err, RequestConstructionError):
+            logger.error(err, "Unable to construct event (will not retry!)", event=event)
+            return True
+        if not isinstance(err, errors.StatusError):
+            return False
+        harmless = errors.is_already_exists(err) or errors.has_status_cause(err, corev1.NAMESPACE_TERMINATING_CAUSE)
+        if harmless:
+            logger.v(5).info("Server rejected event (will not retry!)", event=event, err=err)
+        else:
+            logger.error(err, "Server rejected event (will not retry!)", event=event)
+        return True
+
+    def start_logging(self, logf: Callable[..., None]) -> watch.Interface:
+        """Go: StartLogging."""
+
+        def log(event: corev1.Event) -> None:
+            text = "Event(%r): type: '%s' reason: '%s' %s"
+            logf(text, event.involved_object, event.type, event.reason, event.message)
+
+        return self.start_event_watcher(log)
+
+    def start_structured_logging(self, verbosity: int) -> watch.Interface:
+        """Go: StartStructuredLogging."""
+        logger = self._logger().v(verbosity)
+
+        def log(event: corev1.Event) -> None:
+            about = event.involved_object
+            logger.info(
+                "Event occurred",
+                object=klog.kref(about.namespace, about.name),
+                fieldPath=about.field_path,
+                kind=about.kind,
+                apiVersion=about.api_version,
+                type=event.type,
+                reason=event.reason,
+                message=event.message,
+            )
+
+        return self.start_event_watcher(log)
+
+    def start_event_watcher(self, event_handler: Callable[[corev1.Event], None]) -> watch.Interface:
+        """The handler must not change the event. What it raises is logged. Go: StartEventWatcher."""
+        try:
+            watcher = self.watch()
+        except RuntimeError as err:
+            self._logger().error(err, "Unable start event watcher (will not retry!)")
+            return watch.new_empty_watch()
+        threading.Thread(
+            target=self._run_event_watcher, args=(watcher, event_handler), name="event-watcher", daemon=True
+        ).start()
+        return watcher
+
+    def _run_event_watcher(self, watcher: watch.Interface, event_handler: Callable[[corev1.Event], None]) -> None:
+        done, results = self._cancelation_ctx.done(), watcher.result_chan()
+        while not done.is_set():
+            item, ok, ready = results.try_receive()
+            if not ready:
+                chosen = select([done, results])
+                if chosen.case == 0:
+                    break
+                item, ok = chosen.value, chosen.ok
+            if not ok or item is None:
+                return
+            if isinstance(item.object, corev1.Event):
+                with utilruntime.handle_crash():
+                    event_handler(item.object)
+        watcher.stop()
+        self._count_undelivered(results)
+
+    def _count_undelivered(self, results: Channel[watch.Event]) -> None:
+        if undelivered := len(results):
+            self._count("dropped_shutdown", undelivered)
+            self._logger().error(None, "Events were not handled (broadcaster is shut down)", dropped=undelivered)
+
+    def new_recorder(self, scheme: runtime.Scheme, source: corev1.EventSource) -> EventRecorderLogger:
+        """Go: NewRecorder."""
+        return _RecorderImplLogger(_RecorderImpl(scheme, source, self, RealClock()), klog.background())
+
+
+class _RecorderImpl:
+    """Makes events and hands them to the broadcaster. Go: record.recorderImpl."""
+
+    def __init__(
+        self,
+        scheme: runtime.Scheme | None,
+        source: corev1.EventSource,
+        broadcaster: EventBroadcasterImpl,
+        clock: PassiveClock,
+    ) -> None:
+        self._scheme = scheme
+        self._source = source.to_dict()
+        self._broadcaster = broadcaster
+        self._clock = clock
+
+    def generate_event(
+        self,
+        logger: klog.Logger,
+        object: Any,
+        annotations: Mapping[str, str] | None,
+        eventtype: str,
+        reason: str,
+        message: str,
+    ) -> None:
+        """Hand the event over at once, or log why not. Go: generateEvent."""
+        try:
+            ref = reference.get_reference(self._scheme, object)
+        except Exception as err:
+            logger.error(
+                err,
+                "Could not construct reference, will not report event",
+                object=object,
+                eventType=eventtype,
+                reason=reason,
+                message=message,
+            )
+            return
+        if not validate_event_type(eventtype):
+            logger.error(None, "Unsupported event type", eventType=eventtype)
+            return
+        event = self.make_event(ref, annotations, eventtype, reason, message)
+        try:
+            sent = self._broadcaster.action_or_drop(watch.EventType.ADDED, event)
+        except RuntimeError as err:
+            self._broadcaster._count("dropped_shutdown")
+            logger.error(err, "Unable to record event (will not retry!)")
+            return
+        if not sent:
+            self._broadcaster._count("dropped_queue_full")
+            logger.error(None, "Unable to record event: too many queued events, dropped event", event=event)
+
+    def make_event(
+        self,
+        ref: corev1.ObjectReference,
+        annotations: Mapping[str, str] | None,
+        eventtype: str,
+        reason: str,
+        message: str,
+    ) -> corev1.Event:
+        """The event, count 1, in the object's namespace or in "default". Go: makeEvent.
+
+        Builds the document itself: a controller may record many events, and its thread pays for it.
+        """
+        moment = from_clock(self._clock.now())
+        timestamp = format_time(moment)
+        metadata: dict[str, Any] = {
+            "name": generate_event_name(ref.name, moment.unix_nano()),
+            "namespace": ref.namespace or "default",
+        }
+        if annotations:
+            metadata["annotations"] = dict(annotations)
+        return corev1.Event.from_dict(
+            {
+                "metadata": metadata,
+                "involvedObject": ref.to_dict(),
+                "reason": reason,
+                "message": message,
+                "source": dict(self._source),
+                "firstTimestamp": timestamp,
+                "lastTimestamp": timestamp,
+                "count": 1,
+                "type": eventtype,
+                "reportingComponent": self._source.get("component", ""),
+                "reportingInstance": self._source.get("host", ""),
+            }
+        )
+
+
+class _RecorderImplLogger:
+    """The EventRecorderLogger. Thread-safe. Go: record.recorderImplLogger."""
+
+    def __init__(self, recorder: _RecorderImpl, logger: klog.Logger) -> None:
+        self._recorder = recorder
+        self._logger = logger
+
+    def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
+        self._recorder.generate_event(self._logger, object, None, eventtype, reason, message)
+
+    def eventf(self, object: Any, eventtype: str, reason: str, message_fmt: str, /, *args: Any) -> None:
+        self.event(object, eventtype, reason, sprintf(message_fmt, *args))
+
+    def annotated_eventf(
+        self,
+        object: Any,
+        annotations: Mapping[str, str] | None,
+        eventtype: str,
+        reason: str,
+        message_fmt: str,
+        /,
+        *args: Any,
+    ) -> None:
+        message = sprintf(message_fmt, *args)
+        self._recorder.generate_event(self._logger, object, annotations, eventtype, reason, message)
+
+    def with_logger(self, logger: klog.Logger) -> EventRecorderLogger:
+        return _RecorderImplLogger(self._recorder, logger)

@@ -1,0 +1,355 @@
+"""Makes few events of many: similar ones are combined, repeated ones counted, too many dropped.
+
+Mirrors k8s.io/client-go/tools/record/events_cache.go. An event passes three stages: the aggregator replaces it by a
+combined one when many differ in nothing but their message; the logger turns a repeat into a patch of the count; the
+spam filter drops what one source says too often about one object.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta.v1.time import from_clock
+from clientgo.apimachinery.runtime.timestamps import format_time
+from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+from clientgo.apimachinery.util.json import marshal
+from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
+from clientgo.util.flowcontrol import PassiveRateLimiter, new_token_bucket_passive_rate_limiter_with_clock
+from clientgo.utils import lru
+from clientgo.utils.clock import PassiveClock, RealClock
+
+if TYPE_CHECKING:
+    from clientgo.tools.record.event import CorrelatorOptions
+
+MAX_LRU_CACHE_ENTRIES: Final = 4096
+DEFAULT_AGGREGATE_MAX_EVENTS: Final = 10
+DEFAULT_AGGREGATE_INTERVAL_IN_SECONDS: Final = 600
+DEFAULT_SPAM_BURST: Final = 25
+DEFAULT_SPAM_QPS: Final = 1.0 / 300.0
+
+
+def _join(document: JSONObject, involved: tuple[str, ...], own: tuple[str, ...]) -> str:
+    """The texts that tell where an event comes from and what it is about, in a row.
+
+    Read from the document: this runs several times for every event.
+    """
+    source = document.get("source") or {}
+    about = document.get("involvedObject") or {}
+    parts = [source.get("component"), source.get("host")]
+    parts += [about.get(name) for name in involved]
+    parts += [document.get(name) for name in own]
+    return "".join(part or "" for part in parts)
+
+
+_OBJECT: Final = ("kind", "namespace", "name", "uid", "apiVersion")
+_OBJECT_PART: Final = ("kind", "namespace", "name", "fieldPath", "uid", "apiVersion")
+
+
+def _get_event_key(event: corev1.Event) -> str:
+    """Equal for repeats of one event. Go: record.getEventKey."""
+    return _join(event._document, _OBJECT_PART, ("type", "reason", "message"))
+
+
+def _get_spam_key(event: corev1.Event) -> str:
+    """Equal for events that share a token bucket: one source and one object. Go: record.getSpamKey."""
+    return _join(event._document, _OBJECT, ("type",))
+
+
+EventSpamKeyFunc: TypeAlias = Callable[[corev1.Event], str]
+"""Gives the name of the token bucket an event draws from. Go: record.EventSpamKeyFunc."""
+
+EventFilterFunc: TypeAlias = Callable[[corev1.Event], bool]
+"""Whether an event is to be dropped. Go: record.EventFilterFunc."""
+
+
+class EventSourceObjectSpamFilter:
+    """Drops what comes too often: a token bucket per key, kept while among the last used. Go: same name.
+
+    One thread uses it at a time (each sink has its own).
+    """
+
+    def __init__(
+        self, lru_cache_size: int, burst: int, qps: float, clock: PassiveClock, spam_key_func: EventSpamKeyFunc
+    ) -> None:
+        self._cache = lru.Cache(lru_cache_size)
+        self._burst = burst
+        self._qps = qps
+        self._clock = clock
+        self._spam_key_func = spam_key_func
+
+    def filter(self, event: corev1.Event) -> bool:
+        """Take a token for the event; True when there was none. Go: EventSourceObjectSpamFilter.Filter."""
+        key = self._spam_key_func(event)
+        found, _ = self._cache.get(key)
+        limiter = cast("PassiveRateLimiter | None", found)
+        if limiter is None:
+            limiter = new_token_bucket_passive_rate_limiter_with_clock(self._qps, self._burst, self._clock)
+            self._cache.add(key, limiter)
+        return not limiter.try_accept()
+
+
+def new_event_source_object_spam_filter(
+    lru_cache_size: int, burst: int, qps: float, clock: PassiveClock, spam_key_func: EventSpamKeyFunc
+) -> EventSourceObjectSpamFilter:
+    """Go: record.NewEventSourceObjectSpamFilter."""
+    return EventSourceObjectSpamFilter(lru_cache_size, burst, qps, clock, spam_key_func)
+
+
+EventAggregatorKeyFunc: TypeAlias = Callable[[corev1.Event], tuple[str, str]]
+"""Gives the key similar events share, and what tells them apart. Go: record.EventAggregatorKeyFunc."""
+
+
+def event_aggregator_by_reason_func(event: corev1.Event) -> tuple[str, str]:
+    """Similar are events that differ in their message only. Go: record.EventAggregatorByReasonFunc."""
+    document = event._document
+    key = _join(document, _OBJECT, ("type", "reason", "reportingComponent", "reportingInstance"))
+    return key, document.get("message") or ""
+
+
+EventAggregatorMessageFunc: TypeAlias = Callable[[corev1.Event], str]
+"""Gives the message of a combined event. Go: record.EventAggregatorMessageFunc."""
+
+
+def event_aggregator_by_reason_message_func(event: corev1.Event) -> str:
+    """Says that the event stands for others too. Go: record.EventAggregatorByReasonMessageFunc."""
+    return f"(combined from similar events): {event.message}"
+
+
+@dataclass(slots=True)
+class _AggregateRecord:
+    """What is known of similar events. Go: record.aggregateRecord."""
+
+    last_timestamp: float
+    local_keys: dict[str, None] = field(default_factory=dict)
+
+
+class EventAggregator:
+    """Combines similar events once there are many within an interval. Thread-safe. Go: record.EventAggregator."""
+
+    def __init__(
+        self,
+        lru_cache_size: int,
+        key_func: EventAggregatorKeyFunc,
+        message_func: EventAggregatorMessageFunc,
+        max_events: int,
+        max_interval_in_seconds: int,
+        clock: PassiveClock,
+    ) -> None:
+        # Guards the records in the cache.
+        self._lock = threading.Lock()
+        self._cache = lru.Cache(lru_cache_size)
+        self._key_func = key_func
+        self._message_func = message_func
+        self._max_events = max_events
+        self._max_interval_in_seconds = max_interval_in_seconds
+        self._clock = clock
+
+    def event_aggregate(self, new_event: corev1.Event) -> tuple[corev1.Event, str]:
+        """The event to go on with, and its key: the event itself, or one that stands for all similar ones.
+
+        Go: EventAggregator.EventAggregate.
+        """
+        now = self._clock.now()
+        event_key = _get_event_key(new_event)
+        aggregate_key, local_key = self._key_func(new_event)
+        with self._lock:
+            record = self._record(aggregate_key, now)
+            record.local_keys[local_key] = None
+            record.last_timestamp = now
+            self._cache.add(aggregate_key, record)
+            if len(record.local_keys) < self._max_events:
+                return new_event, event_key
+            # Keeps the set small; Go forgets any key, this the one seen last.
+            record.local_keys.popitem()
+        return self._combined(new_event, now), aggregate_key
+
+    def _record(self, aggregate_key: str, now: float) -> _AggregateRecord:
+        record, found = self._cache.get(aggregate_key)
+        if found and now - record.last_timestamp <= self._max_interval_in_seconds:
+            return cast(_AggregateRecord, record)
+        return _AggregateRecord(now)
+
+    def _combined(self, event: corev1.Event, now: float) -> corev1.Event:
+        moment = from_clock(now)
+        timestamp = format_time(moment)
+        document = event._document
+        combined = {
+            "metadata": {"name": f"{event.involved_object.name}.{moment.unix_nano():x}"},
+            "involvedObject": copy_json(document.get("involvedObject") or {}),
+            "reason": document.get("reason"),
+            "message": self._message_func(event),
+            "source": copy_json(document.get("source") or {}),
+            "firstTimestamp": timestamp,
+            "lastTimestamp": timestamp,
+            "count": 1,
+            "type": document.get("type"),
+        }
+        if namespace := event.get_namespace():
+            combined["metadata"]["namespace"] = namespace
+        return corev1.Event.from_dict({key: value for key, value in combined.items() if value is not None})
+
+
+def new_event_aggregator(
+    lru_cache_size: int,
+    key_func: EventAggregatorKeyFunc,
+    message_func: EventAggregatorMessageFunc,
+    max_events: int,
+    max_interval_in_seconds: int,
+    clock: PassiveClock,
+) -> EventAggregator:
+    """Go: record.NewEventAggregator."""
+    return EventAggregator(lru_cache_size, key_func, message_func, max_events, max_interval_in_seconds, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class _EventLog:
+    """What the server knows of an event. Go: record.eventLog."""
+
+    count: int
+    first_timestamp: str | None
+    name: str
+    resource_version: str
+
+    @classmethod
+    def of(cls, event: corev1.Event) -> _EventLog:
+        document = event._document
+        first_timestamp = document.get("firstTimestamp")
+        return cls(document.get("count") or 0, first_timestamp, event.get_name(), event.get_resource_version())
+
+
+class _EventLogger:
+    """Counts repeats of events. Thread-safe. Go: record.eventLogger."""
+
+    def __init__(self, lru_cache_entries: int) -> None:
+        # Keeps reading and replacing an entry together.
+        self._lock = threading.Lock()
+        self._cache = lru.Cache(lru_cache_entries)
+
+    def event_observe(self, new_event: corev1.Event, key: str) -> tuple[corev1.Event, bytes | None]:
+        """A copy of the event with its count, and the patch that brings the server's event there, for a repeat."""
+        event = new_event.deep_copy()
+        patch = None
+        with self._lock:
+            last, found = self._cache.get(key)
+            if found and last.count > 0:
+                _continue(event, last)
+                patch = _count_patch(event)
+            self._cache.add(key, _EventLog.of(event))
+        return event, patch
+
+    def update_state(self, event: corev1.Event) -> None:
+        """Remember what the server made of the event."""
+        key = _get_event_key(event)
+        with self._lock:
+            self._cache.add(key, _EventLog.of(event))
+
+
+def _continue(event: corev1.Event, last: _EventLog) -> None:
+    """Make the event the next one after `last`."""
+    event.set_name(last.name)
+    event.set_resource_version(last.resource_version)
+    document = event._document
+    document["count"] = last.count + 1
+    if last.first_timestamp is None:
+        document.pop("firstTimestamp", None)
+    else:
+        document["firstTimestamp"] = last.first_timestamp
+
+
+_EPOCH: Final = "1970-01-01T00:00:00Z"
+
+
+def _count_patch(event: corev1.Event) -> bytes:
+    """A patch of what repeats change: count, last time and message."""
+    new = event._document
+    old = {**new, "lastTimestamp": _EPOCH}
+    old.pop("count", None)
+    old.pop("message", None)
+    if not new.get("message"):
+        new = {key: value for key, value in new.items() if key != "message"}
+    return marshal(create_two_way_merge_map_patch(old, new, corev1.Event)).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class EventCorrelateResult:
+    """What to do with an event. Go: record.EventCorrelateResult."""
+
+    # The event to write; None when it is to be skipped.
+    event: corev1.Event | None = None
+    # For an event whose count is above 1: the patch of the server's one.
+    patch: bytes | None = None
+    # Whether to write nothing.
+    skip: bool = False
+
+
+class EventCorrelator:
+    """The three stages in a row. Thread-safe as far as its filter is. Go: record.EventCorrelator."""
+
+    def __init__(self, filter_func: EventFilterFunc, aggregator: EventAggregator, logger: _EventLogger) -> None:
+        self._filter_func = filter_func
+        self._aggregator = aggregator
+        self._logger = logger
+
+    def event_correlate(self, new_event: corev1.Event | None) -> EventCorrelateResult:
+        """What to do with the event, which is not changed. Raises ValueError for None.
+
+        Go: EventCorrelator.EventCorrelate.
+        """
+        if new_event is None:
+            raise ValueError("event is nil")
+        aggregate_event, key = self._aggregator.event_aggregate(new_event)
+        observed_event, patch = self._logger.event_observe(aggregate_event, key)
+        if self._filter_func(observed_event):
+            return EventCorrelateResult(skip=True)
+        return EventCorrelateResult(observed_event, patch)
+
+    def update_state(self, event: corev1.Event) -> None:
+        """Remember the event as the server returned it. Go: EventCorrelator.UpdateState."""
+        self._logger.update_state(event)
+
+
+def new_event_correlator(clock: PassiveClock) -> EventCorrelator:
+    """A correlator with the default options: 10 similar events in 10 minutes are combined; a burst of 25 events per
+    source and object, then one in 5 minutes. Go: record.NewEventCorrelator.
+    """
+    from clientgo.tools.record.event import CorrelatorOptions
+
+    return new_event_correlator_with_options(CorrelatorOptions(clock=clock))
+
+
+def new_event_correlator_with_options(options: CorrelatorOptions) -> EventCorrelator:
+    """A correlator with these options, defaults in place of zeros. Go: record.NewEventCorrelatorWithOptions."""
+    options = _populate_defaults(options)
+    assert options.clock and options.spam_key_func and options.key_func and options.message_func
+    spam_filter = EventSourceObjectSpamFilter(
+        options.lru_cache_size, options.burst_size, options.qps, options.clock, options.spam_key_func
+    )
+    aggregator = EventAggregator(
+        options.lru_cache_size,
+        options.key_func,
+        options.message_func,
+        options.max_events,
+        options.max_interval_in_seconds,
+        options.clock,
+    )
+    return EventCorrelator(spam_filter.filter, aggregator, _EventLogger(options.lru_cache_size))
+
+
+def _populate_defaults(options: CorrelatorOptions) -> CorrelatorOptions:
+    """Go: record.populateDefaults."""
+    return replace(
+        options,
+        lru_cache_size=options.lru_cache_size or MAX_LRU_CACHE_ENTRIES,
+        burst_size=options.burst_size or DEFAULT_SPAM_BURST,
+        qps=options.qps or DEFAULT_SPAM_QPS,
+        key_func=options.key_func or event_aggregator_by_reason_func,
+        message_func=options.message_func or event_aggregator_by_reason_message_func,
+        max_events=options.max_events or DEFAULT_AGGREGATE_MAX_EVENTS,
+        max_interval_in_seconds=options.max_interval_in_seconds or DEFAULT_AGGREGATE_INTERVAL_IN_SECONDS,
+        clock=options.clock or RealClock(),
+        spam_key_func=options.spam_key_func or _get_spam_key,
+    )

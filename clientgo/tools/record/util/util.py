@@ -1,0 +1,34 @@
+"""Small helpers of event recorders.
+
+Mirrors k8s.io/client-go/tools/record/util/util.go.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api.errors import StatusError
+from clientgo.apimachinery.util.validation import is_dns1123_subdomain
+
+
+def validate_event_type(eventtype: str) -> bool:
+    """Whether it is one of the two types events have. Go: util.ValidateEventType."""
+    return eventtype in (corev1.EVENT_TYPE_NORMAL, corev1.EVENT_TYPE_WARNING)
+
+
+def is_key_not_found_error(err: BaseException | None) -> bool:
+    """Whether the server answered 404; causes are not searched. Go: util.IsKeyNotFoundError."""
+    return isinstance(err, StatusError) and err.status().code == 404
+
+
+def generate_event_name(ref_name: str, unix_nano: int) -> str:
+    """The object's name and the time in hex; a random name when that would be no valid one.
+
+    Go: util.GenerateEventName.
+
+    >>> generate_event_name("web", 1577836800000000000)
+    'web.15e59a35b98a0000'
+    """
+    name = f"{ref_name}.{unix_nano:x}"
+    return str(uuid.uuid4()) if is_dns1123_subdomain(name) else name

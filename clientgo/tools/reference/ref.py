@@ -1,0 +1,72 @@
+"""References to objects, as events and other objects hold them.
+
+Mirrors k8s.io/client-go/tools/reference/ref.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
+
+
+class ErrNilObject(ValueError):
+    """There is nothing to refer to. Go: reference.ErrNilObject."""
+
+    def __init__(self) -> None:
+        super().__init__("can't reference a nil object")
+
+
+def get_reference(scheme: runtime.Scheme | None, obj: Any) -> corev1.ObjectReference:
+    """A reference to any object or list; an ObjectReference is given back as it is.
+
+    An object that carries no kind gets it from the scheme. Raises ErrNilObject, and other ValueErrors or TypeErrors
+    with Go's text when no kind can be found. Go: reference.GetReference.
+    """
+    if obj is None:
+        raise ErrNilObject
+    if isinstance(obj, corev1.ObjectReference):
+        return obj
+    # Raises when the object has neither an object's nor a list's metadata.
+    list_meta = meta.common_accessor(obj)
+    gvk = _kind_of(scheme, obj)
+    api_version, kind = str(gvk.group_version()), gvk.kind
+    try:
+        object_meta = meta.accessor(obj)
+    except TypeError:
+        return corev1.ObjectReference(
+            kind=kind, api_version=api_version, resource_version=list_meta.get_resource_version()
+        )
+    return corev1.ObjectReference(
+        kind=kind,
+        api_version=api_version,
+        name=object_meta.get_name(),
+        namespace=object_meta.get_namespace(),
+        uid=object_meta.get_uid(),
+        resource_version=object_meta.get_resource_version(),
+    )
+
+
+def _kind_of(scheme: runtime.Scheme | None, obj: Any) -> GroupVersionKind:
+    gvk: GroupVersionKind = obj.get_object_kind().group_version_kind()
+    if not gvk.empty():
+        return gvk
+    if scheme is None:
+        raise ValueError("scheme is required to look up gvk")
+    gvks, _ = scheme.object_kinds(obj)
+    if not gvks or gvks[0].empty():
+        shown = " ".join(str(each) for each in gvks)
+        raise ValueError(f"unexpected gvks registered for object {type(obj).__name__}: [{shown}]")
+    return gvks[0]
+
+
+def get_partial_reference(scheme: runtime.Scheme | None, obj: Any, field_path: str) -> corev1.ObjectReference:
+    """A reference to a part of an object, such as `spec.containers{name}`.
+
+    An ObjectReference given is copied, where Go changes it. Raises as get_reference. Go: reference.GetPartialReference.
+    """
+    reference = get_reference(scheme, obj)
+    return corev1.ObjectReference.from_dict({**reference.to_dict(), "fieldPath": field_path})
