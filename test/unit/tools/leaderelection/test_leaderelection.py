@@ -1,0 +1,526 @@
+"""One candidate's decisions, its run, and several candidates that must never lead at the same time."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from electionlock import RecordingLock, SharedRecord, from_ms
+from fakeleases import FakeLeases
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo import context, klog
+from clientgo.api.coordination import v1 as coordinationv1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.testing import synctest
+from clientgo.tools import leaderelection
+from clientgo.tools.leaderelection import LeaderCallbacks, LeaderElectionConfig, LeaderElector
+from clientgo.tools.leaderelection import resourcelock as rl
+from clientgo.utils.clock.testing import FakeClock
+
+START = 1_600_000_000.0
+NOW = from_ms(0, START)
+
+
+def nothing(*_: object) -> None:
+    return None
+
+
+def config_for(lock: rl.Interface, **more: Any) -> LeaderElectionConfig:
+    settings: dict[str, Any] = {
+        "lease_duration": 15.0,
+        "renew_deadline": 10.0,
+        "retry_period": 2.0,
+        "callbacks": LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=nothing),
+        **more,
+    }
+    return LeaderElectionConfig(lock=lock, **settings)
+
+
+def lease_lock(client: FakeLeases, identity: str = "baz") -> rl.LeaseLock:
+    metadata = metav1.ObjectMeta(namespace="foo", name="bar")
+    return rl.LeaseLock(metadata, client, rl.ResourceLockConfig(identity=identity))
+
+
+def lease(spec: rl.LeaderElectionRecord | None) -> coordinationv1.Lease:
+    made = coordinationv1.Lease(metadata=metav1.ObjectMeta(namespace="foo", name="bar"))
+    if spec is not None:
+        made.spec = rl.leader_election_record_to_lease_spec(spec)
+    return made
+
+
+def held_by(identity: str, **more: Any) -> rl.LeaderElectionRecord:
+    return rl.LeaderElectionRecord(holder_identity=identity, acquire_time=NOW, renew_time=NOW, **more)
+
+
+LONG_AGO = START - 1000
+
+
+@pytest.mark.parametrize(
+    ("stored", "observed", "observed_time", "succeeds", "transitions"),
+    [
+        pytest.param("no object", None, START, True, 0, id="acquire from no object"),
+        pytest.param("empty", None, START, True, 1, id="acquire from object without annotations"),
+        pytest.param(
+            held_by("bing", lease_duration_seconds=20), None, LONG_AGO, True, 1,
+            id="acquire from led object with the lease duration seconds",
+        ),
+        pytest.param(held_by(""), None, START, True, 1, id="acquire from unled object"),
+        pytest.param(held_by("bing"), held_by("bing"), LONG_AGO, True, 1, id="acquire from led, unacked object"),
+        pytest.param(held_by(""), held_by(""), START, True, 1, id="acquire from empty led, acked object"),
+        pytest.param(
+            held_by("bing", lease_duration_seconds=15), held_by("bing", lease_duration_seconds=15), START, False, 0,
+            id="don't acquire from led, acked object",
+        ),
+        pytest.param(held_by("baz"), held_by("baz"), START, True, 0, id="renew already acquired object"),
+    ],
+)  # fmt: skip
+def test_try_acquire_or_renew_leases(stored, observed, observed_time, succeeds, transitions):
+    """Go: TestTryAcquireOrRenewLeases, with its cases.
+
+    Go: TestTryAcquireOrRenewLeases/acquire from no object [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/acquire from object without annotations [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/acquire from led object with the lease duration seconds [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/acquire from unled object [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/acquire from led, unacked object [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/acquire from empty led, acked object [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/don't acquire from led, acked object [in testTryAcquireOrRenew]
+    Go: TestTryAcquireOrRenewLeases/renew already acquired object [in testTryAcquireOrRenew]
+    """
+    client = FakeLeases()
+    if stored != "no object":
+        client.put(lease(None if stored == "empty" else stored))
+    clock = FakeClock(START)
+    seen: list[str] = []
+    reported = threading.Event()
+    callbacks = LeaderCallbacks(
+        on_started_leading=nothing,
+        on_stopped_leading=nothing,
+        on_new_leader=lambda identity: (seen.append(identity), reported.set()),
+    )
+    elector = LeaderElector(config_for(lease_lock(client), callbacks=callbacks))
+    elector._clock = clock
+    if observed is not None:
+        elector._observed_record = observed
+    if stored not in ("no object", "empty") and (observed is not None or observed_time != START):
+        elector._observed_record = stored
+        elector._observed_raw_record = rl.lease_spec_to_leader_election_record(lease(stored).spec).to_json()
+    elector._observed_time = observed_time
+
+    assert elector._try_acquire_or_renew(context.background()) is succeeds
+    elector._maybe_report_transition()
+
+    record = rl.lease_spec_to_leader_election_record(client.stored("bar").spec)
+    assert record.holder_identity == ("baz" if succeeds else "bing")
+    assert record.leader_transitions == transitions
+    assert elector.is_leader() is succeeds
+    assert reported.wait(30)
+    elector._callback_threads.wait()
+    assert seen == [record.holder_identity]
+
+
+class Metric:
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    def on(self, name: str) -> None:
+        self.calls.append(("on", name))
+
+    def off(self, name: str) -> None:
+        self.calls.append(("off", name))
+
+    def slowpath_exercised(self, name: str) -> None:
+        self.calls.append(("slow", name))
+
+
+@pytest.fixture
+def metric(monkeypatch):
+    made = Metric()
+    factory = leaderelection.metrics._LeaderMetricsFactory()
+    monkeypatch.setattr(leaderelection.metrics, "_global_metrics_factory", factory)
+
+    class Provider:
+        def new_leader_metric(self) -> Metric:
+            return made
+
+    class TooLate:
+        def new_leader_metric(self) -> Metric:
+            raise AssertionError("only the first provider counts")
+
+    leaderelection.set_provider(Provider())
+    leaderelection.set_provider(TooLate())
+    return made
+
+
+@pytest.mark.parametrize(
+    ("holder", "end_of_term", "age", "succeeds"),
+    [
+        pytest.param("bing", "", 0.0, False, id="don't acquire from led, acked object"),
+        pytest.param("baz", "", 0.0, True, id="renew already acquired object"),
+        pytest.param("baz", "bing", 0.0, False, id="end of term"),
+        pytest.param("baz", "", 16.0, False, id="expired"),
+        pytest.param("", "", 0.0, False, id="nobody leads"),
+    ],
+)
+def test_try_coordinated_renew(holder, end_of_term, age, succeeds, metric):
+    """Go: TestTryCoordinatedRenew; never takes a lock it was not given.
+
+    Go: TestTryCoordinatedRenew/don't acquire from led, acked object
+    Go: TestTryCoordinatedRenew/renew already acquired object
+    """
+    client = FakeLeases()
+    stored = held_by(
+        holder, lease_duration_seconds=15, leader_transitions=7, strategy="S", preferred_holder=end_of_term
+    )
+    client.put(lease(stored))
+    clock = FakeClock(START)
+    elector = LeaderElector(config_for(lease_lock(client), coordinated=True, name="n"))
+    elector._clock = clock
+    elector._try(context.background())
+    client.put(lease(stored))
+    elector._observed_raw_record = stored.to_json()
+    elector._set_observed_record(stored)
+    clock.step(age)
+    metric.calls.clear()
+
+    assert elector._try(context.background()) is succeeds
+    record = rl.lease_spec_to_leader_election_record(client.stored("bar").spec)
+    if succeeds:
+        assert record == replace(stored, renew_time=NOW, preferred_holder="")
+        assert metric.calls == [("slow", "n")]
+    else:
+        assert record == stored
+
+
+def test_coordinated_renew_does_not_create():
+    client = FakeLeases()
+    elector = LeaderElector(config_for(lease_lock(client), coordinated=True))
+    assert not elector._try(context.background())
+    assert client.calls == ["get"]
+    client.react = lambda verb, ctx: (_ for _ in ()).throw(RuntimeError("down"))
+    assert not elector._try(context.background())
+
+
+@pytest.mark.parametrize(
+    ("leads", "age", "healthy"),
+    [
+        pytest.param(None, 0, True, id="call check before leader elector initialized"),
+        pytest.param(True, 3600, False, id="call check when the lease is far expired"),
+        pytest.param(False, 3600, True, id="call check when the lease is far expired but held by another server"),
+        pytest.param(True, 0, True, id="call check when the lease is not expired"),
+        pytest.param(True, 15 + 9, True, id="call check when the lease is expired but inside the timeout"),
+    ],
+)
+def test_health_checker(leads, age, healthy):
+    """Go: TestLeaderElectionHealthChecker.
+
+    Go: TestLeaderElectionHealthChecker/call check before leader elector initialized
+    Go: TestLeaderElectionHealthChecker/call check when the lease is far expired
+    Go: TestLeaderElectionHealthChecker/call check when the lease is far expired but held by another server
+    Go: TestLeaderElectionHealthChecker/call check when the lease is not expired
+    Go: TestLeaderElectionHealthChecker/call check when the lease is expired but inside the timeout
+    """
+    adaptor = leaderelection.new_leader_healthz_adaptor(10.0)
+    assert adaptor.name() == "leaderElection"
+    if leads is not None:
+        elector = LeaderElector(config_for(lease_lock(FakeLeases()), name="foo"))
+        clock = elector._clock = FakeClock(START)
+        elector._set_observed_record(held_by("baz" if leads else "bing"))
+        clock.step(age)
+        adaptor.set_leader_election(elector)
+    if healthy:
+        adaptor.check()
+        return
+    with pytest.raises(RuntimeError, match=r"^failed election to renew leadership on lease foo$"):
+        adaptor.check(object())
+
+
+def test_release():
+    """Go: TestReleaseLeaseLeases/release acquired lock from no object [in testReleaseLease]."""
+    client = FakeLeases()
+    elector = LeaderElector(config_for(lease_lock(client)))
+    assert elector._try_acquire_or_renew(context.background())
+    client.calls.clear()
+    assert elector._release(klog.background())
+    assert client.calls == ["get", "update"], "Go: TestReleaseMethodCallsGet"
+    record = rl.lease_spec_to_leader_election_record(client.stored("bar").spec)
+    assert (record.holder_identity, record.lease_duration_seconds, record.leader_transitions) == ("", 1, 0)
+    assert not elector.is_leader()
+    assert elector._try_acquire_or_renew(context.background())
+    assert rl.lease_spec_to_leader_election_record(client.stored("bar").spec).leader_transitions == 1
+
+
+def test_release_when_not_leading_or_failing():
+    client = FakeLeases()
+    elector = LeaderElector(config_for(lease_lock(client)))
+    assert not elector._release(klog.background()), "no lease"
+    client.put(lease(held_by("bing", lease_duration_seconds=15)))
+    assert elector._release(klog.background()), "somebody else's"
+    assert client.stored("bar").spec.holder_identity == "bing"
+    client.put(lease(held_by("baz", lease_duration_seconds=15)))
+    assert elector._try_acquire_or_renew(context.background())
+    for failing in ("get", "update"):
+
+        def fail(verb: str, ctx: context.Context, failing: str = failing) -> None:
+            if verb == failing:
+                raise RuntimeError("down")
+
+        client.react = fail
+        assert not elector._release(klog.background())
+        assert elector.is_leader()
+
+
+def test_fast_path():
+    """Go: TestFastPathLeaderElection/Exercise fast path after lock acquired."""
+    client = FakeLeases()
+    elector = LeaderElector(config_for(lease_lock(client)))
+    for _ in range(4):
+        assert elector._try_acquire_or_renew(context.background())
+    assert client.calls == ["get", "create", "update", "update", "update"]
+
+
+def test_fast_path_falls_back(metric):
+    """Go: TestFastPathLeaderElection/Fallback to slow path after fast path fails."""
+    client = FakeLeases()
+    elector = LeaderElector(config_for(lease_lock(client), name="n"))
+    assert elector._try_acquire_or_renew(context.background())
+    failures = [RuntimeError("down")]
+    client.react = lambda verb, ctx: (_ for _ in ()).throw(failures.pop()) if verb == "update" and failures else None
+    assert elector._try_acquire_or_renew(context.background())
+    assert client.calls == ["get", "create", "update", "get", "update"]
+    assert metric.calls == [("slow", "n")]
+
+
+@pytest.mark.parametrize("verb", ["update", "get"])
+def test_release_on_cancellation(verb):
+    """Go: TestReleaseOnCancellation_Leases.
+
+    Go: TestReleaseOnCancellation_Leases/release acquired lock on cancellation of update [in testReleaseOnCancellation]
+    Go: TestReleaseOnCancellation_Leases/release acquired lock on cancellation of get [in testReleaseOnCancellation]
+    """
+    with synctest.bubble() as b:
+        client = FakeLeases()
+        stopped: list[float] = []
+        callbacks = LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=lambda: stopped.append(b.elapsed))
+        config = config_for(lease_lock(client), callbacks=callbacks, release_on_cancel=True)
+        elector = leaderelection.new_leader_elector(config)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=lambda: elector.run(ctx), name="elector")
+        thread.start()
+        b.wait()
+        assert elector.is_leader()
+
+        def hang_until_cancelled(called: str, request: context.Context) -> None:
+            if called != verb and not (verb == "get" and called == "update"):
+                return
+            if request.err() is None and request.deadline() is None:
+                raise AssertionError("a renewal must have a deadline")
+            if called == verb and not ctx.done().is_set():
+                request.done().wait()
+                raise RuntimeError("request cancelled")
+            if verb == "get" and not ctx.done().is_set():
+                raise RuntimeError("update failed, so that the slow path is taken")
+
+        client.react = hang_until_cancelled
+        b.sleep(2.5)
+        cancel()
+        thread.join()
+        assert client.stored("bar").spec.holder_identity == ""
+        assert stopped == [pytest.approx(2.5)]
+
+
+def test_check_may_run_beside_renewals():
+    """Go: TestCheckMethodRace."""
+    for seed in range(5):
+
+        def scenario() -> None:
+            elector = LeaderElector(config_for(lease_lock(FakeLeases())))
+
+            def renew() -> None:
+                for _ in range(5):
+                    assert elector._try_acquire_or_renew(context.background())
+
+            def check() -> None:
+                for _ in range(5):
+                    elector.check(1.0)
+                    elector.is_leader()
+
+            threads = [threading.Thread(target=fn) for fn in (renew, check)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        synctest.run(scenario, schedule=synctest.RandomSchedule(seed))
+
+
+def test_run_reports_and_returns_after_its_callbacks(metric):
+    with synctest.bubble() as b:
+        calls: list[tuple[float, str]] = []
+
+        def lead(ctx: context.Context) -> None:
+            calls.append((b.elapsed, "started"))
+            ctx.done().wait()
+            b.sleep(1.0)
+            calls.append((b.elapsed, "work ended"))
+
+        callbacks = LeaderCallbacks(
+            on_started_leading=lead,
+            on_stopped_leading=lambda: calls.append((b.elapsed, "stopped")),
+            on_new_leader=lambda identity: calls.append((b.elapsed, f"new leader {identity}")),
+        )
+        config = config_for(lease_lock(FakeLeases()), callbacks=callbacks, name="n", watch_dog=None)
+        config.watch_dog = leaderelection.new_leader_healthz_adaptor(1.0)
+        ctx, cancel = context.with_timeout(context.background(), 5.0)
+        leaderelection.run_or_die(ctx, config)
+        cancel()
+        config.watch_dog.check()
+        times = {name: round(at, 3) for at, name in calls}
+        assert times == {"started": 0, "new leader baz": 0, "stopped": 5, "work ended": 6}
+        assert metric.calls == [("off", "n"), ("on", "n")], "as in Go, only a renewal that fails turns it off"
+
+
+def test_run_that_never_led_still_reports_that_it_stopped():
+    with synctest.bubble():
+        client = FakeLeases()
+        client.put(lease(held_by("bing", lease_duration_seconds=15)))
+        calls: list[str] = []
+        callbacks = LeaderCallbacks(
+            on_started_leading=lambda ctx: calls.append("started"),
+            on_stopped_leading=lambda: calls.append("stopped"),
+            on_new_leader=lambda identity: calls.append(identity),
+        )
+        ctx, cancel = context.with_timeout(context.background(), 5.0)
+        leaderelection.run_or_die(ctx, config_for(lease_lock(client), callbacks=callbacks))
+        cancel()
+        assert sorted(calls) == ["bing", "stopped"]
+
+
+def test_work_that_raises_ends_the_term(caplog):
+    with synctest.bubble() as b:
+        client = FakeLeases()
+
+        def lead(ctx: context.Context) -> None:
+            b.sleep(3.0)
+            raise ValueError("boom")
+
+        callbacks = LeaderCallbacks(on_started_leading=lead, on_stopped_leading=nothing)
+        config = config_for(lease_lock(client), callbacks=callbacks, release_on_cancel=True)
+        leaderelection.run_or_die(context.background(), config)
+        assert b.elapsed == pytest.approx(3.0)
+        assert client.stored("bar").spec.holder_identity == ""
+    assert "boom" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lock": None}, "Lock must not be nil."),
+        (
+            {"callbacks": LeaderCallbacks(on_stopped_leading=nothing)},
+            "OnStartedLeading callback must not be nil",
+        ),
+        (
+            {"callbacks": LeaderCallbacks(on_started_leading=nothing)},
+            "OnStoppedLeading callback must not be nil",
+        ),
+        ({"lease_duration": 10.0}, "leaseDuration must be greater than renewDeadline"),
+        ({"retry_period": 8.4}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
+    ],
+)
+def test_configuration_is_checked(change, message):
+    """Go: TestLeaderElectionConfigValidation."""
+    config = config_for(lease_lock(FakeLeases()))
+    for name, value in change.items():
+        setattr(config, name, value)
+    with pytest.raises(ValueError) as caught:
+        leaderelection.run_or_die(context.background(), config)
+    assert str(caught.value) == message
+
+
+class Election:
+    """Candidates on one record, each cut off from it for some (start, seconds); knows who works at any time."""
+
+    def __init__(self, b: synctest.Bubble, outages: list[list[tuple[int, int]]]) -> None:
+        self.b = b
+        self.shared = SharedRecord()
+        self.working: list[str] = []
+        self.terms: list[tuple[float, str]] = []
+        self.cut_off: set[str] = set()
+        self.most_at_once = 0
+        self.ctx, self.cancel = context.with_cancel(context.background())
+        self.threads = [
+            threading.Thread(target=self.candidate, args=(f"c{i}", cuts), name=f"c{i}")
+            for i, cuts in enumerate(outages)
+        ]
+
+    def candidate(self, identity: str, outages: list[tuple[int, int]]) -> None:
+        def fault(op: str, ctx: context.Context) -> None:
+            now = self.b.elapsed
+            if identity in self.cut_off or any(start <= now < start + length for start, length in outages):
+                raise RuntimeError("no network")
+
+        def lead(ctx: context.Context) -> None:
+            self.working.append(identity)
+            self.terms.append((self.b.elapsed, identity))
+            self.most_at_once = max(self.most_at_once, len(self.working))
+            ctx.done().wait()
+            self.working.remove(identity)
+
+        while not self.ctx.done().is_set():
+            lock = RecordingLock(identity, self.shared, lambda record: None)
+            lock.before = fault
+            callbacks = LeaderCallbacks(on_started_leading=lead, on_stopped_leading=nothing)
+            leaderelection.run_or_die(self.ctx, config_for(lock, callbacks=callbacks))
+
+    def run(self, seconds: float) -> None:
+        for thread in self.threads:
+            thread.start()
+        self.b.sleep(seconds)
+        leaders = list(self.working)
+        self.cancel()
+        for thread in self.threads:
+            thread.join()
+        assert not self.working
+        self.leaders_at_the_end = leaders
+
+
+@given(
+    outages=st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), max_size=2), min_size=2, max_size=3),
+    schedule=synctest.schedules(),
+)
+def test_never_two_leaders(outages, schedule):
+    """Whatever fails, no two candidates work at the same time, and in the end somebody does."""
+
+    def scenario() -> None:
+        current = synctest.current()
+        assert current is not None
+        election = Election(current, outages)
+        election.run(120.0)
+        assert election.most_at_once == 1, election.terms
+        assert len(election.leaders_at_the_end) == 1, election.terms
+
+    synctest.run(scenario, schedule=schedule)
+
+
+def test_the_next_leader_comes_within_lease_duration_and_retry_period():
+    with synctest.bubble() as b:
+        election = Election(b, [[], []])
+        for thread in election.threads:
+            thread.start()
+        b.sleep(30.0)
+        (first,) = election.working
+        election.cut_off.add(first)
+        b.sleep(12.0)
+        assert election.working == [], "the leader gives up before its lease ends"
+        b.sleep(15.0 + 2 * 2.2 + 2 - 12.0)
+        assert election.working and election.working != [first]
+        election.cut_off.clear()
+        b.sleep(60.0)
+        assert len(election.terms) == 2, "whoever comes back does not take over from a leader that renews"
+        election.cancel()
+        for thread in election.threads:
+            thread.join()
