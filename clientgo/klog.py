@@ -90,7 +90,8 @@ def format_message(msg: str, pairs: Mapping[str, object], err: BaseException | N
 def _format_pair(key: str, value: object) -> str:
     if isinstance(value, str):
         return f" {key}{_format_string(str(value))}"
-    if value is None or isinstance(value, bool | int | float | dict | list | tuple):
+    # Exactly these: a class of its own that derives from one, as a NamedTuple does, says with __str__ how it looks.
+    if value is None or type(value) in (bool, int, float, dict, list, tuple):
         return f" {key}={_format_json(value)}"
     if isinstance(value, bytes | bytearray):
         return f" {key}={quote(bytes(value).decode('utf-8', 'backslashreplace'))}"

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
@@ -39,6 +40,13 @@ class Thing:
         return "ns"
 
 
+class Name(NamedTuple):
+    name: str
+
+    def __str__(self) -> str:
+        return f"name {self.name}"
+
+
 class Unprintable:
     def __str__(self) -> str:
         raise RuntimeError("no text")
@@ -66,6 +74,7 @@ class Unprintable:
         (klog.kobj(None), '""'),
         (klog.kobj_slice([Thing("a"), None, Thing("b")]), '"[ns/a <nil> ns/b]"'),
         (klog.kobj_slice(None), '"[]"'),
+        (Name("a"), '"name a"'),
         (Unprintable(), '"<panic: no text>"'),
     ],
 )

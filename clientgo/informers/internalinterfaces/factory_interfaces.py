@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from clientgo.apimachinery import runtime
@@ -37,7 +37,7 @@ class InformerOptions:
 
     # Seconds between resyncs; 0 for none.
     resync_period: float = 0.0
-    indexers: cache.Indexers | None = None
+    indexers: cache.Indexers = field(default_factory=dict)
     # Names the informer in metrics; without it there are none.
     informer_name: cache.InformerName | None = None
     tweak_list_options: TweakListOptionsFunc | None = None
