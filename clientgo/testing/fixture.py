@@ -298,8 +298,8 @@ class _Tracker:
 
     def add(self, obj: Object) -> None:
         if meta.is_list_type(obj):
-            for item in meta.extract_list(obj):
-                self.add(self._decoder.decode_document(item) if isinstance(item, dict) else item)
+            for item in self._items(obj):
+                self.add(item)
             return
         namespace = meta.accessor(obj).get_namespace()
         for gvk in self._kinds(obj):
@@ -344,6 +344,12 @@ class _Tracker:
         """Tells the reflector that it has to list first."""
         return True
 
+    def _items(self, obj: Object) -> Sequence[Object]:
+        if isinstance(obj, metav1.List):
+            # A list of anything: its items are raw documents that name their kinds.
+            return [self._decoder.decode_document(item) for item in obj.to_dict().get("items") or ()]
+        return meta.extract_list(obj)
+
     def _kinds(self, obj: Object) -> Sequence[GroupVersionKind]:
         kinds, _ = self._scheme.object_kinds(obj)
         if isinstance(obj, metav1.PartialObjectMetadata) and obj.api_version:
@@ -355,7 +361,7 @@ class _Tracker:
     def _add(self, gvr: GroupVersionResource, obj: Object, ns: str, *, replace_existing: bool) -> None:
         obj = obj.deep_copy()
         accessor = meta.accessor(obj)
-        if not accessor.get_namespace():
+        if ns and not accessor.get_namespace():
             accessor.set_namespace(ns)
         namespace, name = accessor.get_namespace(), accessor.get_name()
         if namespace != ns:
