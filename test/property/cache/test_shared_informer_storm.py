@@ -1,0 +1,187 @@
+"""The whole shared informer in front of a server that does everything to it except lying.
+
+After the storm the store equals the server, and so does what each handler can rebuild from its notifications alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from stormyserver import ReplayingHandler, StormyServer
+
+from clientgo import context
+from clientgo.api.core import v1 as corev1
+from clientgo.testing import synctest
+from clientgo.tools import cache
+
+NAMES = st.sampled_from("abcd")
+CALL_ERRORS = st.sampled_from(
+    ("connection_refused", "too_many_requests", "internal", "expired", "too_large_rv_cause", "unexpected_eof")
+)
+EVENT_ERRORS = st.sampled_from(("expired", "internal"))
+# Longer than the longest pause of the reflector's backoff, and than its pauses within one pass.
+CALM = 300.0
+
+
+class Storm:
+    """A server, an informer in front of it, and the handlers of that. Opens a bubble."""
+
+    def __init__(
+        self,
+        in_order: bool,
+        streams_lists: bool,
+        resync_period: float,
+        schedule: synctest.Schedule | synctest.RandomSchedule | None = None,
+    ) -> None:
+        self.bubble = synctest.bubble(schedule)
+        self.bubble.__enter__()
+        self.server = StormyServer(streams_lists)
+        options = cache.SharedIndexInformerOptions(in_order=in_order, resync_period=resync_period)
+        self.informer = cache.new_shared_index_informer_with_options(self.server, corev1.ConfigMap, options)
+        self.handlers: list[tuple[ReplayingHandler, cache.ResourceEventHandlerRegistration]] = []
+        self.removed: list[ReplayingHandler] = []
+        self.ctx, self.cancel = context.with_cancel(context.background())
+        self.thread = threading.Thread(target=self.informer.run_with_context, args=(self.ctx,), name="informer")
+
+    def add_handler(self, seconds_per_call: float = 0.0, resync_period: float = 0.0) -> None:
+        handler = ReplayingHandler(seconds_per_call)
+        options = cache.HandlerOptions(resync_period=resync_period)
+        self.handlers.append((handler, self.informer.add_event_handler_with_options(handler, options)))
+
+    def remove_handler(self, which: int) -> None:
+        handler, registration = self.handlers.pop(which % len(self.handlers))
+        self.informer.remove_event_handler(registration)
+        self.removed.append(handler)
+
+    def check(self) -> None:
+        """Let the storm pass and compare everybody with the server."""
+        self.server.calm_down()
+        self.bubble.sleep(CALM)
+        expected = self.server.versions()
+        store = {obj.metadata.name: obj.metadata.resource_version for obj in self.informer.get_store().list()}
+        assert store == expected
+        assert self.informer.has_synced()
+        for handler, registration in self.handlers:
+            assert handler.problems == []
+            assert handler.versions() == expected
+            assert registration.has_synced()
+        for handler in self.removed:
+            assert handler.problems == []
+
+    def end(self, check: bool) -> None:
+        try:
+            if check:
+                self.check()
+            calls = [handler.calls for handler in self.removed]
+            self.server.write("last")
+            self.bubble.wait()
+            assert calls == [handler.calls for handler in self.removed], "a removed handler was called"
+            self.cancel()
+            self.thread.join()
+        except BaseException as err:
+            self.bubble.__exit__(type(err), err, err.__traceback__)
+            raise
+        self.bubble.__exit__(None, None, None)
+
+
+class StormMachine(RuleBasedStateMachine):
+    @initialize(in_order=st.booleans(), streams_lists=st.booleans(), resync_period=st.sampled_from((0.0, 30.0)))
+    def start(self, in_order: bool, streams_lists: bool, resync_period: float) -> None:
+        self.storm = Storm(in_order, streams_lists, resync_period)
+        self.server = self.storm.server
+        self.storm.add_handler(resync_period=resync_period)
+        self.storm.thread.start()
+
+    def teardown(self) -> None:
+        if hasattr(self, "storm"):
+            self.storm.end(check=True)
+
+    @rule(name=NAMES)
+    def write(self, name: str) -> None:
+        self.server.write(name)
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        self.server.delete(name)
+
+    @rule()
+    def close_watches(self) -> None:
+        self.server.close_watches()
+
+    @rule(error=EVENT_ERRORS)
+    def break_watches(self, error: str) -> None:
+        self.server.break_watches(error)
+
+    @rule()
+    def forget_history(self) -> None:
+        self.server.forget_history()
+
+    @rule()
+    def send_bookmark(self) -> None:
+        self.server.send_bookmark()
+
+    @rule(list_errors=st.lists(CALL_ERRORS, max_size=3), watch_errors=st.lists(CALL_ERRORS, max_size=3))
+    def fail(self, list_errors: list[str], watch_errors: list[str]) -> None:
+        self.server.fail(list_errors, watch_errors)
+
+    @rule(seconds=st.sampled_from((0.0, 0.1, 1.0, 5.0, 40.0)))
+    def sleep(self, seconds: float) -> None:
+        self.storm.bubble.sleep(seconds)
+
+    @precondition(lambda self: len(self.storm.handlers) < 4)
+    @rule(seconds_per_call=st.sampled_from((0.0, 0.3)), resync_period=st.sampled_from((0.0, 60.0)))
+    def add_handler(self, seconds_per_call: float, resync_period: float) -> None:
+        self.storm.add_handler(seconds_per_call, resync_period)
+
+    @precondition(lambda self: len(self.storm.handlers) > 1)
+    @rule(which=st.integers(0, 3))
+    def remove_handler(self, which: int) -> None:
+        self.storm.remove_handler(which)
+
+    @rule()
+    def check(self) -> None:
+        self.storm.check()
+
+
+TestStorm = StormMachine.TestCase
+TestStorm.settings = settings(max_examples=settings().max_examples // 2 or 1)
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["RealFIFO", "DeltaFIFO"])
+@settings(max_examples=settings().max_examples // 2 or 1)
+@given(
+    schedule=synctest.schedules() | st.builds(synctest.RandomSchedule, st.integers(0, 2**32)),
+    streams_lists=st.booleans(),
+)
+def test_handlers_that_come_and_go_miss_nothing_under_any_interleaving(
+    in_order: bool, schedule: synctest.Schedule | synctest.RandomSchedule, streams_lists: bool
+) -> None:
+    """Writers, broken watches, and handlers added and removed, all at once."""
+    storm = Storm(in_order, streams_lists, 0.0, schedule)
+    server = storm.server
+
+    def start(name: str, *actions: Callable[[], None]) -> threading.Thread:
+        def act() -> None:
+            for action in actions:
+                action()
+
+        thread = threading.Thread(target=act, name=name)
+        thread.start()
+        return thread
+
+    storm.add_handler()
+    storm.thread.start()
+    threads = [
+        start("writer", *(lambda name=name: server.write(name) for name in "abcab")),
+        start("deleter", *(lambda name=name: server.delete(name) for name in "acba")),
+        start("breaker", server.close_watches, server.forget_history, lambda: server.break_watches("expired")),
+        start("joiner", storm.add_handler, storm.add_handler, lambda: storm.remove_handler(1), storm.add_handler),
+    ]
+    for thread in threads:
+        thread.join()
+    storm.end(check=True)
