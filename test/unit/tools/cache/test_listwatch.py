@@ -24,7 +24,7 @@ class Client:
 @pytest.mark.parametrize(
     ("client", "unsupported"),
     [
-        # Go: TestToListWatcherWithWatchListSemantics/client which doesn't implement the interface supports WatchList semantics
+        # Go: TestToListWatcherWithWatchListSemantics/client which doesn't implement the interface supports WatchList semantics  # noqa: E501
         (None, False),
         # Go: TestToListWatcherWithWatchListSemantics/client does not support WatchList semantics
         (Client(True), True),
