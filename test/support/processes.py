@@ -125,16 +125,11 @@ def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
     """The embedded API server, ready: its kubeconfig is written."""
     server = python("cmd/apiserver", "--kubeconfig-out", kubeconfig, *arguments)
     try:
-        eventually("the kubeconfig", lambda: (kubeconfig.exists() and kubeconfig.read_text()) or _alive(server))
+        server.wait_for("^Listening on ")
     except BaseException:
         server.__exit__()
         raise
     return server
-
-
-def _alive(program: Program) -> bool:
-    assert program.process.poll() is None, f"{program.command} ended:\n{program.output}"
-    return False
 
 
 def eventually(what: str, condition: Callable[[], object], seconds: float = PATIENCE) -> object:

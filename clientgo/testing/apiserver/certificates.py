@@ -13,7 +13,7 @@ import os
 import secrets
 import ssl
 import tempfile
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 # The curve P-256.
@@ -124,7 +124,7 @@ def _oid(dotted: str) -> bytes:
 
 
 def _time(seconds: float) -> bytes:
-    moment = datetime.fromtimestamp(seconds, timezone.utc)
+    moment = datetime.fromtimestamp(seconds, UTC)
     return _tlv(0x18, moment.strftime("%Y%m%d%H%M%SZ").encode())
 
 
@@ -194,11 +194,13 @@ def context_of(certificate: str, key: str) -> ssl.SSLContext:
 
 
 class Identity:
-    """The certificate of one server: given, or made when first needed."""
+    """The certificate of one server, self-signed."""
 
-    def __init__(self, hosts: list[str], now: float) -> None:
-        self.certificate, key = self_signed(hosts, now)
-        self.context = context_of(self.certificate, key)
+    def __init__(self, pem: str) -> None:
+        """`pem` is what `self_signed` gave: the certificate, and behind it the key."""
+        mark = pem.index("-----BEGIN EC PRIVATE KEY-----")
+        self.certificate = pem[:mark]
+        self.context = context_of(self.certificate, pem[mark:])
 
     def __repr__(self) -> str:
         return "<Identity self-signed>"

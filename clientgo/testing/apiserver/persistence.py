@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,12 @@ class SqliteJournal:
         # The WAL is in the page cache at commit: it survives the process, which is what this is for.
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute(
-            "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, rv INTEGER, body BLOB, PRIMARY KEY (bucket, key))"
+            "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, rv INTEGER, body BLOB, PRIMARY KEY "
+            "(bucket, key))"
         )
         self._db.execute("CREATE TABLE IF NOT EXISTS version (id INTEGER PRIMARY KEY CHECK (id = 1), rv INTEGER)")
         self._db.execute("INSERT OR IGNORE INTO version VALUES (1, 0)")
+        self._db.execute("CREATE TABLE IF NOT EXISTS identity (name TEXT PRIMARY KEY, value TEXT)")
 
     def __repr__(self) -> str:
         return f"<SqliteJournal {self.path}>"
@@ -41,6 +44,15 @@ class SqliteJournal:
     def version(self) -> int:
         (version,) = self._db.execute("SELECT rv FROM version").fetchone()
         return int(version)
+
+    def remember(self, name: str, make: Callable[[], str]) -> str:
+        """What the server is known by, made once: a server that comes back has the same token and certificate."""
+        row = self._db.execute("SELECT value FROM identity WHERE name = ?", (name,)).fetchone()
+        if row is not None:
+            return str(row[0])
+        value = make()
+        self._db.execute("INSERT INTO identity VALUES (?, ?)", (name, value))
+        return value
 
     def load_into(self, store: Store) -> None:
         for bucket, key, rv, body in self._db.execute("SELECT bucket, key, rv, body FROM objects ORDER BY bucket, key"):

@@ -6,6 +6,7 @@ with Server(tokens={"secret": admin_user()}) as server:
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import secrets
 import ssl
@@ -14,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo import klog
-from clientgo.testing.apiserver import crd, errors, http, negotiation, openapi, rbac, routing, subresources
+from clientgo.testing.apiserver import crd, errors, http, negotiation, openapi, openapi_pb, rbac, routing, subresources
 from clientgo.testing.apiserver.auth import AUTHENTICATED, MASTERS, Authenticator, User
-from clientgo.testing.apiserver.certificates import Identity
+from clientgo.testing.apiserver.certificates import Identity, self_signed
 from clientgo.testing.apiserver.controllers import Controllers, internal_request
 from clientgo.testing.apiserver.documents import NO_CACHE, render
 from clientgo.testing.apiserver.errors import ApiError, PlainError
@@ -62,6 +63,10 @@ def admin_user(name: str = "kubernetes-admin") -> User:
     return User(name, "", (MASTERS, AUTHENTICATED))
 
 
+def _make_anew(name: str, make: Callable[[], str]) -> str:
+    return make()
+
+
 class Server:
     """One API server on one port. start() returns when it answers; stop() leaves no thread and no socket.
 
@@ -83,9 +88,10 @@ class Server:
         """Binds the port at once; raises OSError when it is taken."""
         self.clock = clock
         self.times = Times(clock)
-        self.token = secrets.token_urlsafe(32)
-        known = {self.token: admin_user(), **(tokens or {})}
         journal = SqliteJournal(data_dir) if data_dir else None
+        self._remember = journal.remember if journal is not None else _make_anew
+        self.token = self._remember("token", lambda: secrets.token_urlsafe(32))
+        known = {self.token: admin_user(), **(tokens or {})}
         start = journal.version if journal is not None else 0
         self.store = Store(clock, history=history, journal=journal, start=start)
         self.registry = Registry()
@@ -157,7 +163,8 @@ class Server:
                 hosts = ["localhost", "kubernetes.default.svc", "127.0.0.1", "::1"]
                 if self._host not in (*hosts, "0.0.0.0", "::", ""):
                     hosts.append(self._host)
-                self._identity = Identity(hosts, self.clock.now())
+                made = functools.partial(self_signed, hosts, self.clock.now())
+                self._identity = Identity(self._remember("certificate", lambda: "".join(made())))
             return self._identity
 
     def _tls_context(self) -> ssl.SSLContext:
@@ -193,9 +200,10 @@ class Server:
             return
         if kind == "DELETED":
             self.controllers.serve_group(new.obj["spec"]["group"])
-        elif old is None or old.obj["spec"] != new.obj["spec"] or not crd.is_established(new.obj):
-            if not new.obj["metadata"].get("deletionTimestamp"):
-                self.controllers.establish(new)
+            return
+        changed = old is None or old.obj["spec"] != new.obj["spec"] or not crd.is_established(new.obj)
+        if changed and not new.obj["metadata"].get("deletionTimestamp"):
+            self.controllers.establish(new)
 
     def _bootstrap(self) -> None:
         """What a cluster has before anybody does anything."""
@@ -384,12 +392,12 @@ class Server:
             return self._aggregated(request, form, False)
         return render(self.registry.group_list(), form)
 
-    def _cache(self, key: str, make: Callable[[], Any]) -> tuple[bytes, str]:
+    def _cache(self, key: str, make: Callable[[], Any], encode: Callable[[Any], bytes] = dumps) -> tuple[bytes, str]:
         """Bytes and hash of a document that changes only with the registry."""
         generation = self.registry.generation
         known = self._cached.get(key)
         if known is None or known[0] != generation:
-            body = dumps(make()) + b"\n"
+            body = encode(make())
             known = (generation, body, hashlib.sha512(body).hexdigest().upper())
             self._cached[key] = known
         return known[1], known[2]
@@ -405,13 +413,19 @@ class Server:
         return Response(200, body, media, headers)
 
     def _openapi_v2(self, request: Request) -> Response:
-        if "json" not in request.header("accept", "application/json") and "*/*" not in request.header("accept"):
+        accept = request.header("accept", "application/json")
+        if any(media in accept for media in openapi_pb.MEDIA_TYPES):
+            body, digest = self._cache("v2 protobuf", lambda: openapi.v2_document(self.registry), openapi_pb.encode)
+            media = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+        elif "json" in accept or "*/*" in accept:
+            body, digest = self._cache("v2", lambda: openapi.v2_document(self.registry))
+            media = "application/json"
+        else:
             raise ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {})
-        body, digest = self._cache("v2", lambda: openapi.v2_document(self.registry))
         headers = {"Cache-Control": NO_CACHE, "ETag": f'"{digest}"', "Vary": "Accept"}
         if request.header("if-none-match") == f'"{digest}"':
             return Response(304, b"", "", headers)
-        return Response(200, body, "application/json", headers)
+        return Response(200, body, media, headers)
 
     def _openapi_v3(self, request: Request) -> Response:
         parts = request.path.removeprefix("/openapi/v3/").split("/")
