@@ -1,5 +1,5 @@
 """Which release of the library this is. Mirrors k8s.io/client-go/pkg/version."""
 
-from clientgo.pkg.version.version import Info, get
+from clientgo.pkg.version.version import get
 
-__all__ = ["Info", "get"]
+__all__ = ["get"]

@@ -5,19 +5,11 @@ Differs: Go's linker stamps a commit into the binary; a Python package has a rel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from clientgo.apimachinery.version import Info
 
 _RELEASE = "v0.36.0"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Info:
-    """The release and, where known, the commit it was built from."""
-
-    git_version: str = _RELEASE
-    git_commit: str = ""
-
-
 def get() -> Info:
     """The version of this library (Go: version.Get)."""
-    return Info()
+    return Info(major="0", minor="36", git_version=_RELEASE)

@@ -1,0 +1,183 @@
+"""Discovery that remembers in files, for command line tools. Mirrors discovery/cached/disk/cached_discovery.go.
+
+Differs: there is no second cache of HTTP responses below it (Go's round_tripper.go).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import threading
+from typing import Any, TypeVar
+
+from clientgo import klog
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.version import Info
+from clientgo.discovery import (
+    CachedDiscoveryInterface,
+    DiscoveryInterface,
+    new_discovery_client_for_config,
+    server_groups_and_resources,
+    server_preferred_namespaced_resources,
+    server_preferred_resources,
+)
+from clientgo.discovery.cached.memory import new_mem_cache_client
+from clientgo.openapi import Client as OpenAPIClient
+from clientgo.rest.client import Interface
+from clientgo.rest.config import Config
+from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+
+
+class CachedDiscoveryClient:
+    """Keeps what the delegate says in a folder, which must be one server's alone, for `ttl` seconds. Thread-safe."""
+
+    def __init__(
+        self, delegate: DiscoveryInterface, cache_directory: str, ttl: float, clock: PassiveClock = REAL_CLOCK
+    ) -> None:
+        self._delegate = delegate
+        self._cache_directory = cache_directory
+        self._ttl = ttl
+        self._clock = clock
+        # Guards the rest; held for renaming a file at most.
+        self._lock = threading.Lock()
+        # The files this client wrote.
+        self._our_files: set[str] = set()
+        # Only those files count, since somebody asked for fresh data.
+        self._invalidated = False
+        # Nothing came from a file that somebody else wrote.
+        self._fresh = True
+
+    def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
+        """See ServerResourcesInterface."""
+        filename = os.path.join(self._cache_directory, group_version, "serverresources.json")
+        cached = self._read(filename, metav1.APIResourceList)
+        if cached is not None:
+            return cached
+        live = self._delegate.server_resources_for_group_version(group_version)
+        if len(live.api_resources):
+            self._write(filename, live)
+        else:
+            klog.v(3).infof("skipped caching discovery info, no resources found")
+        return live
+
+    def server_groups(self) -> metav1.APIGroupList:
+        """See ServerGroupsInterface."""
+        filename = os.path.join(self._cache_directory, "servergroups.json")
+        cached = self._read(filename, metav1.APIGroupList)
+        if cached is not None:
+            return cached
+        live = self._delegate.server_groups()
+        if len(live.groups):
+            self._write(filename, live)
+        else:
+            klog.v(3).infof("skipped caching discovery info, no groups found")
+        return live
+
+    def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
+        """See ServerResourcesInterface."""
+        return server_groups_and_resources(self)
+
+    def server_preferred_resources(self) -> list[metav1.APIResourceList]:
+        """See ServerResourcesInterface."""
+        return server_preferred_resources(self)
+
+    def server_preferred_namespaced_resources(self) -> list[metav1.APIResourceList]:
+        """See ServerResourcesInterface."""
+        return server_preferred_namespaced_resources(self)
+
+    def _read(self, filename: str, cls: type[ObjectT]) -> ObjectT | None:
+        """What the file holds, if it may be used; a file that cannot be read is as good as none."""
+        with self._lock:
+            ours = filename in self._our_files
+            if self._invalidated and not ours:
+                return None
+        try:
+            if self._clock.now() > os.stat(filename).st_mtime + self._ttl:
+                return None
+            with open(filename, "rb") as file:
+                document = json.load(file)
+        except (OSError, ValueError):
+            return None
+        if not isinstance(document, dict):
+            return None
+        with self._lock:
+            self._fresh = self._fresh and ours
+        klog.v(10).infof("returning cached discovery info from %s", filename)
+        document.pop("kind", None)
+        document.pop("apiVersion", None)
+        return cls.from_dict(document)
+
+    def _write(self, filename: str, obj: Object) -> None:
+        """Replace the file in one step, so that nobody reads half of it. A failure is only logged."""
+        document = {"kind": type(obj).__name__, "apiVersion": "v1", **obj.to_dict()}
+        data = json.dumps(document, separators=(",", ":"))
+        try:
+            os.makedirs(os.path.dirname(filename), mode=0o750, exist_ok=True)
+            prefix = os.path.basename(filename) + "."
+            descriptor, temporary = tempfile.mkstemp(prefix=prefix, dir=os.path.dirname(filename))
+            try:
+                with open(descriptor, "w", encoding="utf-8") as file:
+                    file.write(data + "\n")
+                os.chmod(temporary, 0o660)
+                with self._lock:
+                    os.replace(temporary, filename)
+                    self._our_files.add(filename)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.remove(temporary)
+                raise
+        except OSError as err:
+            klog.v(1).infof("failed to write cache to %s due to %s", filename, err)
+
+    def rest_client(self) -> Interface | None:
+        """The client below."""
+        return self._delegate.rest_client()
+
+    def server_version(self) -> Info:
+        """See ServerVersionInterface; never cached."""
+        return self._delegate.server_version()
+
+    def openapi_schema(self) -> dict[str, Any]:
+        """See OpenAPISchemaInterface; never cached."""
+        return self._delegate.openapi_schema()
+
+    def openapi_v3(self) -> OpenAPIClient:
+        """See OpenAPIV3SchemaInterface; never cached."""
+        return self._delegate.openapi_v3()
+
+    def fresh(self) -> bool:
+        """See CachedDiscoveryInterface."""
+        with self._lock:
+            return self._fresh
+
+    def invalidate(self) -> None:
+        """See CachedDiscoveryInterface."""
+        with self._lock:
+            self._our_files = set()
+            self._fresh = True
+            self._invalidated = True
+        if isinstance(self._delegate, CachedDiscoveryInterface):
+            self._delegate.invalidate()
+
+    def with_legacy(self) -> DiscoveryInterface:
+        """Itself: what is remembered is the same either way."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<disk-cached discovery in {self._cache_directory}>"
+
+
+def new_cached_discovery_client_for_config(
+    config: Config, discovery_cache_dir: str, http_cache_dir: str, ttl: float
+) -> CachedDiscoveryClient:
+    """Remember in files below `discovery_cache_dir` (Go: NewCachedDiscoveryClientForConfig).
+
+    `http_cache_dir` is accepted for parity and not used. Raises ValueError, OSError for a wrong config.
+    """
+    delegate = new_mem_cache_client(new_discovery_client_for_config(config))
+    return CachedDiscoveryClient(delegate, discovery_cache_dir, ttl)

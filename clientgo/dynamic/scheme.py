@@ -1,0 +1,76 @@
+"""How a dynamic client reads objects: whatever they are, as Unstructured. Mirrors dynamic/scheme.go."""
+
+from __future__ import annotations
+
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
+from clientgo.apimachinery.runtime.error import new_missing_kind_err
+from clientgo.apimachinery.runtime.interfaces import Decoder, Encoder, SerializerInfo, StreamSerializerInfo
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.serializer import LINE_FRAMER, JSONSerializer
+from clientgo.apimachinery.runtime.view import JSONObject
+
+
+class _UnstructuredSerializer(JSONSerializer):
+    """Keeps documents as they are; of kinds it knows only Status and the options."""
+
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
+        kind = document.get("kind")
+        if not kind:
+            raise new_missing_kind_err(str(document)[:1024])
+        if kind == "Status" and document.get("apiVersion") == "v1":
+            return metav1.Status.from_dict(document)
+        if isinstance(document.get("items"), list):
+            _name_items(document)
+        if into is not None:
+            return super().decode_document(document, into)
+        cls = UnstructuredList if isinstance(document.get("items"), list) else Unstructured
+        return cls.from_dict(document)
+
+    def expecting(self, cls: type[Object]) -> JSONSerializer:
+        return self
+
+
+def _name_items(document: JSONObject) -> None:
+    """Give the items the kind of their list: servers leave it out for built-in types."""
+    kind, api_version = document["kind"], document.get("apiVersion")
+    if not isinstance(kind, str) or not kind.endswith("List"):
+        return
+    item_kind = kind.removesuffix("List")
+    for item in document["items"]:
+        if "kind" not in item:
+            item["kind"] = item_kind
+            item["apiVersion"] = api_version
+
+
+def _new_serializer() -> _UnstructuredSerializer:
+    scheme = Scheme("dynamic")
+    metav1.add_to_group_version(scheme, GroupVersion("", "v1"))
+    return _UnstructuredSerializer(scheme)
+
+
+class BasicNegotiatedSerializer:
+    """JSON without classes for kinds (Go: basicNegotiatedSerializer)."""
+
+    def __init__(self) -> None:
+        self._serializer = _new_serializer()
+        stream = StreamSerializerInfo(encodes_as_text=True, serializer=self._serializer, framer=LINE_FRAMER)
+        self._info = SerializerInfo(
+            media_type="application/json",
+            media_type_type="application",
+            media_type_sub_type="json",
+            encodes_as_text=True,
+            serializer=self._serializer,
+            stream_serializer=stream,
+        )
+
+    def supported_media_types(self) -> list[SerializerInfo]:
+        return [self._info]
+
+    def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
+        return self._serializer.writing(gv)
+
+    def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
+        return self._serializer

@@ -1,0 +1,160 @@
+"""A RESTMapper made from discovery, and one that asks when it is first needed. Mirrors restmapper/discovery.go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from clientgo import klog
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind, GroupVersionResource
+from clientgo.discovery import CachedDiscoveryInterface, DiscoveryInterface, ErrGroupDiscoveryFailed
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True)
+class APIGroupResources:
+    """A group with its resources by version."""
+
+    group: metav1.APIGroup
+    versioned_resources: dict[str, list[metav1.APIResource]] = field(default_factory=dict)
+
+
+def new_discovery_rest_mapper(group_resources: Iterable[APIGroupResources]) -> meta.RESTMapper:
+    """A mapper that prefers v1 of the core group, then groups and versions as discovery orders them.
+
+    Go: NewDiscoveryRESTMapper.
+    """
+    mappers = meta.MultiRESTMapper()
+    versions = [GroupVersion("", "v1")]
+    groups: list[str] = []
+    for each in group_resources:
+        groups.append(each.group.name)
+        preferred = each.group.preferred_version.version
+        if preferred in each.versioned_resources:
+            versions.append(GroupVersion(each.group.name, preferred))
+        for version in each.group.versions:
+            resources = each.versioned_resources.get(version.version)
+            if resources is None:
+                continue
+            gv = GroupVersion(each.group.name, version.version)
+            # Behind the preferred version, for resources that exist only there.
+            if version.version != preferred:
+                versions.append(gv)
+            mappers.append(_version_mapper(gv, resources))
+    versions += [GroupVersion(group, meta.ANY_VERSION) for group in groups]
+    return meta.PriorityRESTMapper(
+        delegate=mappers,
+        resource_priority=[gv.with_resource(meta.ANY_RESOURCE) for gv in versions],
+        kind_priority=[gv.with_kind(meta.ANY_KIND) for gv in versions],
+    )
+
+
+def _version_mapper(gv: GroupVersion, resources: Iterable[metav1.APIResource]) -> meta.DefaultRESTMapper:
+    mapper = meta.new_default_rest_mapper([gv])
+    for resource in resources:
+        if "/" in resource.name:
+            continue  # subresources have no kinds of their own
+        scope = meta.REST_SCOPE_NAMESPACE if resource.namespaced else meta.REST_SCOPE_ROOT
+        kind = gv.with_kind(resource.kind)
+        plural, singular = gv.with_resource(resource.name), gv.with_resource(resource.singular_name)
+        if not resource.singular_name:
+            _, singular = meta.unsafe_guess_kind_to_resource(kind)
+        mapper.add_specific(gv.with_kind(resource.kind.lower()), plural, singular, scope)
+        mapper.add_specific(kind, plural, singular, scope)
+        mapper.add(gv.with_kind(resource.kind + "List"), scope)
+    mapper.add(gv.with_kind("List"), meta.REST_SCOPE_ROOT)
+    return mapper
+
+
+def get_api_group_resources(cl: DiscoveryInterface) -> list[APIGroupResources]:
+    """What the server has, by group; groups that cannot be read are left out (Go: GetAPIGroupResources)."""
+    try:
+        groups, lists = cl.server_groups_and_resources()
+    except ErrGroupDiscoveryFailed as err:
+        if not err.server_groups or not err.resources:
+            raise
+        groups, lists = err.server_groups, err.resources
+    by_version = {listed.group_version: list(listed.api_resources) for listed in lists}
+    return [
+        APIGroupResources(
+            group=group,
+            versioned_resources={
+                version.version: by_version[version.group_version]
+                for version in group.versions
+                if version.group_version in by_version
+            },
+        )
+        for group in groups
+    ]
+
+
+class DeferredDiscoveryRESTMapper:
+    """Asks the server when it is first needed, and again when something is not found in old data. Thread-safe."""
+
+    def __init__(self, cl: CachedDiscoveryInterface) -> None:
+        self._cl = cl
+        # Guards _delegate; held while the server is asked.
+        self._lock = threading.Lock()
+        self._delegate: meta.RESTMapper | None = None
+
+    def _get_delegate(self) -> meta.RESTMapper:
+        with self._lock:
+            if self._delegate is None:
+                self._delegate = new_discovery_rest_mapper(get_api_group_resources(self._cl))
+            return self._delegate
+
+    def _ask(self, question: Callable[[meta.RESTMapper], T]) -> T:
+        """Ask the delegate, and a newer one if it does not know and may be out of date."""
+        delegate = self._get_delegate()
+        try:
+            return question(delegate)
+        except Exception:
+            if self._cl.fresh():
+                raise
+        self.reset()
+        return self._ask(question)
+
+    def reset(self) -> None:
+        """Forget what the server said (Go: Reset)."""
+        klog.v(5).info("Invalidating discovery information")
+        with self._lock:
+            self._cl.invalidate()
+            self._delegate = None
+
+    def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
+        """See meta.RESTMapper, as for all that follow. Also raises what discovery raises."""
+        return self._ask(lambda mapper: mapper.kind_for(resource))
+
+    def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
+        return self._ask(lambda mapper: mapper.kinds_for(resource))
+
+    def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
+        return self._ask(lambda mapper: mapper.resource_for(input))
+
+    def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
+        return self._ask(lambda mapper: mapper.resources_for(input))
+
+    def rest_mapping(self, gk: GroupKind, *versions: str) -> meta.RESTMapping:
+        return self._ask(lambda mapper: mapper.rest_mapping(gk, *versions))
+
+    def rest_mappings(self, gk: GroupKind, *versions: str) -> list[meta.RESTMapping]:
+        return self._ask(lambda mapper: mapper.rest_mappings(gk, *versions))
+
+    def resource_singularizer(self, resource: str) -> str:
+        return self._ask(lambda mapper: mapper.resource_singularizer(resource))
+
+    def __str__(self) -> str:
+        try:
+            return f"DeferredDiscoveryRESTMapper{{\n\t{self._get_delegate()}\n}}"
+        except Exception as err:
+            return f"DeferredDiscoveryRESTMapper{{{err}}}"
+
+
+def new_deferred_discovery_rest_mapper(cl: CachedDiscoveryInterface) -> DeferredDiscoveryRESTMapper:
+    """A mapper that asks nothing yet (Go: NewDeferredDiscoveryRESTMapper)."""
+    return DeferredDiscoveryRESTMapper(cl)

@@ -1,0 +1,119 @@
+"""A RESTMapper that knows short names, such as "po". Mirrors restmapper/shortcut.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import (
+    GroupKind,
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    parse_group_version,
+)
+from clientgo.apimachinery.util.strconv import quote
+from clientgo.discovery import DiscoveryInterface
+from clientgo.restmapper.category_expansion import resource_lists
+
+
+class _Shortcut(NamedTuple):
+    short: GroupResource
+    long: GroupResource
+
+
+class _ShortcutExpander:
+    """Spells short names out and asks another mapper."""
+
+    def __init__(
+        self, delegate: meta.RESTMapper, client: DiscoveryInterface, warning_handler: Callable[[str], None] | None
+    ) -> None:
+        self._delegate = delegate
+        self._client = client
+        self._warning_handler = warning_handler
+
+    def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
+        try:
+            return self._delegate.kind_for(self._expand(resource))
+        except Exception as err:
+            if not meta.is_no_match_error(err):
+                raise
+        # The delegate may have discovered anew meanwhile, and the short name with it.
+        return self._delegate.kind_for(self._expand(resource))
+
+    def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
+        return self._delegate.kinds_for(self._expand(resource))
+
+    def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
+        return self._delegate.resource_for(self._expand(input))
+
+    def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
+        return self._delegate.resources_for(self._expand(input))
+
+    def rest_mapping(self, gk: GroupKind, *versions: str) -> meta.RESTMapping:
+        return self._delegate.rest_mapping(gk, *versions)
+
+    def rest_mappings(self, gk: GroupKind, *versions: str) -> list[meta.RESTMapping]:
+        return self._delegate.rest_mappings(gk, *versions)
+
+    def resource_singularizer(self, resource: str) -> str:
+        return self._delegate.resource_singularizer(self._expand(GroupVersionResource("", "", resource)).resource)
+
+    def reset(self) -> None:
+        meta.maybe_reset_rest_mapper(self._delegate)
+
+    def _expand(self, resource: GroupVersionResource) -> GroupVersionResource:
+        lists = resource_lists(self._client)
+        if _is_full_name(resource, lists):
+            return resource
+        shortcuts = _shortcuts(lists)
+        exact = [item for item in shortcuts if _matches(resource, item) and resource.group in ("", item.short.group)]
+        if exact:
+            self._warn_of_others(resource.resource, exact)
+            return GroupVersionResource(exact[0].long.group, "", exact[0].long.resource)
+        if not resource.group:
+            return resource
+        # "autoscal" is enough for "autoscaling".
+        for item in shortcuts:
+            if _matches(resource, item) and item.short.group.startswith(resource.group):
+                return GroupVersionResource(item.long.group, resource.version, item.long.resource)
+        return resource
+
+    def _warn_of_others(self, name: str, matches: list[_Shortcut]) -> None:
+        """The first match wins; other resources, not other versions of it, are worth a word, once each."""
+        others = dict.fromkeys(item.long for item in matches if item.long != matches[0].long)
+        if self._warning_handler is not None:
+            for other in others:
+                self._warning_handler(f"short name {quote(name)} could also match lower priority resource {other}")
+
+
+def _is_full_name(resource: GroupVersionResource, lists: Iterable[metav1.APIResourceList]) -> bool:
+    return any(
+        resource.resource in (known.name, known.singular_name)
+        for listed in lists
+        if resource.group in ("", parse_group_version(listed.group_version).group)
+        for known in listed.api_resources
+    )
+
+
+def _shortcuts(lists: Iterable[metav1.APIResourceList]) -> list[_Shortcut]:
+    shortcuts = []
+    for listed in lists:
+        group = parse_group_version(listed.group_version).group
+        for resource in listed.api_resources:
+            long = GroupResource(group, resource.name)
+            shortcuts += [_Shortcut(GroupResource(group, name), long) for name in resource.short_names]
+    return shortcuts
+
+
+def _matches(resource: GroupVersionResource, item: _Shortcut) -> bool:
+    return resource.resource == item.short.resource
+
+
+def new_shortcut_expander(
+    delegate: meta.RESTMapper, client: DiscoveryInterface, warning_handler: Callable[[str], None] | None = None
+) -> meta.ResettableRESTMapper:
+    """Short names over another mapper; `warning_handler` hears of ambiguous ones (Go: NewShortcutExpander)."""
+    return _ShortcutExpander(delegate, client, warning_handler)
