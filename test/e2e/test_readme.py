@@ -14,7 +14,7 @@ README = (ROOT / "README.md").read_text()
 RUN_BY = {
     "hack/demo": "test_demo.py runs what it starts; test_a_clone_... runs it whole",
     "hack/test": "this test run",
-    "python3 -m venv .venv && .venv/bin/pip install -e . && . .venv/bin/activate": "hack/lib.sh does this for hack/demo",
+    "python3 -m venv .venv && .venv/bin/pip install -e . && . .venv/bin/activate": "hack/lib.sh, for hack/demo",
     "python cmd/apiserver --kubeconfig-out /tmp/kc &": "test_manual_session.py",
     "export KUBECONFIG=/tmp/kc": "test_manual_session.py",
     "kubectl apply -f cmd/sample-controller/artifacts/examples/crd.yaml": "test_manual_session.py",

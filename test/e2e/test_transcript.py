@@ -74,7 +74,11 @@ class Cluster:
     def __init__(self, kubeconfig: Path, recorder: Recorder) -> None:
         self._recorder = recorder
         config = clientcmd.build_config_from_flags("", str(kubeconfig))
-        self._client = dynamic.new_for_config(config)
+        self._http = rest.http_client_for(config)
+        self._client = dynamic.new_for_config_and_client(config, self._http)
+
+    def close(self) -> None:
+        self._http.close_idle_connections()
 
     def of(self, resource: str) -> Any:
         return self._client.resource(RESOURCES[resource]).namespace("default")
@@ -136,6 +140,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[li
                 _settle(recorder)
                 state = {resource: cluster.list(resource) for resource in RESOURCES}
                 results[name] = (cluster.writes_after(position), state)
+        cluster.close()
         assert server.stop() == 0
     yield results
 
@@ -185,7 +190,7 @@ def _scenario(cluster: Cluster) -> Iterator[tuple[str, Any, Any]]:
         lambda: cluster.of("deployments").delete(CTX, "example-foo", background),
         counted(2),
     )
-    labels = {"app": "taken"}
+    labels = {"app": "other"}
     taken = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -195,7 +200,7 @@ def _scenario(cluster: Cluster) -> Iterator[tuple[str, Any, Any]]:
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels},
-                "spec": {"containers": [{"name": "nginx", "image": "nginx:latest"}]},
+                "spec": {"containers": [{"name": "c", "image": "example.com/other:1"}]},
             },
         },
     }
