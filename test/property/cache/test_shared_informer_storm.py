@@ -24,6 +24,7 @@ CALL_ERRORS = st.sampled_from(
     ("connection_refused", "too_many_requests", "internal", "expired", "too_large_rv_cause", "unexpected_eof")
 )
 EVENT_ERRORS = st.sampled_from(("expired", "internal"))
+PAUSES = st.sampled_from((0.0, 0.1, 1.0, 5.0, 40.0))
 # Longer than the longest pause of the reflector's backoff, and than its pauses within one pass.
 CALM = 300.0
 
@@ -101,21 +102,44 @@ class StormMachine(RuleBasedStateMachine):
         if hasattr(self, "storm"):
             self.storm.end(check=True)
 
-    @rule(name=NAMES)
-    def write(self, name: str) -> None:
-        self.server.write(name)
+    @rule(names=st.lists(NAMES, min_size=1, max_size=4), seconds=PAUSES)
+    def write(self, names: list[str], seconds: float) -> None:
+        for name in names:
+            self.server.write(name)
+        self.storm.bubble.sleep(seconds)
 
-    @rule(name=NAMES)
-    def delete(self, name: str) -> None:
-        self.server.delete(name)
+    @rule(names=st.lists(NAMES, min_size=1, max_size=4, unique=True), seconds=PAUSES)
+    def delete(self, names: list[str], seconds: float) -> None:
+        for name in names:
+            self.server.delete(name)
+        self.storm.bubble.sleep(seconds)
 
-    @rule()
-    def close_watches(self) -> None:
-        self.server.close_watches()
+    @rule(error=st.none() | EVENT_ERRORS)
+    def end_watches(self, error: str | None) -> None:
+        if error is None:
+            self.server.close_watches()
+        else:
+            self.server.break_watches(error)
 
-    @rule(error=EVENT_ERRORS)
-    def break_watches(self, error: str) -> None:
-        self.server.break_watches(error)
+    @rule(
+        error=st.none() | EVENT_ERRORS,
+        written=st.lists(NAMES, max_size=3),
+        deleted=st.lists(NAMES, max_size=3),
+        forgotten=st.booleans(),
+        seconds=PAUSES,
+    )
+    def outage(
+        self, error: str | None, written: list[str], deleted: list[str], forgotten: bool, seconds: float
+    ) -> None:
+        """Changes that no watch sees, and that perhaps none will: then only a new list tells of them."""
+        self.end_watches(error)
+        for name in deleted:
+            self.server.delete(name)
+        for name in written:
+            self.server.write(name)
+        if forgotten:
+            self.server.forget_history()
+        self.storm.bubble.sleep(seconds)
 
     @rule()
     def forget_history(self) -> None:
@@ -129,7 +153,7 @@ class StormMachine(RuleBasedStateMachine):
     def fail(self, list_errors: list[str], watch_errors: list[str]) -> None:
         self.server.fail(list_errors, watch_errors)
 
-    @rule(seconds=st.sampled_from((0.0, 0.1, 1.0, 5.0, 40.0)))
+    @rule(seconds=PAUSES)
     def sleep(self, seconds: float) -> None:
         self.storm.bubble.sleep(seconds)
 
