@@ -9,16 +9,20 @@ from clientgo.tools.leaderelection.leaderelection import (
     new_leader_elector,
     run_or_die,
 )
+from clientgo.tools.leaderelection.leasecandidate import CacheSyncWaiter, LeaseCandidate, new_candidate
 from clientgo.tools.leaderelection.metrics import LeaderMetric, MetricsProvider, set_provider
 
 __all__ = [
     "JITTER_FACTOR",
+    "CacheSyncWaiter",
     "HealthzAdaptor",
     "LeaderCallbacks",
     "LeaderElectionConfig",
     "LeaderElector",
     "LeaderMetric",
+    "LeaseCandidate",
     "MetricsProvider",
+    "new_candidate",
     "new_leader_elector",
     "new_leader_healthz_adaptor",
     "run_or_die",

@@ -69,7 +69,7 @@ class Watches:
         return fake
 
 
-def received(watches: Any, initial: str = "1", delay: float = 0.01) -> tuple[list[Event], bool]:
+def received(watches: Any, initial: str = "1", delay: float = 0.1) -> tuple[list[Event], bool]:
     """What a retry watcher delivers until nothing happens any more, and whether it ended by itself."""
     with synctest.bubble() as b:
         watcher = _new_retry_watcher(CTX, initial, watches, delay)
