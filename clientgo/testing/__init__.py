@@ -101,6 +101,8 @@ if TYPE_CHECKING:
         WatchReactionFunc,
         WatchReactor,
     )
+    from clientgo.testing.fake_discovery import FakeDiscovery
+    from clientgo.testing.fake_rest import FakeClientset, FakeRESTClient
     from clientgo.testing.fixture import (
         ObjectScheme,
         ObjectTracker,
@@ -113,9 +115,7 @@ if TYPE_CHECKING:
         new_object_tracker,
         object_reaction,
     )
-    from clientgo.testing.interface import (
-        FakeClient,
-    )
+    from clientgo.testing.interface import FakeClient
 
 __all__ = [
     "Action",
@@ -128,6 +128,9 @@ __all__ = [
     "DeleteCollectionActionImpl",
     "Fake",
     "FakeClient",
+    "FakeClientset",
+    "FakeDiscovery",
+    "FakeRESTClient",
     "GenericAction",
     "GenericActionImpl",
     "GetAction",
@@ -216,7 +219,7 @@ __all__ = [
     "object_reaction",
 ]
 
-_MODULES = ("actions", "fake", "fixture", "interface")
+_MODULES = ("actions", "fake", "fake_discovery", "fake_rest", "fixture", "interface")
 
 
 def __getattr__(name: str) -> Any:

@@ -38,7 +38,7 @@ class Fake:
 
     def __init__(self) -> None:
         # Guards everything below, and serialises reactors.
-        self._lock = threading.Lock()
+        self._actions_lock = threading.Lock()
         self._actions: list[Action] = []
         self.reaction_chain: list[Reactor] = []
         """Asked in this order for everything but watches and proxies."""
@@ -52,37 +52,37 @@ class Fake:
     def add_reactor(self, verb: str, resource: str, reaction: ReactionFunc) -> None:
         """Ask `reaction` last, about actions with that verb and resource ("pods", "pods/status"); "*" is any."""
         reactor = SimpleReactor(verb, resource, reaction)
-        with self._lock:
+        with self._actions_lock:
             self.reaction_chain.append(reactor)
 
     def prepend_reactor(self, verb: str, resource: str, reaction: ReactionFunc) -> None:
         """As `add_reactor`, but ask it first."""
         reactor = SimpleReactor(verb, resource, reaction)
-        with self._lock:
+        with self._actions_lock:
             self.reaction_chain.insert(0, reactor)
 
     def add_watch_reactor(self, resource: str, reaction: WatchReactionFunc) -> None:
         """Ask `reaction` last about watches of that resource; "*" is any."""
         reactor = SimpleWatchReactor(resource, reaction)
-        with self._lock:
+        with self._actions_lock:
             self.watch_reaction_chain.append(reactor)
 
     def prepend_watch_reactor(self, resource: str, reaction: WatchReactionFunc) -> None:
         """As `add_watch_reactor`, but ask it first."""
         reactor = SimpleWatchReactor(resource, reaction)
-        with self._lock:
+        with self._actions_lock:
             self.watch_reaction_chain.insert(0, reactor)
 
     def add_proxy_reactor(self, resource: str, reaction: ProxyReactionFunc) -> None:
         """Ask `reaction` last about reads of that resource through the API server; "*" is any."""
         reactor = SimpleProxyReactor(resource, reaction)
-        with self._lock:
+        with self._actions_lock:
             self.proxy_reaction_chain.append(reactor)
 
     def prepend_proxy_reactor(self, resource: str, reaction: ProxyReactionFunc) -> None:
         """As `add_proxy_reactor`, but ask it first."""
         reactor = SimpleProxyReactor(resource, reaction)
-        with self._lock:
+        with self._actions_lock:
             self.proxy_reaction_chain.insert(0, reactor)
 
     def invokes(self, action: Action, default_return_obj: Object | None) -> Object | None:
@@ -91,7 +91,7 @@ class Fake:
         Raises what the reactor raises. Reactors get a copy of the action, the same one after another, so that one may
         change an object that the next one stores; the recorded action stays as it was.
         """
-        with self._lock:
+        with self._actions_lock:
             seen = self._record(action)
             for reactor in self.reaction_chain:
                 if reactor.handles(seen):
@@ -102,7 +102,7 @@ class Fake:
 
     def invokes_watch(self, action: Action) -> watch.Interface:
         """Record `action` and return the watch of the first reactor that handles it; raises RuntimeError if none."""
-        with self._lock:
+        with self._actions_lock:
             seen = self._record(action)
             for reactor in self.watch_reaction_chain:
                 if reactor.handles(seen):
@@ -113,7 +113,7 @@ class Fake:
 
     def invokes_proxy(self, action: Action) -> rest.ResponseWrapper | None:
         """Record `action` and return what the first reactor that handles it returns; one that raises is passed over."""
-        with self._lock:
+        with self._actions_lock:
             seen = self._record(action)
             for reactor in self.proxy_reaction_chain:
                 if not reactor.handles(seen):
@@ -128,12 +128,12 @@ class Fake:
 
     def clear_actions(self) -> None:
         """Forget the recorded actions."""
-        with self._lock:
+        with self._actions_lock:
             self._actions = []
 
     def actions(self) -> list[Action]:
         """The recorded actions, oldest first."""
-        with self._lock:
+        with self._actions_lock:
             return list(self._actions)
 
     def _record(self, action: Action) -> Action:

@@ -459,7 +459,7 @@ class _ManagedFieldObjectTracker:
         self.watch = tracker.watch
 
     def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
-        gvk = self._kind_for(gvr)
+        gvk = kind_of_resource(self._scheme, gvr)
         obj = obj.deep_copy()
         obj.set_group_version_kind(gvk)
         live = self._get_or_none(gvr, ns, meta.accessor(obj).get_name())
@@ -467,7 +467,7 @@ class _ManagedFieldObjectTracker:
         self._tracker.create(gvr, self._updated(gvk, live, obj, manager), ns, opts)
 
     def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
-        gvk = self._kind_for(gvr)
+        gvk = kind_of_resource(self._scheme, gvr)
         live = self._tracker.get(gvr, ns, meta.accessor(obj).get_name())
         manager = opts.field_manager if opts is not None else ""
         self._tracker.update(gvr, self._updated(gvk, live, obj, manager), ns, opts)
@@ -475,7 +475,7 @@ class _ManagedFieldObjectTracker:
     def patch(
         self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
     ) -> None:
-        gvk = self._kind_for(gvr)
+        gvk = kind_of_resource(self._scheme, gvr)
         live = self._tracker.get(gvr, ns, meta.accessor(patched_object).get_name())
         manager = opts.field_manager if opts is not None else ""
         self._tracker.patch(gvr, self._updated(gvk, live, patched_object, manager), ns, opts)
@@ -483,7 +483,7 @@ class _ManagedFieldObjectTracker:
     def apply(
         self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
     ) -> None:
-        gvk = self._kind_for(gvr)
+        gvk = kind_of_resource(self._scheme, gvr)
         options = opts if opts is not None else metav1.PatchOptions()
         live = self._get_or_none(gvr, ns, meta.accessor(apply_configuration).get_name())
         merged = self._applied(gvk, live, apply_configuration, options)
@@ -495,13 +495,6 @@ class _ManagedFieldObjectTracker:
     def is_watch_list_semantics_un_supported(self) -> bool:
         """Tells the reflector that it has to list first."""
         return True
-
-    def _kind_for(self, gvr: GroupVersionResource) -> GroupVersionKind:
-        """The kind of a resource, by the names its kinds suggest. Looks anew each time: the scheme may have grown."""
-        mapper = meta.new_default_rest_mapper([gvr.group_version()])
-        for kind in self._scheme.known_types(gvr.group_version()):
-            mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
-        return mapper.kind_for(gvr)
 
     def _get_or_none(self, gvr: GroupVersionResource, ns: str, name: str) -> Object | None:
         try:
@@ -557,6 +550,17 @@ def new_field_managed_object_tracker(
     """
     tracker = new_object_tracker(scheme, decoder, history=history)
     return _ManagedFieldObjectTracker(tracker, scheme, type_converter or _built_in_types)
+
+
+def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionKind:
+    """The kind of a resource, as far as the names of the scheme's kinds tell. Raises NoResourceMatchError.
+
+    Looks through the scheme each time, for it may have grown.
+    """
+    mapper = meta.new_default_rest_mapper([gvr.group_version()])
+    for kind in scheme.known_types(gvr.group_version()):
+        mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
+    return mapper.kind_for(gvr)
 
 
 def _built_in_types(gvk: GroupVersionKind) -> typed.Node:

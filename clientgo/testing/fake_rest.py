@@ -1,0 +1,300 @@
+"""A REST client that asks a `Fake` instead of a server: what fake clientsets are made of. Has no Go file.
+
+client-go generates a fake twin of every typed client (kubernetes/typed/*/*/fake). Here the typed clients themselves
+run, over requests that become actions when they are sent; so every clientset this project's generator makes can be
+faked, with all its methods, and nothing has to be generated. The actions are those of Go's twins, also for
+subresources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from clientgo import rest
+from clientgo.apimachinery import labels, watch
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.interfaces import ParameterCodec
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
+from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.types import PatchType
+from clientgo.context import Context
+from clientgo.testing import actions
+from clientgo.testing.actions import Action
+from clientgo.testing.fake import Fake
+from clientgo.testing.fake_discovery import FakeDiscovery
+from clientgo.testing.fixture import ObjectTracker, kind_of_resource, object_reaction
+from clientgo.transport import http
+from clientgo.util import flowcontrol
+
+__all__ = ["FakeClientset", "FakeRESTClient"]
+
+C = TypeVar("C")
+Options = TypeVar("Options", bound=Struct)
+
+_FAKE_LOGS = b"fake logs"
+
+
+class FakeClientset(Fake):
+    """What turns a generated clientset into a fake one: derive from this first and from the clientset second.
+
+        class FakeClientset(testing.FakeClientset, versioned.Clientset):
+            def __init__(self, tracker: testing.ObjectTracker) -> None:
+                super().__init__(tracker, scheme.SCHEME)
+
+    Every request is recorded (`actions()`), may be answered by a reactor that was prepended, and is otherwise answered
+    from the tracker. Thread-safe. See `Fake` for what reactors may do.
+    """
+
+    def __init__(self, tracker: ObjectTracker, scheme: Scheme) -> None:
+        """`scheme` knows the kinds of the clientset."""
+        super().__init__()
+        self._tracker = tracker
+        self._scheme = scheme
+        self._fakes: dict[str, Any] = {}
+        self.add_reactor("*", "*", object_reaction(tracker))
+        self.add_watch_reactor("*", self._watch_tracker)
+
+    def tracker(self) -> ObjectTracker:
+        """Where the objects are."""
+        return self._tracker
+
+    def discovery(self) -> Any:
+        """Answers from `resources`; see FakeDiscovery."""
+        return FakeDiscovery(self)
+
+    def close(self) -> None:
+        """There are no connections to close."""
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        """Tells the reflector that it has to list first."""
+        return True
+
+    def _watch_tracker(self, action: Action) -> tuple[bool, watch.Interface | None]:
+        options = action.list_options if isinstance(action, actions.WatchActionImpl) else metav1.ListOptions()
+        return True, self._tracker.watch(action.get_resource(), action.get_namespace(), options)
+
+    def _client(self, name: str, make: Callable[[rest.Config, http.Client], C]) -> C:
+        """The client of a group version; the clientset's methods ask here."""
+        if name not in self._fakes:
+            # A real client, made only to learn what it is for, and never used.
+            config = rest.Config(host="http://fake.invalid", rate_limiter=flowcontrol.new_fake_always_rate_limiter())
+            client: Any = make(config, rest.http_client_for(config))
+            fake = FakeRESTClient(self, client.rest_client(), self._scheme)
+            self._fakes.setdefault(name, type(client)(fake))
+        return cast(C, self._fakes[name])
+
+
+class FakeRESTClient:
+    """Implements rest.Interface on a Fake. Thread-safe."""
+
+    def __init__(self, fake: Fake, client: rest.RESTClient, scheme: Scheme) -> None:
+        """`client` says which group version this is for; nothing is sent through it."""
+        self._fake = fake
+        self._client = client
+        self._scheme = scheme
+
+    def get_rate_limiter(self) -> flowcontrol.RateLimiter | None:
+        """None: a fake is not limited."""
+        return None
+
+    def verb(self, verb: str) -> rest.Request:
+        """Begin a request with an HTTP method."""
+        return _FakeRequest(self._fake, self._client, self._scheme).verb(verb)
+
+    def post(self) -> rest.Request:
+        """Begin a POST."""
+        return self.verb("POST")
+
+    def put(self) -> rest.Request:
+        """Begin a PUT."""
+        return self.verb("PUT")
+
+    def patch(self, pt: str) -> rest.Request:
+        """Begin a PATCH with a body of the patch type `pt`."""
+        return self.verb("PATCH").set_header("Content-Type", str(pt))
+
+    def get(self) -> rest.Request:
+        """Begin a GET."""
+        return self.verb("GET")
+
+    def delete(self) -> rest.Request:
+        """Begin a DELETE."""
+        return self.verb("DELETE")
+
+    def api_version(self) -> GroupVersion:
+        """The group version of this client's resources."""
+        return self._client.api_version()
+
+    def __repr__(self) -> str:
+        return f"<FakeRESTClient of {self.api_version()}>"
+
+
+class _FakeRequest(rest.Request):
+    """A request that becomes an action when it is sent."""
+
+    def __init__(self, fake: Fake, client: rest.RESTClient, scheme: Scheme) -> None:
+        super().__init__(client)
+        self._fake = fake
+        self._scheme = scheme
+        self._options: Struct | None = None
+        self._object: Any = None
+
+    def specifically_versioned_params(self, obj: Struct, codec: ParameterCodec, version: GroupVersion) -> rest.Request:
+        self._options = obj
+        return self
+
+    def body(self, obj: Any) -> rest.Request:
+        self._object = obj
+        return self
+
+    def do(self, ctx: Context) -> rest.Result:
+        try:
+            return _FakeResult(self._send())
+        except Exception as err:
+            return _FakeResult(None, err)
+
+    def watch(self, ctx: Context, expected: type[Object] | None = None) -> watch.Interface:
+        self._raise_for_error()
+        options = self._options_of(metav1.ListOptions)
+        return self._fake.invokes_watch(actions.new_watch_action_with_options(self._gvr(), self._namespace, options))
+
+    def do_raw(self, ctx: Context) -> bytes:
+        """The bytes a reactor returns; without one, logs are "fake logs" and everything else is empty."""
+        self._raise_for_error()
+        action = actions.GenericActionImpl(
+            verb="get",
+            resource=self._gvr(),
+            namespace=self._namespace,
+            subresource=self._subresource,
+            value=self._options,
+        )
+        result: Any = self._fake.invokes(action, None)
+        if isinstance(result, bytes):
+            return result
+        return _FAKE_LOGS if self._subresource == "log" else b""
+
+    def stream(self, ctx: Context) -> http.Body:
+        return http.BytesBody(self.do_raw(ctx))
+
+    def _send(self) -> Any:
+        self._raise_for_error()
+        match self._verb, bool(self._resource_name):
+            case "GET", True:
+                return self._fake.invokes(self._get_action(), None)
+            case "GET", False:
+                return self._list()
+            case "POST", _:
+                return self._fake.invokes(self._create_action(), None)
+            case "PUT", _:
+                return self._fake.invokes(self._update_action(), None)
+            case "PATCH", _:
+                return self._fake.invokes(self._patch_action(), None)
+            case "DELETE", True:
+                return self._fake.invokes(self._delete_action(), None)
+            case "DELETE", False:
+                return self._fake.invokes(self._delete_collection_action(), None)
+        raise ValueError(f"a fake client cannot {self._verb}")
+
+    def _get_action(self) -> Action:
+        return actions.new_get_subresource_action_with_options(
+            self._gvr(), self._namespace, self._subresource, self._resource_name, self._options_of(metav1.GetOptions)
+        )
+
+    def _list(self) -> Any:
+        options = self._options_of(metav1.ListOptions)
+        kind = kind_of_resource(self._scheme, self._gvr())
+        action = actions.new_list_action_with_options(self._gvr(), kind, self._namespace, options)
+        result = self._fake.invokes(action, None)
+        if result is None or action.list_restrictions.labels.empty():
+            return result
+        return _selected(result, action.list_restrictions.labels)
+
+    def _create_action(self) -> Action:
+        return actions.new_create_subresource_action_with_options(
+            self._gvr(),
+            self._resource_name,
+            self._subresource,
+            self._namespace,
+            self._object,
+            self._options_of(metav1.CreateOptions),
+        )
+
+    def _update_action(self) -> Action:
+        return actions.new_update_subresource_action_with_options(
+            self._gvr(), self._subresource, self._namespace, self._object, self._options_of(metav1.UpdateOptions)
+        )
+
+    def _patch_action(self) -> Action:
+        return actions.new_patch_subresource_action_with_options(
+            self._gvr(),
+            self._namespace,
+            self._resource_name,
+            PatchType(self._headers.get("Content-Type", "")),
+            self._object,
+            self._options_of(metav1.PatchOptions),
+            self._subresource,
+        )
+
+    def _delete_action(self) -> Action:
+        options = self._object if isinstance(self._object, metav1.DeleteOptions) else metav1.DeleteOptions()
+        return actions.new_delete_subresource_action_with_options(
+            self._gvr(), self._subresource, self._namespace, self._resource_name, options
+        )
+
+    def _delete_collection_action(self) -> Action:
+        options = self._object if isinstance(self._object, metav1.DeleteOptions) else metav1.DeleteOptions()
+        return actions.new_delete_collection_action_with_options(
+            self._gvr(), self._namespace, options, self._options_of(metav1.ListOptions)
+        )
+
+    def _options_of(self, cls: type[Options]) -> Options:
+        return self._options if isinstance(self._options, cls) else cls()
+
+    def _gvr(self) -> GroupVersionResource:
+        group_version = self._content.group_version
+        return GroupVersionResource(group_version.group, group_version.version, self._resource)
+
+    def _raise_for_error(self) -> None:
+        if self._err is not None:
+            raise self._err
+
+
+def _selected(result: Object, selector: labels.Selector) -> Object:
+    """A list like `result` of the items that the selector matches: the tracker does not select."""
+    selected = result.deep_copy()
+    items: list[Any] = meta.extract_list(selected)
+    meta.set_list(selected, [item for item in items if selector.matches(item.get_labels())])
+    return selected
+
+
+class _FakeResult(rest.Result):
+    """A result that holds an object instead of its bytes. No object stands for an empty one."""
+
+    def __init__(self, obj: Any, err: Exception | None = None) -> None:
+        super().__init__(err=err, status_code=200 if err is None else 0)
+        self._object = obj
+
+    def get(self) -> Object:
+        self.raise_for_error()
+        if not isinstance(self._object, Object):
+            raise ValueError("the fake client returned no object")
+        return self._object
+
+    def into(self, obj: Any) -> Any:
+        self.raise_for_error()
+        cls = obj if isinstance(obj, type) else type(obj)
+        if self._object is not None and not isinstance(self._object, cls):
+            raise TypeError(f"the fake client returned a {type(self._object).__name__}, not a {cls.__name__}")
+        if self._object is None:
+            return obj() if isinstance(obj, type) else obj
+        if isinstance(obj, type):
+            return self._object
+        cast(Object, obj)._document = cast(Object, self._object)._document
+        return obj
+
+    def error(self) -> Exception | None:
+        return self._err
