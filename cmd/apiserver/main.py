@@ -27,7 +27,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
-    parser = argparse.ArgumentParser(prog="apiserver", description=(__doc__ or "").partition("\n")[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="apiserver", description=(__doc__ or "").partition("\n")[0], allow_abbrev=False
+    )
 
     def add(name: str, **options: object) -> None:
         parser.add_argument(f"-{name}", f"--{name}", **options)  # type: ignore[arg-type]
@@ -42,7 +44,9 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     add("tls-private-key-file", default="", metavar="FILE", help="The key of the certificate (PEM).")
     add("disable-garbage-collector", action="store_true", help="Leave objects whose owners are gone.")
     add("simulate-workloads", action="store_true", help="Make ReplicaSets and Pods for Deployments, and let them run.")
-    add("simulate-delay", type=float, default=1.0, metavar="SECONDS", help="How long a simulated pod takes to be ready.")
+    add(
+        "simulate-delay", type=float, default=1.0, metavar="SECONDS", help="How long a simulated pod takes to be ready."
+    )
     klog.add_flags(parser)
     return parser.parse_args(arguments)
 

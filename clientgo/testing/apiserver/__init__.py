@@ -1,8 +1,8 @@
 """An embedded Kubernetes API server, for study, demos and tests of controllers.
 
-It speaks the Kubernetes REST protocol over HTTP from memory: discovery, CRUD, watches, patches of every kind, server-side
-apply, CRDs, RBAC, garbage collection. There is no Go counterpart in client-go; it takes the place of envtest. Start it in
-a test with `Environment`, or as a program with `python cmd/apiserver`.
+It speaks the Kubernetes REST protocol over HTTP from memory: discovery, CRUD, watches, patches of every kind,
+server-side apply, CRDs, RBAC, garbage collection. There is no Go counterpart in client-go; it takes the place of
+envtest. Start it in a test with `Environment`, or as a program with `python cmd/apiserver`.
 """
 
 from clientgo.testing.apiserver.auth import User, read_token_file

@@ -118,7 +118,7 @@ class Authenticator:
     def issue(self, namespace: str, name: str, uid: str, seconds: int, audiences: list[str]) -> tuple[str, float]:
         """A token for a service account and when it ends."""
         now = self._now()
-        claims = {
+        claims: Json = {
             "aud": audiences,
             "exp": int(now) + seconds,
             "iat": int(now),
@@ -128,7 +128,7 @@ class Authenticator:
         }
         head = _encode(json.dumps({"alg": "HS256", "typ": "JWT"}, separators=(",", ":")).encode())
         body = f"{head}.{_encode(json.dumps(claims, separators=(',', ':')).encode())}"
-        return f"{body}.{self._sign(body)}", claims["exp"]
+        return f"{body}.{self._sign(body)}", float(claims["exp"])
 
     def _sign(self, body: str) -> str:
         return _encode(hmac.new(self._secret, body.encode(), sha256).digest())

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
 from clientgo.testing.apiserver import apply, crd, http
+from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.negotiation import Form
 from clientgo.testing.apiserver.options import DeleteOptions, WriteOptions
 from clientgo.testing.apiserver.registry import Resource
-from clientgo.testing.apiserver.rest import Call
 from clientgo.testing.apiserver.storage import Changed, Event, Exists, Missing, Stored
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ _ABSENT_OWNER_DELAY = 0.0
 
 def internal_request(method: str, manager: str) -> http.Request:
     """A request that no client made."""
-    request = http.Request(method, "/", {"user-agent": manager}, None)  # type: ignore[arg-type]
-    return request
+    return http.Request(method, "/", {"user-agent": manager}, None)  # type: ignore[arg-type]
 
 
 class Controllers:

@@ -122,7 +122,8 @@ def _validate_approval(obj: Json, group: str) -> list[FieldError]:
         field_invalid(
             field,
             value,
-            'protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved"',
+            'protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a '
+            'reason starting with "unapproved"',
         )
     ]
 
@@ -145,7 +146,9 @@ def _validate_update(obj: Json, old: Json) -> list[FieldError]:
                 field_invalid(
                     f"status.storedVersions[{i}]",
                     name,
-                    f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions",
+                    f"missing from spec.versions; {name} was previously a storage version, and must remain in "
+                    f"spec.versions until a storage migration ensures no data remains persisted in {name} and "
+                    f"removes {name} from status.storedVersions",
                 )
             )
     return found

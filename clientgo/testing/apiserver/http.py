@@ -6,6 +6,7 @@ malformed request ends in a 4xx answer.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import socket
 import ssl
@@ -126,10 +127,8 @@ class Connection:
 
     def shut(self) -> None:
         """Wake whoever is blocked in the socket."""
-        try:
+        with contextlib.suppress(OSError):
             self.sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
     def close(self) -> None:
         self.shut()
@@ -153,10 +152,8 @@ class Connection:
     def _answer_malformed(self, err: Malformed) -> None:
         text = f"{err.code} {_REASONS[err.code]}: {err}"
         headers = {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(text)), "Connection": "close"}
-        try:
+        with contextlib.suppress(OSError):
             self.sock.sendall(head(err.code, headers) + text.encode())
-        except OSError:
-            pass
         self.close()
 
     def _serve_one(self) -> bool:
@@ -269,7 +266,7 @@ class Connection:
         return line
 
     def _read_chunks(self, request: Request) -> bool:
-        parts = []
+        parts: list[bytes] = []
         total = 0
         while True:
             text = self._line().partition(b";")[0].strip()
@@ -364,7 +361,10 @@ class HttpServer:
             thread.start()
 
     def _first(self, connection: Connection) -> None:
-        """Plain HTTP and TLS share the port: a TLS client's first byte is 22. The handshake is off the accepting thread."""
+        """Plain HTTP and TLS share the port: a TLS client's first byte is 22.
+
+        The handshake happens here, off the accepting thread.
+        """
         try:
             first = connection.sock.recv(1, socket.MSG_PEEK)
             if first == b"\x16":
@@ -384,10 +384,8 @@ class HttpServer:
         with self._lock:
             self._stopped = True
             connections = list(self._connections)
-        try:
+        with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         self._listener.close()
         if self._accepting is not None:
             self._accepting.join()

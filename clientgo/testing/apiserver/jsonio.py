@@ -136,7 +136,7 @@ def _inside_array(text: str, at: int) -> bool:
 # ---- YAML
 
 
-class _Loader(yaml.CSafeLoader):  # type: ignore[misc]
+class _Loader(yaml.CSafeLoader):
     """YAML without timestamps: in an API object a date stays a string."""
 
 

@@ -125,7 +125,7 @@ class Builder:
             return dict(_SCALARS[go_type])
         if go_type in _PLAIN_TYPES:
             return {"type": "string"}
-        owner, name = schema._resolve(go_type) if "." in go_type else (package, go_type)
+        owner, name = schema.resolve(go_type) if "." in go_type else (package, go_type)
         full = definition_name(owner, name)
         if full in _SPECIAL:
             return self.ref(self.reference(owner, name))

@@ -129,9 +129,7 @@ class WriteOptions:
         self.validation = request.param("fieldValidation") or "Warn"
         self.validation_given = bool(request.param("fieldValidation"))
         if self.validation not in _VALIDATION:
-            found.append(
-                field_not_supported("fieldValidation", self.validation, list(_VALIDATION[:1]) + ["Strict", "Warn"])
-            )
+            found.append(field_not_supported("fieldValidation", self.validation, sorted(_VALIDATION)))
         if len(given) > 128:
             found.append(FieldError("FieldValueTooLong", "fieldManager", "Too long: may not be more than 128 bytes"))
         if kind == "ApplyOptions":

@@ -185,7 +185,19 @@ def _bind(name: str, role: str, *groups: str) -> Json:
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 _HEALTH = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
-_DISCOVERY = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/"]  # fmt: skip
+_DISCOVERY = [
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+]
 _NAMESPACED: list[tuple[str, list[str]]] = [
     (
         "",
@@ -199,7 +211,7 @@ _NAMESPACED: list[tuple[str, list[str]]] = [
             "serviceaccounts",
             "services",
         ],
-    ),  # fmt: skip
+    ),
     (
         "apps",
         [
@@ -212,7 +224,7 @@ _NAMESPACED: list[tuple[str, list[str]]] = [
             "statefulsets",
             "statefulsets/scale",
         ],
-    ),  # fmt: skip
+    ),
     ("autoscaling", ["horizontalpodautoscalers"]),
     ("batch", ["cronjobs", "jobs"]),
     ("networking.k8s.io", ["ingresses", "networkpolicies"]),
@@ -222,7 +234,16 @@ _NAMESPACED: list[tuple[str, list[str]]] = [
 
 def _view_rules() -> list[Json]:
     rules = [{"apiGroups": [g], "resources": r, "verbs": _READ} for g, r in _NAMESPACED]
-    more = ["bindings", "events", "limitranges", "namespaces", "namespaces/status", "pods/log", "pods/status", "resourcequotas"]  # fmt: skip
+    more = [
+        "bindings",
+        "events",
+        "limitranges",
+        "namespaces",
+        "namespaces/status",
+        "pods/log",
+        "pods/status",
+        "resourcequotas",
+    ]
     return [*rules, {"apiGroups": [""], "resources": more, "verbs": _READ}]
 
 
@@ -233,9 +254,13 @@ def _edit_rules() -> list[Json]:
         *rules,
         {"apiGroups": [""], "resources": ["secrets"], "verbs": [*_READ, *_WRITE]},
         {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": [*_READ, *_WRITE]},
-        {"apiGroups": [""], "resources": ["pods/attach", "pods/exec", "pods/portforward", "pods/proxy"], "verbs": ["get", *_WRITE]},
+        {
+            "apiGroups": [""],
+            "resources": ["pods/attach", "pods/exec", "pods/portforward", "pods/proxy"],
+            "verbs": ["get", *_WRITE],
+        },
         {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": _WRITE},
-    ]  # fmt: skip
+    ]
 
 
 def bootstrap_objects() -> list[tuple[str, Json]]:
@@ -246,8 +271,10 @@ def bootstrap_objects() -> list[tuple[str, Json]]:
         {"apiGroups": ["authorization.k8s.io"], "resources": reviews, "verbs": ["create"]},
         {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
     ]
-    own = [{"apiGroups": [_GROUP], "resources": ["rolebindings", "roles"], "verbs": [*_READ, *_WRITE]},
-           {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]}]  # fmt: skip
+    own = [
+        {"apiGroups": [_GROUP], "resources": ["rolebindings", "roles"], "verbs": [*_READ, *_WRITE]},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]},
+    ]
     roles = [
         _role("cluster-admin", everything),
         _role("admin", [*_edit_rules(), *own]),
@@ -261,6 +288,8 @@ def bootstrap_objects() -> list[tuple[str, Json]]:
         _bind("cluster-admin", "cluster-admin", "system:masters"),
         _bind("system:basic-user", "system:basic-user", "system:authenticated"),
         _bind("system:discovery", "system:discovery", "system:authenticated"),
-        _bind("system:public-info-viewer", "system:public-info-viewer", "system:authenticated", "system:unauthenticated"),
-    ]  # fmt: skip
+        _bind(
+            "system:public-info-viewer", "system:public-info-viewer", "system:authenticated", "system:unauthenticated"
+        ),
+    ]
     return [("clusterroles", role) for role in roles] + [("clusterrolebindings", binding) for binding in bindings]

@@ -14,7 +14,8 @@ import gzip
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, datetime
+from fractions import Fraction
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -22,7 +23,6 @@ from typing import Any
 Json = dict[str, Any]
 
 META_V1 = "k8s.io/apimachinery/pkg/apis/meta/v1"
-_OMIT = object()
 _INT_RANGES = {
     "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1),
@@ -235,8 +235,6 @@ def _microtime(value: Any, ctx: Context, path: str, field: str) -> Any:
 
 
 def _to_utc(value: str) -> str:
-    from datetime import datetime
-
     try:
         moment = datetime.fromisoformat(value.upper())
     except ValueError:
@@ -279,8 +277,6 @@ _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 
 def canonical_quantity(text: str) -> str:
     """Print a quantity as apimachinery's resource.Quantity does: no fraction, the largest suffix that keeps it."""
-    from fractions import Fraction
-
     match = re.match(r"^([+-]?[0-9.]+)(.*)$", text)
     if match is None:
         return text
@@ -314,7 +310,7 @@ def canonical_quantity(text: str) -> str:
     return text
 
 
-def _whole(value: Any) -> int:
+def _whole(value: Fraction) -> int:
     """Round away from zero, as Quantity does for what is below a nano."""
     quotient, rest = divmod(abs(value.numerator), value.denominator)
     quotient += 1 if rest else 0
@@ -445,14 +441,14 @@ def codec(go_type: str, package: str) -> Codec:
     if go_type in _SPECIAL:
         return _SPECIAL[go_type]
     if "." in go_type:
-        return _named(*_resolve(go_type))
+        return _named(*resolve(go_type))
     return _named(package, go_type)
 
 
 _SHORT_PACKAGES = {"resource": "k8s.io/apimachinery/pkg/api/resource", "metav1": META_V1}
 
 
-def _resolve(go_type: str) -> tuple[str, str]:
+def resolve(go_type: str) -> tuple[str, str]:
     package, _, name = go_type.rpartition(".")
     return _SHORT_PACKAGES.get(package, package), name
 
@@ -498,7 +494,7 @@ def _add_fields(struct: Struct, package: str, name: str) -> None:
             continue
         if "i" in flags:
             target = go_type.lstrip("*")
-            inner_package, inner_name = _resolve(target) if "." in target else (package, target)
+            inner_package, inner_name = resolve(target) if "." in target else (package, target)
             _add_fields(struct, inner_package, inner_name)
             continue
         strategy, key = (*row[3:], "", "")[:2]
@@ -527,7 +523,7 @@ def element(go_type: str, package: str) -> Codec | None:
         return codec(go_type.partition("]")[2], package)
     if go_type in _SCALARS:
         return None
-    owner, name = _resolve(go_type) if "." in go_type else (package, go_type)
+    owner, name = resolve(go_type) if "." in go_type else (package, go_type)
     fact = data()["packages"].get(owner, {}).get("types", {}).get(name)
     return element(fact, owner) if isinstance(fact, str) else None
 
@@ -545,7 +541,7 @@ def collection_kind(go_type: str, package: str) -> str:
         return "map"
     if go_type in _SCALARS:
         return ""
-    owner, name = _resolve(go_type) if "." in go_type else (package, go_type)
+    owner, name = resolve(go_type) if "." in go_type else (package, go_type)
     fact = data()["packages"].get(owner, {}).get("types", {}).get(name)
     return collection_kind(fact, owner) if isinstance(fact, str) and fact != name else ""
 

@@ -43,7 +43,7 @@ def _bad(message: str) -> errors.ApiError:
 
 
 def parse_labels(text: str) -> Predicate | None:
-    """A predicate on metadata.labels, None when everything matches. Raises ApiError 400 as apimachinery's parser does."""
+    """A predicate on metadata.labels, None when everything matches. Raises ApiError 400 in apimachinery's words."""
     if not text.strip():
         return None
     tokens = _Tokens(text)
@@ -111,7 +111,8 @@ def _comparison(key: str, operator: str, value: str) -> Callable[[Json], bool]:
         limit = int(value)
     except ValueError:
         raise _bad(
-            f"unable to parse requirement: values[0][{key}]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, the value must be "
+            f"unable to parse requirement: values[0][{key}]: Invalid value: \"{value}\": for 'Gt', 'Lt' "
+            f"operators, the value must be "
             "an integer"
         ) from None
 
@@ -139,9 +140,12 @@ def _value(tokens: _Tokens) -> str:
 def _check_value(value: str) -> None:
     if value and (len(value) > 63 or not _NAME.match(value)):
         raise _bad(
-            f'unable to parse requirement: values[0][{value}]: Invalid value: "{value}": a valid label must be an empty string or '
-            "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
-            "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+            f'unable to parse requirement: values[0][{value}]: Invalid value: "{value}": a valid label must be '
+            f"an empty string or "
+            "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+            "character "
+            "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+            "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
         )
 
 

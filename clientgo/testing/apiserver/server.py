@@ -15,8 +15,20 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo import klog
-from clientgo.testing.apiserver import crd, errors, http, negotiation, openapi, openapi_pb, rbac, routing, subresources
+from clientgo.testing.apiserver import (
+    crd,
+    decoding,
+    errors,
+    http,
+    negotiation,
+    openapi,
+    openapi_pb,
+    rbac,
+    routing,
+    subresources,
+)
 from clientgo.testing.apiserver.auth import AUTHENTICATED, MASTERS, Authenticator, User
+from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.certificates import Identity, self_signed
 from clientgo.testing.apiserver.controllers import Controllers, internal_request
 from clientgo.testing.apiserver.documents import NO_CACHE, render
@@ -28,7 +40,7 @@ from clientgo.testing.apiserver.options import WriteOptions
 from clientgo.testing.apiserver.persistence import SqliteJournal
 from clientgo.testing.apiserver.rbac import Attributes, Authorizer
 from clientgo.testing.apiserver.registry import Group, Registry, Resource
-from clientgo.testing.apiserver.rest import Call, Rest
+from clientgo.testing.apiserver.rest import Rest
 from clientgo.testing.apiserver.routing import RequestInfo
 from clientgo.testing.apiserver.storage import DEFAULT_HISTORY, Event, Store, Stored
 from clientgo.testing.apiserver.times import Times
@@ -237,7 +249,7 @@ class Server:
         request = internal_request("POST", "kube-apiserver")
         call = Call(request, resource, namespace, "", "", Form())
         options = WriteOptions(request, "CreateOptions")
-        return self.rest.create_object(call, self.rest.decode(call, obj, options), options)
+        return self.rest.create_object(call, decoding.decode(call, obj, options), options)
 
     # ---- requests
 

@@ -271,7 +271,7 @@ def _validate_composition(value: Any, schema: Json, path: str, errors: list[Fiel
         results = [passes(inner) for inner in any_of]
         if all(results):
             errors.append(field_invalid(where, "", f'"{path}" must validate at least one schema (anyOf)'))
-            errors.extend(min(results, key=len))
+            errors.extend(_fewest(results))
     one_of = schema.get("oneOf")
     if one_of:
         results = [passes(inner) for inner in one_of]
@@ -281,10 +281,15 @@ def _validate_composition(value: Any, schema: Json, path: str, errors: list[Fiel
             text = f'"{path}" must validate one and only one schema (oneOf). {tail}'
             errors.append(field_invalid(where, "", text))
             if good == 0:
-                errors.extend(min(results, key=len))
+                errors.extend(_fewest(results))
     negated = schema.get("not")
     if negated is not None and not passes(negated):
         errors.append(field_invalid(where, "", f'"{path}" must not validate the schema (not)'))
+
+
+def _fewest(results: list[list[FieldError]]) -> list[FieldError]:
+    """The violations of the alternative that comes closest."""
+    return sorted(results, key=len)[0]
 
 
 def _validate_lists(value: Any, schema: Json, path: str, errors: list[FieldError]) -> None:
@@ -389,7 +394,7 @@ def _check_node(schema: Json, path: str, errors: list[FieldError], *, root: bool
             field_forbidden(
                 f"{path}.uniqueItems",
                 "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
-            )  # fmt: skip
+            )
         )
     if schema.get("properties") and schema.get("additionalProperties"):
         errors.append(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clientgo.testing.apiserver import errors, http, schema, validation
+from clientgo.testing.apiserver import decoding, errors, http, schema, validation
 from clientgo.testing.apiserver.auth import AUTHENTICATED, User
+from clientgo.testing.apiserver.call import Call, warning_header
+from clientgo.testing.apiserver.decoding import APPLY_PATCH
 from clientgo.testing.apiserver.documents import render
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.jsonio import copy
 from clientgo.testing.apiserver.options import DeleteOptions, WriteOptions
 from clientgo.testing.apiserver.rbac import Attributes, rule_allows
-from clientgo.testing.apiserver.rest import APPLY_PATCH, Call, warning_header
 from clientgo.testing.apiserver.storage import Stored
 from clientgo.testing.apiserver.table import selector_text
 
@@ -92,13 +93,13 @@ def scale(server: Server, call: Call) -> http.Response:
     if method == "PATCH":
         options_kind = "ApplyOptions" if media == APPLY_PATCH else "PatchOptions"
         if media == APPLY_PATCH:
-            body = rest.read_body(_as_yaml(call))
+            body = decoding.read_body(_as_yaml(call))
         elif media.endswith("patch+json"):
-            body = rest.parse_patch(call, media)
+            body = decoding.parse_patch(call, media)
         else:
             raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     else:
-        body = rest.read_body(call)
+        body = decoding.read_body(call)
     options = WriteOptions(call.request, options_kind)
 
     def attempt(current: Stored | None) -> tuple[Stored, bool]:
@@ -109,7 +110,7 @@ def scale(server: Server, call: Call) -> http.Response:
         if method == "PATCH":
             struct = schema.kind_struct("autoscaling/v1", "Scale")
             kind = "application/merge-patch+json" if media == APPLY_PATCH else media
-            wanted = rest.patched(kind, scale_of(call, live), body, struct)
+            wanted = decoding.patched(kind, scale_of(call, live), body, struct)
         replicas, version = _checked_scale(call, wanted)
         if version not in ("", str(current.rv)):
             raise call.conflict()
@@ -118,7 +119,7 @@ def scale(server: Server, call: Call) -> http.Response:
         main = Call(call.request, call.resource, call.namespace, call.name, "", call.form)
         return rest.finish_update(main, obj, live, current, options, base), False
 
-    stored, _ = rest._retry(call, attempt, options)
+    stored, _ = rest.retry(call, attempt, options)
     return render(scale_of(call, rest.documents.view(call.resource, stored)), call.form)
 
 
@@ -138,7 +139,8 @@ def _checked_scale(call: Call, doc: Json) -> tuple[int, str]:
     replicas = (doc.get("spec") or {}).get("replicas") or 0
     if type(replicas) is not int:
         raise errors.bad_request(
-            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of '
+            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal into Go struct field '
+            "ScaleSpec.spec.replicas of "
             "type int32"
         )
     if replicas < 0:
@@ -153,7 +155,7 @@ def _checked_scale(call: Call, doc: Json) -> tuple[int, str]:
 def binding(server: Server, call: Call) -> http.Response:
     """POST pods/NAME/binding, and POST bindings."""
     rest = server.rest
-    doc = rest.read_body(_kind_call(call, "Binding"))
+    doc = decoding.read_body(call)
     name = call.name or (doc.get("metadata") or {}).get("name", "")
     node = (doc.get("target") or {}).get("name", "")
     if not node:
@@ -177,36 +179,33 @@ def binding(server: Server, call: Call) -> http.Response:
         obj["status"]["conditions"] = [c for c in conditions if c.get("type") != "PodScheduled"] + [scheduled]
         obj = pods.struct.decode(obj, schema.Context(), "", "") if pods.struct is not None else obj
         new = rest.store.update(pods.storage, current.key, obj, current.rv)
-        rest._committed("MODIFIED", pods, new, current)
+        rest.committed("MODIFIED", pods, new, current)
         return new, False
 
     if not options.dry_run:
-        rest._retry(pod_call, attempt, options)
+        rest.retry(pod_call, attempt, options)
     return render(
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, call.form, 201
     )
 
 
-def _kind_call(call: Call, kind: str) -> Call:
-    return call
-
-
 def eviction(server: Server, call: Call) -> http.Response:
     """POST pods/NAME/eviction: a delete that respects disruption budgets."""
     rest = server.rest
-    doc = rest.read_body(call)
+    doc = decoding.read_body(call)
     current = rest.store.get(call.resource.storage, call.key)
     if current is None:
         raise call.not_found()
     labels = current.obj["metadata"].get("labels") or {}
     for stored in rest.store.list("policy/poddisruptionbudgets", f"{call.namespace}/")[1]:
         selector = (stored.obj.get("spec") or {}).get("selector")
-        if selector and validation._selector_matches(selector, labels):
-            if (stored.obj.get("status") or {}).get("disruptionsAllowed", 0) <= 0:
-                text = "Cannot evict pod as it would violate the pod's disruption budget."
-                raise ApiError(429, "TooManyRequests", text, {})
+        if not selector or not validation.selector_matches(selector, labels):
+            continue
+        if (stored.obj.get("status") or {}).get("disruptionsAllowed", 0) <= 0:
+            text = "Cannot evict pod as it would violate the pod's disruption budget."
+            raise ApiError(429, "TooManyRequests", text, {})
     options = DeleteOptions(call.request, doc.get("deleteOptions") or {})
-    rest._retry(call, lambda now: rest.delete_object(call, now, options) if now else _gone(call), options)
+    rest.retry(call, lambda now: rest.delete_object(call, now, options) if now else _gone(call), options)
     return render(
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, call.form, 201
     )
@@ -239,7 +238,7 @@ def token(server: Server, call: Call) -> http.Response:
     current = server.rest.store.get(call.resource.storage, call.key)
     if current is None:
         raise call.not_found()
-    doc = server.rest.read_body(call)
+    doc = decoding.read_body(call)
     spec = doc.get("spec") or {}
     seconds = spec.get("expirationSeconds") or 3600
     if type(seconds) is not int or seconds < 600:
@@ -269,8 +268,8 @@ def token(server: Server, call: Call) -> http.Response:
 
 def review(server: Server, call: Call, user: User) -> http.Response:
     """Virtual resources that answer a question and store nothing."""
-    doc = server.rest.read_body(call)
-    obj = server.rest.decode(call, doc, WriteOptions(call.request, "CreateOptions"))
+    doc = decoding.read_body(call)
+    obj = decoding.decode(call, doc, WriteOptions(call.request, "CreateOptions"))
     plural = call.resource.plural
     spec = obj.get("spec") or {}
     if plural == "tokenreviews":

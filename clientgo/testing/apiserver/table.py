@@ -1,4 +1,4 @@
-"""The Table form: what `kubectl get` prints, computed by the server. Mirrors Kubernetes' printers and tableconvertor."""
+"""The Table form: what `kubectl get` prints, computed by the server, as Kubernetes' printers do."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ Json = dict[str, Any]
 Row = Callable[[Json, Times], list[Any]]
 
 _NAME_TEXT = (
-    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client "
-    "to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and "
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may "
+    "allow a client "
+    "to request the generation of an appropriate name automatically. Name is primarily intended for creation "
+    "idempotence and "
     "configuration definition. Cannot be updated. More info: "
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"
 )
 _AGE_TEXT = (
-    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be "
-    "set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 "
+    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
+    "guaranteed to be "
+    "set in happens-before order across separate operations. Clients may not set this value. It is represented "
+    "in RFC3339 "
     "form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: "
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
 )
@@ -280,7 +284,7 @@ def _endpoints(obj: Json, times: Times) -> list[Any]:
     shown = [
         f"{address.get('ip')}:{port.get('port')}"
         for subset in obj.get("subsets") or ()
-        for port in subset.get("ports") or ({},)
+        for port in subset.get("ports") or [{}]
         for address in subset.get("addresses") or ()
     ]
     more = f" + {len(shown) - 3} more..." if len(shown) > 3 else ""
@@ -522,7 +526,8 @@ _POD_COLUMNS = [
     column("Status", text="The aggregate status of the containers in this pod."),
     column(
         "Restarts",
-        text="The number of times the containers in this pod have been restarted and when the last container in this pod "
+        text="The number of times the containers in this pod have been restarted and when the last container in "
+        "this pod "
         "has restarted.",
     ),
     _AGE,

@@ -310,7 +310,7 @@ def _pod(obj: Json) -> list[FieldError]:
     return _pod_spec(obj.get("spec") or {}, "spec")
 
 
-def _selector_matches(selector: Json, values: Json) -> bool:
+def selector_matches(selector: Json, values: Json) -> bool:
     for key, value in (selector.get("matchLabels") or {}).items():
         if values.get(key) != value:
             return False
@@ -349,7 +349,7 @@ def _workload(obj: Json) -> list[FieldError]:
     errors += _label_selector(selector, "spec.selector")
     template = spec.get("template") or {}
     template_labels = (template.get("metadata") or {}).get("labels") or {}
-    if selector and not errors and not _selector_matches(selector, template_labels):
+    if selector and not errors and not selector_matches(selector, template_labels):
         errors.append(
             field_invalid(
                 "spec.template.metadata.labels", template_labels, "`selector` does not match template `labels`"

@@ -6,6 +6,7 @@ that does not keep up has a bounded backlog; beyond it the connection is dropped
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import selectors
@@ -246,10 +247,8 @@ class Pump:
 
     def _wake(self) -> None:
         self._woken = True
-        try:
+        with contextlib.suppress(OSError):
             self._waker.send(b"x")
-        except (BlockingIOError, OSError):
-            pass
 
     # ---- the pump thread
 
@@ -386,10 +385,8 @@ class Pump:
             watcher.connection.close()
 
     def _unregister(self, watcher: Watcher) -> None:
-        try:
+        with contextlib.suppress(KeyError, ValueError, OSError):
             self._selector.unregister(watcher.connection.sock)
-        except (KeyError, ValueError, OSError):
-            pass
 
     def _close_bucket(self, bucket: str) -> None:
         for watchers in list(self._watchers.get(bucket, {}).values()):

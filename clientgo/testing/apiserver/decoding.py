@@ -1,0 +1,301 @@
+"""From the bytes of a request to an object in normal form: parsing, kinds, field validation, defaults, patches.
+
+Every way in which a body can be wrong ends in an ApiError with the text of the real server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.testing.apiserver import defaults, errors, patch, protobuf, schema, structural, typed
+from clientgo.testing.apiserver.call import Call
+from clientgo.testing.apiserver.errors import ApiError
+from clientgo.testing.apiserver.jsonio import (
+    ParseError,
+    copy,
+    dumps_text,
+    duplicate_fields,
+    loads,
+    loads_yaml,
+    sort_keys,
+)
+from clientgo.testing.apiserver.negotiation import PROTOBUF
+from clientgo.testing.apiserver.options import WriteOptions
+from clientgo.testing.apiserver.registry import Resource
+
+Json = dict[str, Any]
+
+BUILTIN_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+CUSTOM_TYPES = "application/json, application/yaml"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+_BEGINNING = {"[": "array", '"': "string", "t": "bool", "f": "bool"}
+
+
+def read_body(call: Call) -> Any:
+    """The parsed body. Raises ApiError 415 or 400."""
+    media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
+    body = call.request.body
+    resource = call.resource
+    if media in ("application/json", ""):
+        parse = loads
+    elif media == "application/yaml":
+        parse = loads_yaml
+    elif media == PROTOBUF and not resource.custom:
+        return read_protobuf(resource, body)
+    else:
+        raise errors.unsupported_media_type(CUSTOM_TYPES if resource.custom else BUILTIN_TYPES)
+    try:
+        doc = parse(body)
+    except ParseError as err:
+        text = body[:256].decode("utf-8", "replace")
+        what = "json parse error: " if parse is loads else ""
+        raise errors.bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
+            f"{what}{err} ({text})"
+        ) from None
+    if not isinstance(doc, dict):
+        kind = _BEGINNING.get(body.lstrip()[:1].decode("latin-1"), "number")
+        raise errors.bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get "
+            f"version/kind; json "
+            f"parse error: json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string "
+            '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+        )
+    return doc
+
+
+def read_protobuf(resource: Resource, body: bytes) -> Json:
+    try:
+        return protobuf.decode(body)
+    except protobuf.WireError as err:
+        raise errors.bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): {err}"
+        ) from None
+
+
+def check_kind(call: Call, doc: Json) -> None:
+    resource = call.resource
+    kind, api_version = doc.get("kind"), doc.get("apiVersion")
+    for name, value in (("kind", kind), ("apiVersion", api_version)):
+        if value is not None and not isinstance(value, str):
+            raise errors.bad_request(
+                f"couldn't get version/kind; json parse error: json: cannot unmarshal into Go struct field "
+                f".{name} of type string"
+            )
+    if resource.custom:
+        if not kind:
+            raise errors.bad_request(f"Object 'Kind' is missing in '{dumps_text(doc)}'")
+        if api_version != resource.group_version:
+            raise errors.bad_request(
+                f"the API version in the data ({api_version or ''}) does not match the expected API version "
+                f"({resource.group_version})"
+            )
+        if kind != resource.kind:
+            error = errors.field_invalid("kind", kind, f"must be {resource.kind}")
+            name = doc.get("metadata", {}).get("name", "") if isinstance(doc.get("metadata"), dict) else ""
+            raise errors.invalid(resource.group, kind, str(name), [error])
+        return
+    kind = kind or resource.kind
+    api_version = api_version or resource.group_version
+    if kind != resource.kind or api_version != resource.group_version:
+        version = api_version.rpartition("/")[2]
+        raise errors.bad_request(
+            f'{kind} in version "{version}" cannot be handled as a {resource.kind}: '
+            f"converting ({kind}) to ({resource.kind}): unknown conversion"
+        )
+
+
+def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b"") -> Json:
+    """The object in normal form, defaulted; unknown fields warned about or refused as the options say."""
+    check_kind(call, doc)
+    resource = call.resource
+    unknown: list[str] = []
+    if resource.custom:
+        obj = _decode_custom(resource, doc, unknown)
+    else:
+        obj = _decode_builtin(resource, doc, unknown)
+    if options is not None and options.validation != "Ignore":
+        texts = [f'unknown field "{path}"' for path in unknown]
+        if raw and options.validation_given:
+            texts = [f'duplicate field "{path}"' for path in duplicate_fields(raw)] + texts
+        if texts and options.validation == "Strict":
+            raise errors.bad_request(
+                f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
+                f"strict decoding "
+                f"error: {', '.join(texts)}"
+            )
+        call.warnings += texts
+    return obj
+
+
+def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
+    whole = {**doc, "kind": resource.kind, "apiVersion": resource.group_version}
+    if resource.struct is None:
+        whole["metadata"] = _decode_metadata(doc, unknown)
+        return {name: whole[name] for name in ("kind", "apiVersion", "metadata", *whole)}
+    ctx = schema.Context()
+    try:
+        obj: Json = resource.struct.decode(whole, ctx, "", "")
+        fill = defaults.for_kind(resource.group_version, resource.kind)
+        if fill is not None:
+            fill(obj)
+            obj = resource.struct.decode(obj, schema.Context(), "", "")
+    except schema.DecodeError as err:
+        raise errors.bad_request(
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {err}'
+        ) from None
+    except RecursionError:
+        raise errors.bad_request("exceeded max depth") from None
+    unknown += ctx.unknown
+    return obj
+
+
+def _decode_custom(resource: Resource, doc: Json, unknown: list[str]) -> Json:
+    try:
+        metadata = _decode_metadata(doc, unknown)
+        obj, dropped = structural.prune({**doc, "metadata": metadata}, resource.structural)
+        unknown += dropped
+        out: Json = sort_keys(structural.default(obj, resource.structural))
+        return out
+    except schema.DecodeError as err:
+        raise errors.bad_request(
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {err}'
+        ) from None
+    except RecursionError:
+        raise errors.bad_request("exceeded max depth") from None
+
+
+def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
+    ctx = schema.Context()
+    struct = schema.structure(schema.META_V1, "ObjectMeta")
+    out: Json = struct.decode(doc.get("metadata"), ctx, "metadata", "ObjectMeta.metadata")
+    unknown += ctx.unknown
+    return out
+
+
+def merge_node(resource: Resource) -> typed.Node:
+    if resource.custom:
+        return typed.of_schema(resource.structural, root=True)
+    if resource.struct is None:
+        return typed.of_schema(None, root=True)
+    return typed.of_struct(resource.struct.package, resource.struct.name)
+
+
+def zero(resource: Resource) -> Json:
+    if resource.struct is None:
+        return {"metadata": {}}
+    zero: Json = resource.struct.decode({}, schema.Context(), "", "")
+    return zero
+
+
+def parse_patch(call: Call, media: str) -> Any:
+    try:
+        body = loads(call.request.body)
+    except ParseError as err:
+        if media == JSON_PATCH:
+            raise errors.bad_request(f"error decoding patch: {err}") from None
+        raise errors.bad_request(f"error decoding patch: {err}" if media == MERGE_PATCH else str(err)) from None
+    if media == JSON_PATCH:
+        if not isinstance(body, list):
+            kind = "object" if isinstance(body, dict) else "string" if isinstance(body, str) else "value"
+            raise errors.bad_request(
+                f"error decoding patch: json: cannot unmarshal {kind} into Go value of type jsonpatch.Patch"
+            )
+        if len(body) > patch.MAX_OPERATIONS:
+            text = f"The allowed maximum operations in a JSON patch is {patch.MAX_OPERATIONS}, got {len(body)}"
+            raise ApiError(413, "RequestEntityTooLarge", text, {})
+    elif not isinstance(body, dict):
+        raise errors.bad_request(
+            "error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}"
+        )
+    return body
+
+
+def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> Json:
+    """The patched document. Raises ApiError when the patch does not fit."""
+    try:
+        if media == JSON_PATCH:
+            doc = patch.json_patch(live, body)
+        elif media == MERGE_PATCH:
+            doc = patch.merge_patch(live, body)
+        else:
+            doc = patch.strategic_patch(live, body, struct)
+    except patch.PatchError as err:
+        if media == STRATEGIC_PATCH:
+            raise ApiError(400, "BadRequest", str(err)) from None
+        raise errors.unprocessable() from None
+    except RecursionError:
+        raise errors.bad_request("exceeded max depth") from None
+    if not isinstance(doc, dict):
+        raise errors.unprocessable()
+    return doc
+
+
+def configuration(call: Call, doc: Json, options: WriteOptions) -> Json:
+    """The configuration without defaults and zero values, but checked against the type."""
+    metadata = doc.get("metadata")
+    if not doc.get("apiVersion") or not doc.get("kind"):
+        missing = "Kind" if not doc.get("kind") else "apiVersion"
+        raise errors.bad_request(f"Object '{missing}' is missing in '{dumps_text(doc)}'")
+    if not isinstance(metadata, dict):
+        raise errors.bad_request("metadata must be an object")
+    if metadata.get("managedFields") is not None:
+        raise errors.bad_request("metadata.managedFields must be nil")
+    if doc.get("apiVersion") != call.resource.group_version and not call.resource.custom:
+        raise errors.bad_request(
+            f"Incorrect version specified in apply patch. Specified patch version: {doc.get('apiVersion')}, "
+            f"expected: "
+            f"{call.resource.group_version}"
+        )
+    decode(call, copy(doc), options)
+    if metadata.get("name") and metadata["name"] != call.name:
+        raise errors.bad_request(
+            f"the name of the object ({metadata['name']}) does not match the name on the URL ({call.name})"
+        )
+    config: Json = _without_nulls(doc)
+    if call.resource.struct is not None:
+        config = _known_only(config, call.resource.struct)
+    elif call.resource.custom:
+        config = structural.prune(config, call.resource.structural)[0]
+    config["metadata"] = dict(config.get("metadata") or {})
+    config["metadata"]["name"] = call.name
+    if call.resource.namespaced:
+        config["metadata"]["namespace"] = call.namespace
+    return config
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _known_only(value: Any, struct: schema.Struct | None, package: str = "") -> Any:
+    """The configuration without fields the built-in type does not have."""
+    if struct is None or not isinstance(value, dict):
+        return value
+    out: Json = {}
+    for name, item in value.items():
+        field = struct.fields.get(name)
+        if field is None:
+            continue
+        inner = field.codec.struct
+        if inner is not None:
+            out[name] = _known_only(item, inner)
+            continue
+        elem = schema.element(field.type, struct.package)
+        if elem is None or elem.struct is None:
+            out[name] = item
+        elif isinstance(item, list):
+            out[name] = [_known_only(each, elem.struct) for each in item]
+        elif isinstance(item, dict):
+            out[name] = {key: _known_only(each, elem.struct) for key, each in item.items()}
+        else:
+            out[name] = item
+    return out
