@@ -54,6 +54,7 @@ from clientgo.tools.cache.store import (
     with_transformer,
 )
 from clientgo.util import watchlist
+from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ _DEFAULT_BACKOFF_MAX = 30.0
 _DEFAULT_BACKOFF_RESET = 2 * 60.0
 _DEFAULT_BACKOFF_FACTOR = 2.0
 _DEFAULT_BACKOFF_JITTER = 1.0
+
+# Filling the store for longer than this is worth a line in the log that says where the time went.
+_SLOW_SYNC_SECONDS = 10.0
 
 # After a stop, how long the thread of a pending list request may take to notice the cancelled context.
 _LIST_GRACE_PERIOD = 0.2
@@ -396,13 +400,25 @@ class Reflector:
 
     def _list(self, ctx: context.Context) -> bool:
         """Fill the store from a list and note its version; False when stopped meanwhile. Raises if the list failed."""
+        tracing = self._new_trace("Reflector ListAndWatch")
+        try:
+            return self._list_and_sync(ctx, tracing)
+        finally:
+            tracing.log_if_long(_SLOW_SYNC_SECONDS)
+
+    def _new_trace(self, what: str) -> trace.Trace:
+        return trace.new(what, trace.Field("name", self._name), clock=self._clock)
+
+    def _list_and_sync(self, ctx: context.Context, tracing: trace.Trace) -> bool:
         options = metav1.ListOptions(resource_version=self._relist_resource_version())
         try:
             outcome = _run_until_done(ctx, lambda: self._list_pages(ctx, options), f"{self._name} list", self._clock)
         except Exception as err:
+            tracing.step("Objects listed", trace.Field("error", err))
             raise RuntimeError(f"failed to list {self._type_description}: {err}") from err
         if outcome is None:
             return False
+        tracing.step("Objects listed")
         listed, paginated = outcome
         self._last_heard = self._clock.now()
         # A first list that comes in pages although any data would do says that the server has no watch cache and many
@@ -415,10 +431,12 @@ class Reflector:
             items = meta.extract_list_with_alloc(listed)
         except Exception as err:
             raise RuntimeError(f"unable to understand list result {listed!r}: {err}") from err
+        tracing.step("Objects extracted")
         try:
             self._sync_with(items, resource_version)
         except Exception as err:
             raise RuntimeError(f"unable to sync list result: {err}") from err
+        tracing.step("SyncWith done")
         self._last_sync_resource_version = resource_version
         return True
 
@@ -452,6 +470,13 @@ class Reflector:
         ends the initial ones, so nobody ever sees half a list. Raises when the server has no such streams, and on all
         other errors except those that a new stream may overcome.
         """
+        tracing = self._new_trace("Reflector WatchList")
+        try:
+            return self._stream_and_sync(ctx, tracing)
+        finally:
+            tracing.log_if_long(_SLOW_SYNC_SECONDS)
+
+    def _stream_and_sync(self, ctx: context.Context, tracing: trace.Trace) -> watch.Interface | None:
         transformer = self._store.transformer() if isinstance(self._store, TransformingStore) else None
         while not ctx.done().is_set():
             collected: Store = new_store(
@@ -469,7 +494,9 @@ class Reflector:
             if streamed is None:  # closed before its bookmark came: begin again
                 continue
             w, resource_version = streamed
+            tracing.step("Objects streamed", trace.Field("count", len(collected.list_keys())))
             self._publish(ctx, w, collected, resource_version, transformer)
+            tracing.step("SyncWith done")
             return w
         return None
 

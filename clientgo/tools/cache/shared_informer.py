@@ -332,7 +332,7 @@ def wait_for(ctx: context.Context, what: str, *checkers: DoneChecker) -> bool:
     Unless `what` is empty it logs, as "for", what is being waited for, each checker when it is done, and in the end
     those that were not. Go: WaitFor.
     """
-    logger = klog.from_context(ctx)
+    logger = klog.from_context(ctx).with_call_depth(1)
     if what:
         logger.info("Waiting", **{"for": what})
     pending = list(checkers)
@@ -983,6 +983,7 @@ class _ProcessorListener:
                     "processorListener handler",
                     trace.Field("handler", self._handler_name),
                     trace.Field("pendingNotifications", pending),
+                    clock=self._clock,
                     start_time=started,
                 ).log_if_long(_SLOW_HANDLER_SECONDS)
 

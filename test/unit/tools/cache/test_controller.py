@@ -311,11 +311,9 @@ def test_a_resync_transforms_nothing_again(in_order: bool) -> None:
             return obj
 
         recorder = Recorder()
-        indexer, controller = cache.new_transforming_indexer_informer(
-            source, corev1.Pod(), 0.1, recorder, {}, transform
-        )
+        _, controller = cache.new_transforming_indexer_informer(source, corev1.Pod(), 0.1, recorder, {}, transform)
         if not in_order:
-            store, controller = cache.new_informer_with_options(
+            _, controller = cache.new_informer_with_options(
                 cache.InformerOptions(
                     lister_watcher=source, handler=recorder, resync_period=0.1, transform=transform, in_order=False
                 )

@@ -26,6 +26,7 @@ from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import reflector as reflector_module
+from clientgo.utils.clock import REAL_CLOCK
 
 BACKGROUND = context.background()
 Answers = list[dict[str, Any]]
@@ -790,6 +791,21 @@ def test_errors_are_logged_as_loudly_as_they_deserve(
     assert text in caplog.text
     assert (level is None) == all(record.levelno < logging.INFO for record in caplog.records)
     assert bool(caplog.records) == bool(text)
+
+
+def test_a_slow_list_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="clientgo")
+    with synctest.bubble() as bubble:
+
+        def slow(_: metav1.ListOptions) -> corev1.PodList:
+            REAL_CLOCK.sleep(11.0)
+            return mk_list("1")
+
+        reflector = new_reflector(cache.ListWatch(list_func=slow, watch_func=lambda _: watch.new_fake()))
+        with running(reflector):
+            bubble.sleep(20.0)
+    assert '"Reflector ListAndWatch" name:test-reflector' in caplog.text
+    assert '---"Objects listed" 11000ms' in caplog.text
 
 
 def test_logs_read_as_those_of_go(caplog: pytest.LogCaptureFixture) -> None:

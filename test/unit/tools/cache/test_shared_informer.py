@@ -1,0 +1,647 @@
+"""Shared informers, with either queue. Go: shared_informer_test.go, processor_listener_test.go."""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from clientgo import context, features, klog
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.channel import Signal
+from clientgo.features.testing import set_feature_during_test
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache import mutation_detector
+from clientgo.tools.cache import shared_informer as shared_informer_module
+from clientgo.tools.cache import testing as framework
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock import testing as clocktesting
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["RealFIFO", "DeltaFIFO"])
+def in_order(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Every test runs with both queues, chosen by the feature gate."""
+    with (
+        set_feature_during_test(features.WATCH_LIST_CLIENT, False),
+        set_feature_during_test(features.IN_ORDER_INFORMERS, request.param),
+    ):
+        yield request.param
+
+
+def pod(name: str, **labels: str) -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="default", labels=labels))
+
+
+class Listener:
+    """A handler that writes down the names it is told, or fails, or hangs."""
+
+    def __init__(self, name: str = "listener") -> None:
+        self.name = name
+        self.told: list[str] = []
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        self.told.append(f"add {obj.get_name()}")
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        self.told.append(f"update {new_obj.get_name()}")
+
+    def on_delete(self, obj: Any) -> None:
+        obj = obj.obj if isinstance(obj, cache.DeletedFinalStateUnknown) else obj
+        self.told.append(f"delete {obj.get_name()}")
+
+    def take(self) -> list[str]:
+        told, self.told = self.told, []
+        return sorted(told)
+
+
+class World:
+    """A bubble with a fake source and an informer in front of it."""
+
+    def __init__(self, bubble: synctest.Bubble, resync_period: float = 0.0, **options: Any) -> None:
+        self.bubble = bubble
+        self.source = framework.new_fake_controller_source()
+        self.informer = shared_informer_module._SharedIndexInformer(
+            self.source,
+            corev1.Pod(),
+            cache.SharedIndexInformerOptions(resync_period=resync_period, **options),
+        )
+        self.ctx, self.cancel = context.with_cancel(context.background())
+        self._thread = threading.Thread(
+            target=self.informer.run_with_context, args=(self.ctx,), name="informer", daemon=True
+        )
+        self._started = False
+
+    def start(self) -> None:
+        self._started = True
+        self._thread.start()
+        self.bubble.wait()
+
+    def stop(self) -> None:
+        self.cancel()
+        if self._started:
+            self._thread.join()
+
+
+@contextmanager
+def world(resync_period: float = 0.0, **options: Any) -> Iterator[World]:
+    with synctest.bubble() as bubble:
+        made = World(bubble, resync_period, **options)
+        try:
+            yield made
+        finally:
+            made.stop()
+            made.source.shutdown()
+
+
+def test_indexers_may_be_added_before_and_while_it_runs() -> None:
+    """Go: TestIndexer"""
+    with world() as w:
+        w.source.add(pod("a", color="red"))
+        w.informer.add_indexers({"color": lambda obj: [obj.get_labels().get("color", "")]})
+        w.start()
+        w.informer.add_indexers({"name": lambda obj: [obj.get_name()]})
+        w.source.add(pod("b", color="blue"))
+        w.bubble.wait()
+        indexer = w.informer.get_indexer()
+        assert [obj.get_name() for obj in indexer.by_index("color", "red")] == ["a"]
+        assert [obj.get_name() for obj in indexer.by_index("color", "blue")] == ["b"]
+        assert [obj.get_name() for obj in indexer.by_index("name", "a")] == ["a"]
+        with pytest.raises(ValueError, match="name"):
+            w.informer.add_indexers({"name": lambda obj: []})
+
+
+@pytest.mark.parametrize("delay", [0.0, 1.0])
+def test_each_listener_is_resynced_at_its_own_period(delay: float) -> None:
+    """
+    Go: TestListenerResyncPeriods
+    Go: TestListenerResyncPeriodsDelayed
+    """
+    with world(1.0) as w:
+        w.source.add(pod("pod1"))
+        w.source.add(pod("pod2"))
+        listeners = [Listener("never"), Listener("every 2 s"), Listener("every 3 s")]
+        for listener, period in zip(listeners, (0.0, 2.0, 3.0)):
+            w.informer.add_event_handler_with_resync_period(listener, period)
+        run = w.informer._processor.run
+
+        def run_late(ctx: context.Context) -> None:
+            REAL_CLOCK.sleep(delay)
+            run(ctx)
+
+        w.informer._processor.run = run_late  # type: ignore[method-assign]
+        w.start()
+        w.bubble.sleep(delay)
+        assert [listener.take() for listener in listeners] == [["add pod1", "add pod2"]] * 3
+        w.bubble.sleep(2.0 - delay)
+        updates = ["update pod1", "update pod2"]
+        assert [listener.take() for listener in listeners] == [[], updates, []]
+        w.bubble.sleep(1.0)
+        assert [listener.take() for listener in listeners] == [[], [], updates]
+
+
+def test_a_shorter_period_before_the_start_lowers_the_check_period() -> None:
+    """Go: TestResyncCheckPeriod"""
+    clock = clocktesting.new_fake_clock(1000.0)
+    informer = shared_informer_module._SharedIndexInformer(
+        cache.ListWatch(), corev1.Pod(), cache.SharedIndexInformerOptions(resync_period=12 * 3600.0, clock=clock)
+    )
+    registrations: list[Any] = []
+    expected: list[float] = []
+    for period, check in ((0.0, 12 * 3600.0), (60.0, 60.0), (55.0, 55.0), (5.0, 5.0)):
+        registrations.append(informer.add_event_handler_with_resync_period(Listener(), period))
+        expected.append(period)
+        assert informer._resync_check_period == check
+        listeners = [informer._processor.get_listener(registration) for registration in registrations]
+        assert [listener and listener._resync_period for listener in listeners] == expected
+
+
+@pytest.mark.parametrize(
+    ("period", "asked", "started", "given", "text"),
+    [
+        (30.0, 0.5, False, 1.0, "resync period is too small"),
+        (30.0, 10.0, True, 30.0, "smaller than resync check period and the informer has already started"),
+        (0.0, 10.0, True, 0.0, "doesn't support resyncing"),
+        (30.0, 60.0, True, 60.0, ""),
+    ],
+)
+def test_a_period_that_cannot_be_is_changed_with_a_warning(
+    period: float, asked: float, started: bool, given: float, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with world(period) as w:
+        if started:
+            w.start()
+        registration: Any = w.informer.add_event_handler_with_resync_period(Listener(), asked)
+        assert registration._resync_period == given
+    warnings = [record.getMessage() for record in caplog.records if "Warning" in record.getMessage()]
+    assert [text in warning for warning in warnings] == [True] * bool(text)
+
+
+def test_a_handler_may_come_while_the_informer_starts() -> None:
+    """Go: TestSharedInformerInitializationRace"""
+    for seed in range(10):
+
+        def scenario() -> None:
+            bubble = synctest.current()
+            assert bubble is not None
+            w = World(bubble)
+            w.source.add(pod("a"))
+            listener = Listener()
+            adder = threading.Thread(target=w.informer.add_event_handler, args=(listener,), name="adder")
+            adder.start()
+            w.start()
+            adder.join()
+            bubble.wait()
+            assert listener.take() == ["add a"]
+            w.stop()
+            w.source.shutdown()
+
+        synctest.run(scenario, schedule=synctest.RandomSchedule(seed))
+
+
+def test_changes_missed_while_the_watch_was_down_are_made_up_for() -> None:
+    """Go: TestSharedInformerWatchDisruption"""
+    with world(1.0) as w:
+        for name in ("pod1", "pod2"):
+            w.source.add(pod(name))
+        without, with_resync = Listener("without"), Listener("with")
+        w.informer.add_event_handler_with_resync_period(without, 0.0)
+        w.informer.add_event_handler_with_resync_period(with_resync, 1.0)
+        w.start()
+        assert without.take() == with_resync.take() == ["add pod1", "add pod2"]
+        w.source.add_drop_watch(pod("pod3"))
+        w.source.modify_drop_watch(pod("pod1"))
+        w.source.delete_drop_watch(pod("pod2"))
+        w.source.reset_watch()
+        w.bubble.sleep(10.0)
+        changes = {"add pod3", "update pod1", "delete pod2"}
+        told = without.take()
+        assert set(told) == changes and told.count("delete pod2") == told.count("add pod3") == 1
+        assert set(with_resync.take()) == changes | {"update pod3"}
+
+
+def test_the_watch_error_handler_gets_the_list_error() -> None:
+    """Go: TestSharedInformerErrorHandling"""
+    with world() as w:
+        w.source.list_error = RuntimeError("no list")
+        errors: list[str] = []
+        w.informer.set_watch_error_handler(lambda _, err: errors.append(str(err)))
+        w.start()
+        assert errors == ["failed to list *v1.Pod: no list"]
+        with pytest.raises(RuntimeError, match="informer has already started"):
+            w.informer.set_watch_error_handler(lambda *_: None)
+
+
+def test_settings_may_race_with_the_start() -> None:
+    """Go: TestSharedInformerStartRace"""
+    for seed in range(10):
+
+        def scenario() -> None:
+            bubble = synctest.current()
+            assert bubble is not None
+            w = World(bubble)
+
+            def configure() -> None:
+                while True:
+                    try:
+                        w.informer.set_transform(lambda obj: obj)
+                        w.informer.set_watch_error_handler(lambda *_: None)
+                    except RuntimeError:
+                        return
+
+            configurer = threading.Thread(target=configure, name="configurer")
+            configurer.start()
+            w.start()
+            configurer.join()
+            w.stop()
+            w.source.shutdown()
+
+        synctest.run(scenario, schedule=synctest.RandomSchedule(seed))
+
+
+def test_listeners_and_store_see_what_the_transform_made() -> None:
+    """Go: TestSharedInformerTransformer"""
+    with world() as w:
+        w.source.add(pod("pod1"))
+        listener = Listener()
+
+        def transform(obj: Any) -> Any:
+            obj.set_name(f"transformed-{obj.get_name()}")
+            return obj
+
+        w.informer.set_transform(transform)
+        w.informer.add_event_handler(listener)
+        w.start()
+        assert listener.take() == ["add transformed-pod1"]
+        assert w.informer.get_store().list_keys() == ["default/transformed-pod1"]
+
+
+def count(informer: shared_informer_module._SharedIndexInformer) -> int:
+    return len(informer._processor._listeners)
+
+
+def test_handlers_are_removed_one_by_one() -> None:
+    """Go: TestSharedInformerRemoveHandler"""
+    with world() as w:
+        first, second = (w.informer.add_event_handler(Listener()) for _ in range(2))
+        assert count(w.informer) == 2
+        w.informer.remove_event_handler(second)
+        assert count(w.informer) == 1
+        w.informer.remove_event_handler(first)
+        assert count(w.informer) == 0
+
+
+def test_a_foreign_registration_cannot_be_removed() -> None:
+    """Go: TestSharedInformerRemoveForeignHandler"""
+    with world() as w:
+        other = cache.new_shared_index_informer(w.source, corev1.Pod(), 0.0, {})
+        foreign = other.add_event_handler(Listener())
+        w.informer.add_event_handler(Listener())
+        w.informer.remove_event_handler(foreign)
+        assert count(w.informer) == 1
+        assert w.informer._processor.get_listener(foreign) is None
+        with pytest.raises(TypeError, match="invalid key type"):
+            w.informer.remove_event_handler("no registration")  # type: ignore[arg-type]
+        assert w.informer._processor.get_listener("none") is None  # type: ignore[arg-type]
+
+
+def test_one_handler_may_be_registered_twice() -> None:
+    """Go: TestSharedInformerMultipleRegistration"""
+    with world() as w:
+        listener = Listener()
+        first, second = (w.informer.add_event_handler(listener) for _ in range(2))
+        w.start()
+        w.source.add(pod("a"))
+        w.bubble.wait()
+        assert listener.take() == ["add a"] * 2
+        w.informer.remove_event_handler(first)
+        w.source.add(pod("b"))
+        w.bubble.wait()
+        assert listener.take() == ["add b"]
+        w.informer.remove_event_handler(second)
+        assert count(w.informer) == 0
+
+
+def test_removing_twice_is_harmless() -> None:
+    """Go: TestRemovingRemovedSharedInformer"""
+    with world() as w:
+        registration = w.informer.add_event_handler(Listener())
+        for _ in range(2):
+            w.informer.remove_event_handler(registration)
+        w.start()
+        registration = w.informer.add_event_handler(Listener())
+        for _ in range(2):
+            w.informer.remove_event_handler(registration)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_handlers_may_come_and_go_while_events_flow(seed: int) -> None:
+    """Go: TestSharedInformerHandlerAbuse"""
+
+    def scenario() -> None:
+        bubble = synctest.current()
+        assert bubble is not None
+        w = World(bubble)
+        w.start()
+
+        def come_and_go(number: int) -> None:
+            choose = random.Random(number)
+            mine: list[Any] = []
+            for _ in range(10):
+                if mine and choose.random() < 0.5:
+                    w.informer.remove_event_handler(mine.pop(choose.randrange(len(mine))))
+                else:
+                    mine.append(w.informer.add_event_handler(Listener()))
+
+        threads = [threading.Thread(target=come_and_go, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in range(20):
+            w.source.add(pod(f"p{number}"))
+        for thread in threads:
+            thread.join()
+        bubble.wait()
+        late = Listener()
+        w.informer.add_event_handler(late)
+        bubble.wait()
+        assert late.take() == sorted(f"add p{number}" for number in range(20))
+        w.stop()
+        w.source.shutdown()
+
+    synctest.run(scenario, schedule=synctest.RandomSchedule(seed))
+
+
+def test_it_tells_whether_it_was_started_and_stopped() -> None:
+    """Go: TestStateSharedInformer"""
+    with world() as w:
+        informer = w.informer
+        assert (informer.has_started(), informer.is_stopped()) == (False, False)
+        w.start()
+        assert (informer.has_started(), informer.is_stopped()) == (True, False)
+        w.stop()
+        assert (informer.has_started(), informer.is_stopped()) == (True, True)
+
+
+def test_a_stopped_informer_takes_no_handlers_and_gives_them_back() -> None:
+    """
+    Go: TestAddOnStoppedSharedInformer
+    Go: TestRemoveOnStoppedSharedInformer
+    """
+    with world() as w:
+        registration = w.informer.add_event_handler(Listener())
+        w.start()
+        w.stop()
+        with pytest.raises(RuntimeError, match="was not added to shared informer because it has stopped already$"):
+            w.informer.add_event_handler(Listener())
+        w.informer.remove_event_handler(registration)
+
+
+def test_a_removed_handler_hears_no_more() -> None:
+    """Go: TestRemoveWhileActive"""
+    with world() as w:
+        listener = Listener()
+        registration = w.informer.add_event_handler(listener)
+        w.start()
+        w.source.add(pod("pod1"))
+        w.bubble.wait()
+        w.informer.remove_event_handler(registration)
+        w.source.add(pod("pod2"))
+        w.bubble.wait()
+        assert listener.take() == ["add pod1"]
+
+
+def test_a_late_handler_hears_of_everything_once_and_then_has_synced() -> None:
+    """Go: TestAddWhileActive"""
+    with world() as w:
+        w.source.add(pod("pod1"))
+        first = Listener()
+        handle = w.informer.add_event_handler(first)
+        assert not handle.has_synced()
+        w.start()
+        assert handle.has_synced()
+        w.source.add(pod("pod2"))
+        w.bubble.wait()
+
+        release = Signal()
+        late = Listener()
+        on_add = late.on_add
+
+        def slow_add(obj: Any, is_in_initial_list: bool) -> None:
+            assert is_in_initial_list == (obj.get_name() != "pod3")
+            release.wait()
+            on_add(obj, is_in_initial_list)
+
+        late.on_add = slow_add  # type: ignore[method-assign]
+        late_handle = w.informer.add_event_handler(late)
+        w.source.add(pod("pod3"))
+        w.bubble.wait()
+        assert not late_handle.has_synced() and not cache.is_done(late_handle.has_synced_checker())
+        release.set()
+        w.bubble.wait()
+        assert late_handle.has_synced() and cache.is_done(late_handle.has_synced_checker())
+        assert late.take() == first.take() == ["add pod1", "add pod2", "add pod3"]
+        name = late_handle.has_synced_checker().name()
+        assert name.startswith("SharedIndexInformer *v1.Pod + event handler ")
+
+
+def test_every_thread_ends() -> None:
+    """
+    Go: TestShutdown
+    Go: TestShutdown/no-context
+    Go: TestShutdown/no-context-later
+    Go: TestShutdown/no-run
+    """
+    # A bubble fails if a thread outlives it.
+    with world() as w:
+        w.informer.add_event_handler(Listener())
+        stop = threading.Event()
+        thread = threading.Thread(target=w.informer.run, args=(stop,))
+        thread.start()
+        w.bubble.wait()
+        stop.set()
+        thread.join()
+        w.bubble.sleep(2.0)
+    with world() as w:
+        w.start()
+        w.informer.remove_event_handler(w.informer.add_event_handler(Listener()))
+        w.stop()
+    with world() as w:
+        w.informer.add_event_handler(Listener())
+
+
+def test_a_handler_that_raises_is_logged_and_never_synced(caplog: pytest.LogCaptureFixture) -> None:
+    """
+    Go: TestEventPanics
+    Go: TestEventPanics/simple
+    """
+    with world() as w:
+        w.source.add(pod("a"))
+
+        def fail(obj: Any) -> None:
+            raise ValueError("fake panic")
+
+        handle = w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=fail))
+        w.start()
+        w.bubble.sleep(5.0)
+        assert w.informer.has_synced()
+        assert not handle.has_synced()
+    assert caplog.text.count('"Observed a panic" panic="fake panic"') == 1
+
+
+def test_a_handler_that_raises_rests_a_second_each_time(caplog: pytest.LogCaptureFixture) -> None:
+    """Go: TestEventPanics/many"""
+    with world() as w:
+        at: dict[str, list[float]] = {"one": [], "two": []}
+
+        def failing(name: str) -> cache.ResourceEventHandler:
+            def fail(obj: Any) -> None:
+                at[name].append(w.bubble.elapsed)
+                raise ValueError(f"fake panic of {name}")
+
+            return cache.ResourceEventHandlerFuncs(add_func=fail)
+
+        for name in at:
+            logger = klog.background().with_name(f"logger-{name}")
+            w.informer.add_event_handler_with_options(failing(name), cache.HandlerOptions(logger=logger))
+        for number in range(3):
+            w.source.add(pod(f"p{number}"))
+        w.start()
+        w.bubble.sleep(10.0)
+        assert [[round(seconds) for seconds in seen] for seen in at.values()] == [[0, 1, 2]] * 2
+    for name in at:
+        assert len(re.findall(f'panic="fake panic of {name}".* logger="logger-{name}"', caplog.text)) == 3 or (
+            len(re.findall(f'logger="logger-{name}".*panic="fake panic of {name}"', caplog.text)) == 3
+        )
+
+
+# --- Beyond Go's tests ----------------------------------------------------------------------------------------------
+
+
+def test_a_blocked_handler_delays_nobody() -> None:
+    """Ten thousand events pass a handler that hangs in its first one."""
+    with world() as w:
+        release = Signal()
+        blocked = cache.ResourceEventHandlerFuncs(add_func=lambda obj: release.wait())
+        listener = Listener()
+        w.informer.add_event_handler(blocked)
+        handle = w.informer.add_event_handler(listener)
+        for number in range(5_000):
+            w.source.add(pod(f"a{number}"))
+        w.start()
+        for number in range(50):
+            for other in range(100):
+                w.source.add(pod(f"b{number}-{other}"))
+            w.bubble.wait()
+        assert handle.has_synced()
+        assert len(listener.told) == 10_000
+        assert len(w.informer.get_store().list()) == 10_000
+        assert w.informer.last_sync_resource_version() == "10000"
+        release.set()
+
+
+def test_a_handler_may_add_and_remove_handlers_and_stop_the_informer() -> None:
+    with world() as w:
+        w.source.add(pod("a"))
+        late = Listener()
+        done: list[bool] = []
+
+        def on_add(obj: Any) -> None:
+            w.informer.add_event_handler(late)
+            w.informer.remove_event_handler(registration)
+            w.cancel()
+            done.append(True)
+
+        registration = w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=on_add))
+        w.start()
+        assert done == [True]
+
+
+def test_cached_objects_are_read_only_for_everybody() -> None:
+    with world() as w:
+        w.source.add(pod("a"))
+        seen: list[Any] = []
+        w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=seen.append))
+        w.start()
+        (cached,) = w.informer.get_store().list()
+        assert seen == [cached]
+        with pytest.raises(runtime.ReadOnlyError):
+            seen[0].set_labels({"a": "b"})
+
+
+def test_running_twice_does_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    with world() as w:
+        w.start()
+        w.informer.run_with_context(w.ctx)
+    assert "run more than once is not allowed" in caplog.text
+
+
+def test_the_controller_it_shows_only_answers() -> None:
+    with world() as w:
+        shown = w.informer.get_controller()
+        shown.run(threading.Event())
+        shown.run_with_context(context.background())
+        assert (shown.has_synced(), shown.last_sync_resource_version(), shown.last_heard()) == (False, "", None)
+        w.source.add(pod("a"))
+        w.start()
+        assert (shown.has_synced(), shown.last_sync_resource_version()) == (True, "1")
+        assert shown.has_synced_checker().done().is_set()
+        assert shown.last_heard() is not None and shown.last_heard() == w.informer.last_heard()
+        with set_feature_during_test(features.INFORMER_RESOURCE_VERSION, False):
+            assert shown.last_sync_resource_version() == ""
+        assert repr(w.informer).startswith("<SharedIndexInformer *v1.Pod running, synced")
+
+
+def test_the_mutation_detector_watches_when_it_is_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    with world() as w:
+        w.source.add(pod("a"))
+        w.informer.add_event_handler(Listener())
+        w.start()
+        detector: Any = w.informer._cache_mutation_detector
+        detector.compare_objects()
+        (cached,) = w.informer.get_store().list()
+        metadata = cached._document["metadata"]
+        metadata["name"] = "changed behind everybody's back"
+        with pytest.raises(Exception, match="modified"):
+            detector.compare_objects()
+        metadata["name"] = "a"
+
+
+def test_the_queue_is_chosen_by_the_gate_or_for_one_informer(in_order: bool) -> None:
+    for option, expected in ((None, in_order), (True, True), (False, False)):
+        with world(in_order=option) as w:
+            w.start()
+            controller: Any = w.informer._controller
+            assert isinstance(controller._config.queue, cache.RealFIFO) is expected
+            name = "RealFIFO *v1.Pod" if expected else "DeltaFIFO *v1.Pod"
+            assert controller._config.queue.name() == name
+
+
+def test_a_slow_handler_with_a_backlog_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="clientgo")
+    with world() as w:
+        for number in range(1100):
+            w.source.add(pod(f"p{number}"))
+        slow = iter([0.2])
+        handler = cache.ResourceEventHandlerFuncs(add_func=lambda obj: REAL_CLOCK.sleep(next(slow, 0.0)))
+        w.informer.add_event_handler(handler)
+        w.start()
+        w.bubble.sleep(1.0)
+    assert "processorListener handler" in caplog.text
+
+
+def test_an_unrecognised_object_counts_as_changed() -> None:
+    update = shared_informer_module._UpdateNotification
+    assert not update("a", "a").is_sync()
+    assert update(pod("a"), pod("a")).is_sync()
