@@ -1,0 +1,378 @@
+"""Writes events of events.k8s.io/v1, repeats as series.
+
+Mirrors k8s.io/client-go/tools/events/event_broadcaster.go. The first event of a kind is created; the second patches it
+into a series; further ones only raise a count in memory, which is written every half hour and when the series has ended
+(six minutes without an event).
+
+Differs in one thing: Go writes each event in a goroutine of its own, so their number has no bound while the server is
+slow. Here one thread writes them in order, 1,000 may wait, and what does not fit is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+from clientgo import context, klog
+from clientgo.api.core import v1 as corev1
+from clientgo.api.events import v1 as eventsv1
+from clientgo.apimachinery import runtime, watch
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta.v1.time import from_clock
+from clientgo.apimachinery.types import PatchType
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util import wait
+from clientgo.apimachinery.util.json import marshal
+from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
+from clientgo.channel import StopChannel
+from clientgo.context import Context
+from clientgo.rest import RequestConstructionError
+from clientgo.tools import record
+from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger
+from clientgo.tools.events.interfaces import EventBroadcaster, EventRecorderLogger, EventSink
+from clientgo.tools.record.util import is_key_not_found_error
+from clientgo.utils.clock import PassiveClock, RealClock
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.clientset import Interface as ClientsetInterface
+    from clientgo.kubernetes.typed.events.v1 import EventInterface
+
+MAX_TRIES_PER_EVENT: Final = 12
+"""How often an event is written before it is given up. Go: events.maxTriesPerEvent."""
+
+FINISH_TIME: Final = 360.0
+"""Seconds without an event after which a series has ended. Go: events.finishTime."""
+
+REFRESH_TIME: Final = 1800.0
+"""Seconds between two writes of a series that goes on. Go: events.refreshTime."""
+
+MAX_QUEUED_EVENTS: Final = 1000
+"""Go: events.maxQueuedEvents."""
+
+DEFAULT_SLEEP_DURATION = 10.0
+"""Seconds between two tries; programs may set it on this module. Go: events.defaultSleepDuration."""
+
+_EventKey: TypeAlias = tuple[Any, ...]
+"""What events of one series share. Go: events.eventKey."""
+
+
+class EventsGetter(Protocol):
+    """The client of a group with events, such as `clientset.events_v1()`."""
+
+    def events(self, namespace: str) -> EventInterface:
+        """The client of the events of one namespace."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EventSinkImpl:
+    """The sink that is the API. Go: events.EventSinkImpl.
+
+    All methods block for one request, and raise ValueError for an event without namespace.
+    """
+
+    interface: EventsGetter
+
+    def create(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+        """Go: EventSinkImpl.Create."""
+        return self.interface.events(_namespace(event, "create")).create(ctx, event)
+
+    def update(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+        """Go: EventSinkImpl.Update."""
+        return self.interface.events(_namespace(event, "update")).update(ctx, event)
+
+    def patch(self, ctx: Context, event: eventsv1.Event, data: bytes) -> eventsv1.Event:
+        """Go: EventSinkImpl.Patch."""
+        client = self.interface.events(_namespace(event, "patch"))
+        return client.patch(ctx, event.get_name(), PatchType.STRATEGIC_MERGE, data)
+
+
+def _namespace(event: eventsv1.Event, verb: str) -> str:
+    if not event.get_namespace():
+        raise ValueError(f"can't {verb} an event with empty namespace")
+    return event.get_namespace()
+
+
+def new_broadcaster(sink: EventSink) -> EventBroadcaster:
+    """A broadcaster that writes to `sink` once told to; `shutdown` ends it. Go: events.NewBroadcaster."""
+    return _EventBroadcasterImpl(sink, DEFAULT_SLEEP_DURATION, {})
+
+
+class _EventBroadcasterImpl(watch.Broadcaster):
+    """Thread-safe. Go: events.eventBroadcasterImpl.
+
+    Invariant: an event in the cache is private to it; what goes to the sink is a copy.
+    """
+
+    def __init__(
+        self,
+        sink: EventSink,
+        sleep_duration: float,
+        event_cache: dict[_EventKey, eventsv1.Event],
+        clock: PassiveClock | None = None,
+    ) -> None:
+        super().__init__(
+            MAX_QUEUED_EVENTS, watch.FullChannelBehavior.DROP_IF_CHANNEL_FULL, incoming_queue_length=MAX_QUEUED_EVENTS
+        )
+        self._sink = sink
+        self._sleep_duration = sleep_duration
+        self._clock = clock or RealClock()
+        # Guards _event_cache. Held while series are refreshed and finished, as in Go.
+        self._mutex = threading.Lock()
+        self._event_cache = event_cache
+        # Events lost because a watcher was too slow; only the broadcaster's thread writes it.
+        self.dropped = 0
+
+    def _event_dropped(self) -> None:
+        self.dropped += 1
+        if self.dropped & (self.dropped - 1) == 0:
+            klog.background().error(None, "Event watcher is too slow, dropped events", dropped=self.dropped)
+
+    def refresh_existing_event_series(self, ctx: Context) -> None:
+        """Write the count of every series, so that the server keeps the event. Go: refreshExistingEventSeries."""
+        with self._mutex:
+            for key, event in list(self._event_cache.items()):
+                if event.series is None:
+                    continue
+                recorded, retry = _record_event(ctx, self._sink, event)
+                if not retry and recorded is not None:
+                    self._event_cache[key] = recorded.deep_copy()
+
+    def finish_series(self, ctx: Context) -> None:
+        """Write and forget the series that have ended. Go: finishSeries."""
+        oldest = from_clock(self._clock.now() - FINISH_TIME)
+        with self._mutex:
+            for key, event in list(self._event_cache.items()):
+                series = event.series
+                last_seen = event.event_time if series is None else series.last_observed_time
+                if last_seen is not None and last_seen >= oldest:
+                    continue
+                # A series the server does not take now is kept for the next round.
+                if series is None or not _record_event(ctx, self._sink, event)[1]:
+                    del self._event_cache[key]
+
+    def new_recorder(self, scheme: runtime.Scheme, reporting_controller: str) -> EventRecorderLogger:
+        """Go: NewRecorder."""
+        reporting_instance = f"{reporting_controller}-{socket.gethostname()}"
+        recorder = _RecorderImpl(scheme, reporting_controller, reporting_instance, self, RealClock())
+        return _RecorderImplLogger(recorder, klog.background())
+
+    def record_to_sink(self, ctx: Context, event: eventsv1.Event, clock: PassiveClock) -> None:
+        """Create the event, or make it part of its series. Blocks until it is written or given up. Go: recordToSink."""
+        to_record = self._next_in_series(event, clock)
+        if to_record is not None:
+            self._attempt_recording(ctx, to_record)
+
+    def _next_in_series(self, event: eventsv1.Event, clock: PassiveClock) -> eventsv1.Event | None:
+        """What to write now for the event; None when it only adds to a count."""
+        key = _get_key(event)
+        with self._mutex:
+            isomorphic = self._event_cache.get(key)
+            if isomorphic is None:
+                self._event_cache[key] = event.deep_copy()
+                return event.deep_copy()
+            now = from_clock(clock.now())
+            if isomorphic.series is not None:
+                isomorphic.series.count += 1
+                isomorphic.series.last_observed_time = now
+                return None
+            isomorphic.series = eventsv1.EventSeries(count=2, last_observed_time=now)
+            return isomorphic.deep_copy()
+
+    def _attempt_recording(self, ctx: Context, event: eventsv1.Event) -> None:
+        """Go: attemptRecording."""
+        for tries in range(1, MAX_TRIES_PER_EVENT + 1):
+            _, retry = _record_event(ctx, self._sink, event)
+            if not retry:
+                return
+            if tries < MAX_TRIES_PER_EVENT and not context.sleep(ctx, wait.jitter(self._sleep_duration, 0.25)):
+                return
+        klog.from_context(ctx).error(None, "Unable to write event (retry limit exceeded!)", event=event)
+
+    def start_structured_logging(self, verbosity: int) -> Callable[[], None]:
+        """Go: StartStructuredLogging."""
+        logger = klog.background().v(verbosity)
+        try:
+            return self.start_logging(logger)
+        except RuntimeError as err:
+            logger.error(err, "Failed to start event watcher")
+            return lambda: None
+
+    def start_logging(self, logger: klog.Logger) -> Callable[[], None]:
+        """Go: StartLogging."""
+
+        def log(event: Any) -> None:
+            if not isinstance(event, eventsv1.Event):
+                logger.error(None, "unexpected type, expected eventsv1.Event")
+                return
+            about = event.regarding
+            logger.info(
+                "Event occurred",
+                object=klog.kref(about.namespace, about.name),
+                kind=about.kind,
+                apiVersion=about.api_version,
+                type=event.type,
+                reason=event.reason,
+                action=event.action,
+                note=event.note,
+            )
+
+        return self.start_event_watcher(log)
+
+    def start_event_watcher(self, event_handler: Callable[[Any], None]) -> Callable[[], None]:
+        """What the handler raises is logged. Go: StartEventWatcher."""
+        watcher = self.watch()
+
+        def run() -> None:
+            for event in watcher.result_chan():
+                with utilruntime.handle_crash():
+                    event_handler(event.object)
+
+        threading.Thread(target=run, name="event-watcher", daemon=True).start()
+        return watcher.stop
+
+    def start_recording_events(self, ctx: Context) -> None:
+        """Write events until `ctx` is done, without the upkeep of series. Go: startRecordingEvents."""
+
+        def record_event(event: Any) -> None:
+            if not isinstance(event, eventsv1.Event):
+                klog.from_context(ctx).error(None, "unexpected type, expected eventsv1.Event")
+            elif not ctx.done().is_set():
+                self.record_to_sink(ctx, event, self._clock)
+
+        stop_watcher = self.start_event_watcher(record_event)
+
+        def stop() -> None:
+            # In a thread: stopping waits for the broadcaster, and whoever cancels must not.
+            threading.Thread(target=stop_watcher, name="event-watcher-stop", daemon=True).start()
+
+        ctx.add_done_callback(stop)
+
+    def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
+        """Go: StartRecordingToSink."""
+        try:
+            self.start_recording_to_sink_with_context(wait.context_for_channel(stop_ch))
+        except RuntimeError as err:
+            klog.background().error(err, "Failed to start recording to sink")
+
+    def start_recording_to_sink_with_context(self, ctx: Context) -> None:
+        """Go: StartRecordingToSinkWithContext."""
+        for name, upkeep, period in (
+            ("event-series-refresh", self.refresh_existing_event_series, REFRESH_TIME),
+            ("event-series-finish", self.finish_series, FINISH_TIME),
+        ):
+            threading.Thread(target=wait.until_with_context, args=(ctx, upkeep, period), name=name, daemon=True).start()
+        self.start_recording_events(ctx)
+
+
+def _record_event(ctx: Context, sink: EventSink, event: eventsv1.Event) -> tuple[eventsv1.Event | None, bool]:
+    """Write the event once: (as the server has it, whether to try again). Go: events.recordEvent."""
+    try:
+        return _write(ctx, sink, event), False
+    except RequestConstructionError as err:
+        klog.from_context(ctx).error(err, "Unable to construct event (will not retry!)", event=event)
+        return None, False
+    except errors.StatusError as err:
+        if not errors.is_already_exists(err):
+            klog.from_context(ctx).error(err, "Server rejected event (will not retry!)", event=event)
+            return None, False
+        if event.series is not None:
+            # Somebody else created it between our patch and our create: patch again.
+            return None, True
+        klog.from_context(ctx).v(5).info("Server rejected event (will not retry!)", event=event, err=err)
+        return None, False
+    except Exception as err:
+        klog.from_context(ctx).error(err, "Unable to write event (may retry after sleeping)")
+        return None, True
+
+
+def _write(ctx: Context, sink: EventSink, event: eventsv1.Event) -> eventsv1.Event:
+    """Patch a series, create what is new or has expired on the server."""
+    if event.series is not None:
+        try:
+            return sink.patch(ctx, event, _create_patch_bytes_for_series(event))
+        except Exception as err:
+            if not is_key_not_found_error(err):
+                raise
+    event.set_resource_version("")
+    return sink.create(ctx, event)
+
+
+def _create_patch_bytes_for_series(event: eventsv1.Event) -> bytes:
+    """Go: events.createPatchBytesForSeries."""
+    new = event._document
+    old = {key: value for key, value in new.items() if key != "series"}
+    return marshal(create_two_way_merge_map_patch(old, new, eventsv1.Event)).encode()
+
+
+def _get_key(event: eventsv1.Event) -> _EventKey:
+    """Go: events.getKey."""
+    document = event._document
+    related = document.get("related") or {}
+    return (
+        event.type,
+        event.action,
+        event.reason,
+        event.reporting_controller,
+        event.reporting_instance,
+        tuple(sorted((document.get("regarding") or {}).items())),
+        tuple(sorted(related.items())),
+    )
+
+
+class _EventBroadcasterAdapterImpl:
+    """Go: events.eventBroadcasterAdapterImpl."""
+
+    def __init__(self, ctx: Context, client: ClientsetInterface) -> None:
+        self._events_v1_broadcaster: EventBroadcaster | None = None
+        if _has_events_v1(client):
+            self._events_v1_broadcaster = new_broadcaster(EventSinkImpl(client.events_v1()))
+        self._core_client = client.core_v1()
+        self._core_broadcaster = record.new_broadcaster(record.with_context(ctx))
+
+    def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
+        from clientgo.kubernetes.typed.core.v1 import EventSinkImpl as CoreEventSinkImpl
+
+        if self._events_v1_broadcaster is not None:
+            self._events_v1_broadcaster.start_recording_to_sink(stop_ch)
+        self._core_broadcaster.start_recording_to_sink(CoreEventSinkImpl(self._core_client.events("")))
+
+    def new_recorder(self, name: str) -> EventRecorderLogger:
+        from clientgo.kubernetes.scheme import SCHEME
+
+        if self._events_v1_broadcaster is not None:
+            return self._events_v1_broadcaster.new_recorder(SCHEME, name)
+        return record.new_event_recorder_adapter(self.deprecated_new_legacy_recorder(name))
+
+    def deprecated_new_legacy_recorder(self, name: str) -> record.EventRecorderLogger:
+        from clientgo.kubernetes.scheme import SCHEME
+
+        return self._core_broadcaster.new_recorder(SCHEME, corev1.EventSource(component=name))
+
+    def shutdown(self) -> None:
+        self._core_broadcaster.shutdown()
+        if self._events_v1_broadcaster is not None:
+            self._events_v1_broadcaster.shutdown()
+
+
+def _has_events_v1(client: ClientsetInterface) -> bool:
+    try:
+        client.discovery().server_resources_for_group_version("events.k8s.io/v1")
+    except Exception:
+        return False
+    return True
+
+
+def new_event_broadcaster_adapter(client: ClientsetInterface) -> _EventBroadcasterAdapterImpl:
+    """An adapter that asks the server once which events it has. Blocks for that. Go: NewEventBroadcasterAdapter."""
+    return new_event_broadcaster_adapter_with_context(context.background(), client)
+
+
+def new_event_broadcaster_adapter_with_context(
+    ctx: Context, client: ClientsetInterface
+) -> _EventBroadcasterAdapterImpl:
+    """The same; the core/v1 broadcaster is shut down when `ctx` is done. Go: NewEventBroadcasterAdapterWithContext."""
+    return _EventBroadcasterAdapterImpl(ctx, client)

@@ -1,0 +1,91 @@
+"""The interfaces of recorders, broadcasters and sinks of events.k8s.io/v1.
+
+Mirrors k8s.io/client-go/tools/events/interfaces.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from clientgo import klog
+from clientgo.api.events import v1 as eventsv1
+from clientgo.apimachinery import runtime
+from clientgo.channel import StopChannel
+from clientgo.context import Context
+from clientgo.tools import record
+from clientgo.tools.internal.events import EventRecorder, EventRecorderLogger
+
+__all__ = ["EventBroadcaster", "EventBroadcasterAdapter", "EventRecorder", "EventRecorderLogger", "EventSink"]
+
+
+class EventBroadcaster(Protocol):
+    """Takes events from recorders and gives them to a sink, handlers and logs. Go: events.EventBroadcaster."""
+
+    def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
+        """Deprecated form of the method below."""
+        ...
+
+    def start_recording_to_sink_with_context(self, ctx: Context) -> None:
+        """Write the events to the broadcaster's sink until `ctx` is done. Starts threads, does not block.
+
+        Raises RuntimeError when the broadcaster is shut down.
+        """
+        ...
+
+    def new_recorder(self, scheme: runtime.Scheme, reporting_controller: str) -> EventRecorderLogger:
+        """A recorder for one controller; the scheme tells the kinds of typed objects."""
+        ...
+
+    def start_event_watcher(self, event_handler: Callable[[Any], None]) -> Callable[[], None]:
+        """Call the handler with each event, in a thread of its own. Gives a function that ends that.
+
+        Raises RuntimeError when the broadcaster is shut down.
+        """
+        ...
+
+    def start_structured_logging(self, verbosity: int) -> Callable[[], None]:
+        """Deprecated form of start_logging; never raises."""
+        ...
+
+    def start_logging(self, logger: klog.Logger) -> Callable[[], None]:
+        """Log each event. Gives a function that ends that. Raises RuntimeError when shut down."""
+        ...
+
+    def shutdown(self) -> None:
+        """Take no more events and end all watchers."""
+
+
+class EventSink(Protocol):
+    """Where events are written, normally the API. All methods may block and raise. Go: events.EventSink."""
+
+    def create(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+        """Write a new event; gives it as the server has it."""
+        ...
+
+    def update(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+        """Replace an event."""
+        ...
+
+    def patch(self, ctx: Context, old_event: eventsv1.Event, data: bytes) -> eventsv1.Event:
+        """Apply a strategic merge patch to an event."""
+        ...
+
+
+class EventBroadcasterAdapter(Protocol):
+    """Writes events.k8s.io/v1 where the server has it and core/v1 elsewhere. Deprecated. Go: same name."""
+
+    def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
+        """Write the events to the API until the channel is set. Starts threads, does not block."""
+        ...
+
+    def new_recorder(self, name: str) -> EventRecorderLogger:
+        """A recorder for one controller."""
+        ...
+
+    def deprecated_new_legacy_recorder(self, name: str) -> record.EventRecorderLogger:
+        """A recorder of core/v1 events."""
+        ...
+
+    def shutdown(self) -> None:
+        """Shut both broadcasters down."""
