@@ -177,7 +177,6 @@ TestStorm.settings = settings(max_examples=settings().max_examples // 2 or 1)
 
 
 @pytest.mark.parametrize("in_order", [True, False], ids=["RealFIFO", "DeltaFIFO"])
-@settings(max_examples=settings().max_examples // 2 or 1)
 @given(
     schedule=synctest.schedules() | st.builds(synctest.RandomSchedule, st.integers(0, 2**32)),
     streams_lists=st.booleans(),
