@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
-
 from clientgo import context
 from clientgo.api.coordination import v1beta1 as coordinationv1beta1
 from clientgo.apimachinery.apis.meta import v1 as metav1
