@@ -399,7 +399,7 @@ def test_a_stopped_informer_takes_no_handlers_and_gives_them_back() -> None:
         registration = w.informer.add_event_handler(Listener())
         w.start()
         w.stop()
-        with pytest.raises(RuntimeError, match="was not added to shared informer because it has stopped already$"):
+        with pytest.raises(RuntimeError, match=r"was not added to shared informer because it has stopped already$"):
             w.informer.add_event_handler(Listener())
         w.informer.remove_event_handler(registration)
 
