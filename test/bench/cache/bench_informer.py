@@ -10,7 +10,7 @@ The source copies each object, which takes longer than all the informer does wit
 with nobody behind it but a thread that takes the events, and `informer` is what remains of the CPU time without it.
 `plain` is a dict with two indexes, kept up to date by hand in one thread.
 
-Go: BenchmarkSharedIndexInformer
+Go: BenchmarkSharedIndexInformer, BenchmarkReflectorList, BenchmarkListener
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 
     python test/bench/cache/bench_structures.py [--objects 100000] [--repeat 3]
 
+Go: BenchmarkIndexer, BenchmarkLister_Match_1k_100, BenchmarkLister_Match_10k_100, BenchmarkLister_Match_100k_100,
+BenchmarkLister_Match_1M_100, BenchmarkLister_Match_1M_0, BenchmarkAddWithSlowHandlers, BenchmarkExtractList,
+BenchmarkExtractListWithAlloc, BenchmarkEachListItem, BenchmarkEachListItemWithAlloc
+
 Every figure is the best of the repeats. The ratio says how many times as long it takes as the baseline named with it,
 measured in turns with it. CPU time is counted, so that other work on the machine disturbs less.
 """
@@ -17,12 +21,14 @@ import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time, sleep
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.api import meta
 from clientgo.tools import cache
 
 
@@ -62,24 +68,26 @@ class Report:
         self.repeat = repeat
         self.prepared: dict[str, tuple[int, Prepare]] = {}
 
-    def measure(self, name: str, n: int, prepare: Prepare, baseline: str = "") -> None:
+    def measure(
+        self, name: str, n: int, prepare: Prepare, baseline: str = "", clock: Callable[[], float] = process_time
+    ) -> None:
         """`prepare` returns what is timed, `n` operations; the baseline is measured again, in turns with it."""
         self.prepared[name] = (n, prepare)
         runs = [self.prepared[baseline], (n, prepare)] if baseline else [(n, prepare)]
         best = [float("inf")] * len(runs)
         for _ in range(self.repeat):
             for i, (operations, prepare_one) in enumerate(runs):
-                best[i] = min(best[i], self._once(prepare_one()) / operations)
+                best[i] = min(best[i], self._once(prepare_one(), clock) / operations)
         ratio = f"{best[-1] / best[0]:6.2f} x {baseline}" if baseline else ""
         print(f"{name:44} {best[-1] * 1e9:8,.0f} ns {1 / best[-1]:12,.0f}/s  {ratio}")
 
-    def _once(self, timed: Callable[[], None]) -> float:
+    def _once(self, timed: Callable[[], None], clock: Callable[[], float]) -> float:
         gc.collect()
         gc.disable()
         try:
-            started = process_time()
+            started = clock()
             timed()
-            return process_time() - started
+            return clock() - started
         finally:
             gc.enable()
 
@@ -191,6 +199,23 @@ def bench_store(report: Report, n: int) -> None:
     )
 
 
+def bench_listers(report: Report, n: int) -> None:
+    """Listing by a label that one object in `n // 100` has, one that none has, and everything."""
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, INDEXERS)
+    for i, pod in enumerate(make_pods(n)):
+        if i % (n // 100) == 0:
+            pod.set_labels({"match": "yes"})
+        indexer.add(pod)
+
+    def list_all(selector: str) -> Prepare:
+        parsed = labels.parse(selector)
+        return lambda: lambda: cache.list_all(indexer, parsed, [].append)
+
+    report.measure("list_all, everything", n, list_all(""), "dict get under its lock")
+    report.measure("list_all, 100 match", n, list_all("match=yes"), "dict get under its lock")
+    report.measure("list_all, none matches", n, list_all("match=no"), "dict get under its lock")
+
+
 def ignore(popped: Any, is_in_initial_list: bool) -> None:
     pass
 
@@ -240,33 +265,44 @@ def bench_queues(report: Report, n: int) -> None:
 
         return run
 
-    def threaded(make: Callable[[], Any], batches: bool) -> Callable[[], Callable[[], None]]:
+    def threaded(make: Callable[[], Any], batches: bool) -> Prepare:
         """A producer and a consumer at the same time."""
 
         def prepare() -> Callable[[], None]:
             queue = make()
-
-            def consume() -> None:
-                try:
-                    while True:
-                        if batches:
-                            queue.pop_batch(ignore, ignore)
-                        else:
-                            queue.pop(ignore)
-                except cache.ErrFIFOClosed:
-                    return
-
-            def run() -> None:
-                consumer = threading.Thread(target=consume, name="bench consumer", daemon=True)
-                consumer.start()
-                for pod in pods:
-                    queue.update(pod)
-                queue.close()
-                consumer.join()
-
-            return run
+            pop = partial(queue.pop_batch, ignore, ignore) if batches else partial(queue.pop, ignore)
+            return lambda: produce_and_consume(queue, pop)
 
         return prepare
+
+    def beside_slow_handlers(unlock: bool) -> Prepare:
+        """Producer and a consumer that takes 1 ms for each batch, with the lock free meanwhile or not."""
+
+        def prepare() -> Callable[[], None]:
+            queue = cache.new_real_fifo_with_options(
+                cache.RealFIFOOptions(atomic_events=True, unlock_while_processing=unlock)
+            )
+            return lambda: produce_and_consume(queue, lambda: queue.pop_batch(slowly, slowly))
+
+        return prepare
+
+    def slowly(popped: Any, is_in_initial_list: bool) -> None:
+        sleep(0.001)
+
+    def produce_and_consume(queue: Any, pop: Callable[[], object]) -> None:
+        def consume() -> None:
+            try:
+                while True:
+                    pop()
+            except cache.ErrFIFOClosed:
+                return
+
+        consumer = threading.Thread(target=consume, name="bench consumer", daemon=True)
+        consumer.start()
+        for pod in pods:
+            queue.update(pod)
+        queue.close()
+        consumer.join()
 
     report.measure("DeltaFIFO update + pop", n, through(delta_fifo), "dict write under its lock")
     report.measure("RealFIFO update + pop", n, through(real_fifo), "dict write under its lock")
@@ -274,6 +310,18 @@ def bench_queues(report: Report, n: int) -> None:
     report.measure("DeltaFIFO, two threads", n, threaded(delta_fifo, False), "dict write under its lock")
     report.measure("RealFIFO, two threads", n, threaded(real_fifo, False), "dict write under its lock")
     report.measure("RealFIFO, two threads, batches", n, threaded(real_fifo, True), "dict write under its lock")
+    report.measure("RealFIFO, slow handler, unlocked", n, beside_slow_handlers(True), clock=perf_counter)
+    report.measure("RealFIFO, slow handler, locked", n, beside_slow_handlers(False), clock=perf_counter)
+
+
+def bench_lists(report: Report, n: int) -> None:
+    """Taking lists apart: Go has a form that copies the items, here both are one."""
+    pods = corev1.PodList.from_dict({"items": [pod.to_dict() for pod in make_pods(n)]})
+    config_maps = corev1.ConfigMapList.from_dict({"items": [{"metadata": {"name": str(i)}} for i in range(n)]})
+    for objs in (pods, config_maps):
+        name = type(objs).__name__
+        report.measure(f"extract_list, {name}", n, lambda objs=objs: lambda: len(meta.extract_list(objs)))  # type: ignore
+        report.measure(f"each_list_item, {name}", n, lambda objs=objs: lambda: meta.each_list_item(objs, id))  # type: ignore
 
 
 def bench_memory(n: int) -> None:
@@ -304,7 +352,9 @@ def main() -> None:
     options = parser.parse_args()
     report = Report(options.repeat)
     bench_store(report, options.objects)
+    bench_listers(report, options.objects)
     bench_queues(report, options.objects)
+    bench_lists(report, options.objects)
     bench_memory(options.objects)
 
 
