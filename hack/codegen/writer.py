@@ -97,7 +97,7 @@ def write_package(output: Output, package: Package, types: str) -> None:
 
 def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
     """Everything generated for one clientset; `root` is the folder its dotted packages start from."""
-    from codegen import client_gen, informer_gen, lister_gen, scheme_gen
+    from codegen import client_gen, fake_gen, informer_gen, lister_gen, scheme_gen
 
     def put(module: str, text: str) -> None:
         output.put(root / (module.replace(".", "/") + ".py"), text)
@@ -109,6 +109,8 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
     put(f"{clientset.clientset}.scheme.__init__", scheme_gen.render_init(clientset))
     put(f"{clientset.clientset}.clientset", client_gen.render_clientset(clientset))
     put(f"{clientset.clientset}.__init__", client_gen.render_clientset_init(clientset))
+    put(f"{clientset.clientset}.fake.clientset_generated", fake_gen.render_clientset(clientset))
+    put(f"{clientset.clientset}.fake.__init__", fake_gen.render_init(clientset))
     put(f"{clientset.clientset}.typed.__init__", f'"""The typed clients, one package an API group. {client_gen.GENERATED}"""\n')
     put(f"{clientset.informers}.factory", informer_gen.render_factory(clientset))
     put(f"{clientset.informers}.generic", informer_gen.render_generic(clientset))

@@ -6,10 +6,12 @@ Python runs signal handlers in the main thread between any two instructions, als
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import threading
 from collections.abc import Callable
+from types import FrameType
 
 from clientgo import context
 from clientgo.context import Context
@@ -22,7 +24,8 @@ _only_one = threading.Event()
 def setup_signal_handler() -> Context:
     """Register the signals and return the context. Call it once, in the main thread.
 
-    Raises RuntimeError the second time. The first signal cancels the context, the second exits with code 1 at once. Go: SetupSignalHandler.
+    Raises RuntimeError the second time. The first signal cancels the context, the second exits with code 1 at once.
+    Go: SetupSignalHandler.
     """
     if _only_one.is_set():
         raise RuntimeError("setup_signal_handler can be called only once")
@@ -32,8 +35,12 @@ def setup_signal_handler() -> Context:
     ctx, cancel = context.with_cancel(context.background())
     threading.Thread(target=_watch, args=(reader, cancel), name="signal-handler", daemon=True).start()
     for number in SHUTDOWN_SIGNALS:
-        signal.signal(number, lambda *_: os.write(writer, b"!") and None)
+        signal.signal(number, functools.partial(_tell, writer))
     return ctx
+
+
+def _tell(writer: int, number: int, frame: FrameType | None) -> None:
+    os.write(writer, b"!")
 
 
 def _watch(reader: int, cancel: Callable[[], None]) -> None:
