@@ -26,7 +26,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Scheme
-from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder
+from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder, ObjectCreater, ObjectTyper
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.types import NamespacedName, PatchType
@@ -109,14 +109,8 @@ class ObjectTracker(Protocol):
         ...
 
 
-class ObjectScheme(Protocol):
+class ObjectScheme(ObjectCreater, ObjectTyper, Protocol):
     """What a tracker needs of a Scheme (Go: testing.ObjectScheme)."""
-
-    def new(self, gvk: GroupVersionKind) -> Object: ...
-
-    def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]: ...
-
-    def recognizes(self, gvk: GroupVersionKind) -> bool: ...
 
 
 def object_reaction(tracker: ObjectTracker) -> ReactionFunc:
