@@ -169,6 +169,11 @@ class _HTTPPool(urllib3.connectionpool.HTTPConnectionPool):
 class _HTTPSPool(urllib3.connectionpool.HTTPSConnectionPool):
     ConnectionCls = _HTTPSConnection
 
+    def _validate_conn(self, conn: Any) -> None:
+        """Connect, without urllib3's warning about checks that the user switched off in the configuration."""
+        if conn.is_closed:
+            conn.connect()
+
 
 _POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
 

@@ -37,7 +37,9 @@ def recorded() -> list[Any]:
 
 
 def answer(exchange: dict[str, Any]) -> Answer:
-    headers = {name: value for name, value in exchange["response_headers"].items() if name in ("Content-Type", "Warning")}
+    headers = {
+        name: value for name, value in exchange["response_headers"].items() if name in ("Content-Type", "Warning")
+    }
     if "stream" in exchange:
         lines = [(entry["line"] + "\n").encode() for entry in exchange["stream"]]
         return Answer(exchange["status"], headers=headers, chunks=lines)
@@ -74,7 +76,9 @@ def check_failure(exchange: dict[str, Any], result: rest.Result) -> None:
         assert err.status().code == exchange["status"]
         assert exchange["response_text"].strip() in err.status().details.causes[0].message
     path = exchange["path"].split("?")[0]
-    assert any(exchange["method"] in note and path in note and str(exchange["status"]) in note for note in err.__notes__)
+    assert any(
+        exchange["method"] in note and path in note and str(exchange["status"]) in note for note in err.__notes__
+    )
     assert "Bearer" not in str(err) + "".join(err.__notes__)
     with pytest.raises(errors.StatusError):
         result.raw()
@@ -117,7 +121,11 @@ def exchanges_as_server(*names: str) -> Any:
 
     def respond(request: Received) -> Answer:
         exchange = by_path.get(request.target.partition("?")[0])
-        return answer(exchange) if exchange is not None else Answer(404, b"404 page not found", {"Content-Type": "text/plain"})
+        return (
+            answer(exchange)
+            if exchange is not None
+            else Answer(404, b"404 page not found", {"Content-Type": "text/plain"})
+        )
 
     return respond
 

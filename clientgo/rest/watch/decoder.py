@@ -132,7 +132,7 @@ class Decoder:
 
     def _error(self, message: str) -> ValueError:
         version = self._last.get_resource_version() if hasattr(self._last, "get_resource_version") else ""
-        return ValueError(f'{message} (after resourceVersion "{version}")' if version else message)
+        return ValueError(f'{message} (after resourceVersion {version})' if version else message)
 
     def _look_for_bookmark(self, events: list[Event]) -> None:
         for event in events:

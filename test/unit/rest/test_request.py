@@ -1,0 +1,409 @@
+"""rest.Request: building URLs, sending with retries and limits, and what errors say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from typing import Any
+
+import pytest
+from httpscript import Answer, Received, ScriptedServer, status
+
+from clientgo import context, rest
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.rest.request import parse_media_type
+from clientgo.transport import http
+from clientgo.util import flowcontrol
+from clientgo.utils.clock.testing import FakeClock
+
+CTX = context.background()
+
+
+def client_for(host: str, **settings: Any) -> rest.RESTClient:
+    settings = {"qps": -1, "api_path": "/api", "group_version": GroupVersion("", "v1"), **settings}
+    return rest.rest_client_for(rest.Config(host=host, **settings))
+
+
+def pod(name: str = "web", **metadata: Any) -> bytes:
+    return json.dumps({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, **metadata}}).encode()
+
+
+# --- building ---
+
+
+def test_url_has_prefix_namespace_resource_name_subresource_and_sorted_parameters():
+    request = client_for("https://host:6443/proxy").get().namespace("ns").resource("pods").name("a").sub_resource("log")
+    request.param("z", "1 2").param("a", "x").timeout(484)
+    assert request.url() == ("https://host:6443/proxy/api/v1/namespaces/ns/pods/a/log?a=x&timeout=8m4s&z=1+2")
+
+
+def test_versioned_params_leave_out_zero_values_and_keep_set_pointers():
+    options = metav1.ListOptions(
+        limit=500, resource_version="0", watch=False, timeout_seconds=0, send_initial_events=False
+    )
+    request = client_for("h:1").get().resource("pods").versioned_params(options)
+    query = request.url().partition("?")[2]
+    assert query == "limit=500&resourceVersion=0&sendInitialEvents=false&timeoutSeconds=0"
+
+
+def test_abs_path_and_request_uri_replace_the_path_below_the_base():
+    client = client_for("http://h/base")
+    assert client.get().abs_path("/healthz/").url() == "http://h/base/healthz/"
+    assert client.get().abs_path("apis", "apps", "v1").url() == "http://h/base/apis/apps/v1"
+    assert client.get().param("a", "b").request_uri("/apis/x?c=d&c=e").url() == "http://h/base/apis/x?c=d&c=e"
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda r: r.resource("pods").resource("x"), 'resource already set to "pods", cannot change to "x"'),
+        (lambda r: r.name(""), "resource name may not be empty"),
+        (lambda r: r.name("a/b"), "invalid resource name \"a/b\": [may not contain '/']"),
+        (lambda r: r.namespace(".."), "invalid namespace \"..\": [may not be '..']"),
+        (lambda r: r.namespace("a").namespace("b"), 'namespace already set to "a", cannot change to "b"'),
+        (lambda r: r.name("a").name("b"), 'resource name already set to "a", cannot change to "b"'),
+        (lambda r: r.sub_resource("a%").name("x"), "invalid subresource \"a%\": [may not contain '%']"),
+        (lambda r: r.body(7), "unknown type used for body: int"),
+    ],
+)
+def test_mistakes_are_kept_and_nothing_is_sent(build, message):
+    request = build(client_for("http://127.0.0.1:1").get())
+    assert str(request.error()) == message
+    with pytest.raises((ValueError, TypeError), match=".*"):
+        request.do(CTX).raw()
+
+
+def test_an_empty_namespace_is_refused_where_one_must_be_meant():
+    client = client_for("http://127.0.0.1:1")
+    with pytest.raises(ValueError, match="an empty namespace may not be set during creation"):
+        client.post().namespace("").resource("pods").do(CTX).raw()
+    with pytest.raises(ValueError, match="an empty namespace may not be set when a resource name is provided"):
+        client.get().namespace("").resource("pods").name("x").do(CTX).raw()
+
+
+def test_body_is_written_with_kind_and_read_without():
+    with ScriptedServer(lambda request: Answer(201, request.body)) as server:
+        result = (
+            client_for(server.url)
+            .post()
+            .namespace("d")
+            .resource("pods")
+            .body(corev1.Pod(metadata=metav1.ObjectMeta(name="a")))
+            .do(CTX)
+        )
+        created = result.into(corev1.Pod)
+    sent = server.requests[0]
+    assert sent.json == {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"}}
+    assert sent.body.endswith(b"\n")
+    assert sent.headers["Content-Type"] == "application/json"
+    assert sent.headers["Accept"] == "application/json, */*"
+    assert result.was_created()
+    assert created.to_dict() == {"metadata": {"name": "a"}}
+
+
+def test_delete_options_go_out_in_the_version_of_the_client():
+    with ScriptedServer(
+        lambda request: Answer(200, b'{"kind":"Status","apiVersion":"v1","status":"Success"}')
+    ) as server:
+        client = client_for(server.url, api_path="/apis", group_version=GroupVersion("apps", "v1"))
+        client.delete().namespace("d").resource("deployments").name("a").body(metav1.DeleteOptions()).do(
+            CTX
+        ).raise_for_error()
+    assert server.requests[0].json == {"kind": "DeleteOptions", "apiVersion": "apps/v1"}
+
+
+def test_an_answer_of_another_kind_is_an_error_and_a_success_status_is_none():
+    bodies = iter(
+        [
+            b'{"kind":"Status","apiVersion":"v1","status":"Success"}',
+            b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":500}',
+        ]
+    )
+    with ScriptedServer(lambda request: Answer(200, next(bodies))) as server:
+        request = client_for(server.url).get().resource("pods")
+        assert request.do(CTX).into(corev1.Pod) == corev1.Pod()
+        with pytest.raises(errors.StatusError, match="no"):
+            request.do(CTX).into(corev1.Pod)
+
+
+def test_into_refuses_an_empty_body():
+    with (
+        ScriptedServer(lambda request: Answer(200, b"")) as server,
+        pytest.raises(ValueError, match="0-length response with status code: 200 and content type: application/json"),
+    ):
+        client_for(server.url).get().resource("pods").do(CTX).into(corev1.Pod)
+
+
+# --- headers ---
+
+
+def test_user_agent_compression_and_impersonation():
+    compressed = gzip.compress(pod())
+    with ScriptedServer(
+        lambda request: Answer(200, compressed, {"Content-Type": "application/json", "Content-Encoding": "gzip"})
+    ) as server:
+        impersonate = rest.ImpersonationConfig(user_name="u", groups=["g1", "g2"], extra={"Example.com/a": ["1", "2"]})
+        client = client_for(server.url, user_agent="me/1", impersonate=impersonate, username="n", password="p")
+        assert client.get().resource("pods").name("web").do(CTX).into(corev1.Pod).metadata.name == "web"
+    headers = server.requests[0].headers
+    assert headers["Accept-Encoding"] == "gzip"
+    assert headers["User-Agent"] == "me/1"
+    assert headers["Authorization"] == "Basic bjpw"
+    assert headers["Impersonate-User"] == "u"
+    assert headers.getlist("Impersonate-Group") == ["g1", "g2"]
+    assert headers.getlist("Impersonate-Extra-Example.com%2Fa") == ["1", "2"]
+
+
+def test_warnings_reach_the_handler():
+    heard: list[tuple[int, str, str]] = []
+
+    class Handler:
+        def handle_warning_header(self, code: int, agent: str, text: str) -> None:
+            heard.append((code, agent, text))
+
+    headers = {"Content-Type": "application/json", "Warning": '299 - "v1 is \\"old\\"", 299 kube "b, c"'}
+    with ScriptedServer(lambda request: Answer(200, pod(), headers)) as server:
+        result = client_for(server.url, warning_handler=Handler()).get().resource("pods").do(CTX)
+    assert heard == [(299, "-", 'v1 is "old"'), (299, "kube", "b, c")]
+    assert len(result.warnings()) == 2
+
+
+def test_media_types():
+    assert parse_media_type("application/json") == ("application/json", {})
+    assert parse_media_type('Application/JSON; Charset="utf-8";v=v2') == (
+        "application/json",
+        {"charset": "utf-8", "v": "v2"},
+    )
+
+
+# --- retries ---
+
+
+class SleptClock(FakeClock):
+    """A clock whose sleepers wake at once; `slept` says for how long they meant to sleep."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+        self.slept: list[float] = []
+
+    def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+        self.slept.append(round(timeout or 0.0, 6))
+        self.step(timeout or 0.0)
+        return False
+
+
+def with_clock(client: rest.RESTClient) -> SleptClock:
+    clock = SleptClock()
+    client.clock = clock
+    return clock
+
+
+def test_retry_after_is_obeyed_up_to_ten_times():
+    with ScriptedServer(lambda request: status(429, "TooManyRequests", "slow down", Retry_After="3")) as server:
+        client = client_for(server.url)
+        clock = with_clock(client)
+        with pytest.raises(errors.StatusError) as caught:
+            client.get().resource("pods").do(CTX).into(corev1.PodList)
+    assert len(server.requests) == 11
+    assert clock.slept == [3.0] * 10
+    assert errors.is_too_many_requests(caught.value)
+    assert str(caught.value) == "slow down"
+
+
+def test_a_write_is_sent_again_only_when_the_server_asks_for_it():
+    answers = iter([status(503, "ServiceUnavailable", "x", Retry_After="1"), Answer(200, pod())])
+    with ScriptedServer(lambda request: next(answers)) as server:
+        client = client_for(server.url)
+        with_clock(client)
+        client.put().namespace("d").resource("pods").name("web").body(pod()).do(CTX).raise_for_error()
+    assert [request.body for request in server.requests] == [pod(), pod()]
+
+
+def test_no_retry_without_the_header_and_none_with_max_retries_zero():
+    with ScriptedServer(lambda request: status(500, "InternalError", "x")) as server:
+        with pytest.raises(errors.StatusError):
+            client_for(server.url).get().resource("pods").do(CTX).raw()
+        assert len(server.requests) == 1
+    with ScriptedServer(lambda request: status(429, "TooManyRequests", "x", Retry_After="1")) as server:
+        with pytest.raises(errors.StatusError):
+            client_for(server.url).get().resource("pods").max_retries(0).do(CTX).raw()
+        assert len(server.requests) == 1
+
+
+def test_a_lost_connection_is_tried_again_for_get_only():
+    answers = iter([Answer(hang_up=True), Answer(200, pod())])
+    with ScriptedServer(lambda request: next(answers)) as server:
+        client = client_for(server.url)
+        clock = with_clock(client)
+        assert client.get().resource("pods").name("web").do(CTX).into(corev1.Pod).metadata.name == "web"
+        assert clock.slept == [1.0]
+    with ScriptedServer(lambda request: Answer(hang_up=True)) as server:
+        with pytest.raises(rest.URLError, match='Post "http://.*/api/v1/pods": EOF'):
+            client_for(server.url).post().resource("pods").body(pod()).do(CTX).raise_for_error()
+        assert len(server.requests) == 1
+
+
+def test_the_final_error_tells_of_an_earlier_one():
+    """Go: previous errors are wrapped when the last attempt ends in another way."""
+    ctx, cancel = context.with_cancel(CTX)
+
+    class CancellingClock(SleptClock):
+        def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+            cancel()
+            return False
+
+    with ScriptedServer(lambda request: Answer(hang_up=True)) as server:
+        client = client_for(server.url)
+        client.clock = CancellingClock()
+        with pytest.raises(Exception, match="context canceled - error from a previous attempt: EOF"):
+            client.get().resource("pods").do(ctx).raise_for_error()
+
+
+def test_every_attempt_passes_the_rate_limiter():
+    class Counting:
+        calls = 0
+
+        def wait(self, ctx: context.Context) -> None:
+            self.calls += 1
+
+    limiter = Counting()
+    answers = iter([status(429, "TooManyRequests", "x", Retry_After="1"), Answer(200, pod())])
+    with ScriptedServer(lambda request: next(answers)) as server:
+        client = client_for(server.url, rate_limiter=limiter)
+        with_clock(client)
+        client.get().resource("pods").do(CTX).raise_for_error()
+    assert limiter.calls == 2
+
+
+def test_default_rate_limit_and_none_for_negative_qps():
+    limiter = rest.rest_client_for(rest.Config(host="h", group_version=GroupVersion("", "v1"))).get_rate_limiter()
+    assert limiter is not None
+    assert limiter.qps() == 5.0
+    assert client_for("h").get_rate_limiter() is None
+
+
+def test_a_rate_limiter_that_gives_up_says_so():
+    ctx, cancel = context.with_cancel(CTX)
+    cancel()
+    limiter = flowcontrol.new_fake_never_rate_limiter()
+    limiter.stop()
+    with pytest.raises(RuntimeError, match="client rate limiter Wait returned an error"):
+        client_for("h", rate_limiter=flowcontrol.new_fake_never_rate_limiter()).get().resource("pods").do(ctx).raw()
+
+
+# --- errors of the network ---
+
+
+def test_nobody_listens():
+    with pytest.raises(rest.URLError) as caught:
+        client_for("http://127.0.0.1:1").get().resource("pods").do(CTX).raw()
+    assert str(caught.value) == (
+        'Get "http://127.0.0.1:1/api/v1/pods": dial tcp 127.0.0.1:1: connect: connection refused'
+    )
+    assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+
+
+def test_an_unknown_host():
+    with pytest.raises(rest.URLError, match="dial tcp: lookup no-such-host.invalid: no such host"):
+        client_for("http://no-such-host.invalid:1").get().resource("pods").do(CTX).raw()
+
+
+def test_a_body_that_is_cut_off_is_an_error():
+    with (
+        ScriptedServer(lambda request: Answer(200, b'{"kind":', claimed_length=100, hang_up=True)) as server,
+        pytest.raises(
+            RuntimeError,
+            match=r"unexpected error when reading response body. Please retry. Original error: unexpected EOF",
+        ),
+    ):
+        client_for(server.url).get().resource("pods").do(CTX).raw()
+
+
+def test_no_credential_in_any_text():
+    config = rest.Config(
+        host="https://u:secret1@h",
+        bearer_token="secret2",
+        password="secret3",
+        username="u",
+        key_data=b"secret4",
+        cert_data=b"secret5",
+    )
+    assert "secret" not in (str(config) + repr(config)).replace("secret1@h", "")
+    err = http.URLError("Get", "https://u:secret1@h/x", OSError("boom"))
+    assert "secret" not in str(err)
+
+
+@pytest.mark.parametrize("state", ["connected", "reading"])
+def test_cancelling_the_context_ends_a_blocked_request_at_once(state):
+    arrived = threading.Event()
+    ended = threading.Event()
+    with ScriptedServer(lambda request: Answer(200, chunks=stream(request))) as server:
+
+        def stream(request: Received) -> Any:
+            if state == "connected":
+                arrived.set()
+                server.closing.wait()
+            yield b'{"kind"'
+            arrived.set()
+            server.closing.wait()
+
+        ctx, cancel = context.with_cancel(CTX)
+        failures: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                client_for(server.url).get().resource("pods").do(ctx).raw()
+            except Exception as err:
+                failures.append(err)
+            ended.set()
+
+        thread = threading.Thread(target=call, daemon=True)
+        thread.start()
+        assert arrived.wait(10)
+        cancel()
+        assert ended.wait(5)
+        thread.join()
+    assert "context canceled" in str(failures[0])
+
+
+def test_a_timeout_ends_the_request_and_is_told_to_the_server():
+    with ScriptedServer(lambda request: Answer(200, chunks=hold(request))) as server:
+
+        def hold(request: Received) -> Any:
+            server.closing.wait()
+            yield b""
+
+        with pytest.raises(Exception, match="context deadline exceeded") as caught:
+            client_for(server.url, timeout=0.05).get().resource("pods").do(CTX).raw()
+    assert server.requests[0].target == "/api/v1/pods?timeout=50ms"
+    assert any(isinstance(err, TimeoutError) for err in (caught.value, caught.value.__cause__))
+
+
+def test_connections_are_used_again():
+    with ScriptedServer(lambda request: Answer(200, pod())) as server:
+        client = client_for(server.url)
+        for _ in range(3):
+            client.get().resource("pods").do(CTX).raise_for_error()
+        assert {request.connection for request in server.requests} == {1}
+        client.client.close_idle_connections()
+
+
+def test_stream_gives_the_body_as_it_comes():
+    with ScriptedServer(lambda request: Answer(200, chunks=[b"one\n", b"two\n"])) as server:
+        body = client_for(server.url).get().namespace("d").resource("pods").name("a").sub_resource("log").stream(CTX)
+        assert body.read() == b"one\ntwo\n"
+        body.close()
+
+
+def test_do_raw_raises_errors_made_of_code_and_text():
+    with (
+        ScriptedServer(lambda request: Answer(500, b"boom\n", {"Content-Type": "text/plain"})) as server,
+        pytest.raises(
+            errors.StatusError, match=r'an error on the server \("boom"\) has prevented the request from succeeding'
+        ),
+    ):
+        client_for(server.url).get().resource("pods").do_raw(CTX)

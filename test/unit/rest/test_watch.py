@@ -1,0 +1,288 @@
+"""The watch stream: framing, errors, dead connections, and stopping at once."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from httpscript import Answer, Received, ScriptedServer, status
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo import context, gentype, rest
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.serializer import JSONSerializer
+from clientgo.apimachinery.util.net import ErrUnexpectedEOF
+from clientgo.apimachinery.watch import Event, EventType
+from clientgo.kubernetes.scheme import SCHEME
+from clientgo.rest.request import watch_silence
+from clientgo.rest.watch import Decoder, new_encoder
+from clientgo.rest.watch.decoder import SILENCE_AFTER_BOOKMARK
+from clientgo.transport.connection import _ChunkedReader
+from clientgo.transport.http import BytesBody
+from clientgo.utils.clock.clock import REAL_CLOCK
+
+CTX = context.background()
+SERIALIZER = JSONSerializer(SCHEME, strip=True)
+
+
+def line(kind: str, name: str, version: int, **more: Any) -> bytes:
+    metadata = {"name": name, "resourceVersion": str(version), **more}
+    return (
+        json.dumps({"type": kind, "object": {"kind": "Pod", "apiVersion": "v1", "metadata": metadata}}).encode() + b"\n"
+    )
+
+
+def pods(server: ScriptedServer) -> gentype.ClientWithList[corev1.Pod, corev1.PodList]:
+    config = rest.Config(host=server.url, api_path="/api", group_version=GroupVersion("", "v1"), qps=-1)
+    return gentype.ClientWithList("pods", rest.rest_client_for(config), "", corev1.Pod, corev1.PodList)
+
+
+def decode_all(*pieces: bytes) -> tuple[list[tuple[str, str]], Exception]:
+    """What the decoder gives for a body in these pieces, and how it ends."""
+    decoder = Decoder(BytesBody(pieces), SERIALIZER)
+    found: list[tuple[str, str]] = []
+    while True:
+        try:
+            event_type, obj = decoder.decode()
+        except Exception as err:
+            return found, err
+        found.append((str(event_type), obj.metadata.name if isinstance(obj, corev1.Pod) else obj.message))
+
+
+# --- the decoder ---
+
+
+@given(st.lists(st.integers(1, 200), max_size=20), st.lists(st.integers(0, 99), min_size=1, max_size=8))
+def test_events_do_not_depend_on_how_the_bytes_arrive(cuts, names):
+    body = b"".join(line("ADDED", f"pöd-{name}", name) for name in names)
+    pieces, rest_of_body = [], body
+    for cut in cuts:
+        pieces.append(rest_of_body[:cut])
+        rest_of_body = rest_of_body[cut:]
+    events, end = decode_all(*pieces, rest_of_body)
+    assert events == [("ADDED", f"pöd-{name}") for name in names]
+    assert isinstance(end, EOFError)
+    assert not isinstance(end, ErrUnexpectedEOF)
+
+
+def test_a_last_event_without_newline_counts_and_half_an_event_is_an_unexpected_end():
+    whole, half = line("ADDED", "a", 1), line("ADDED", "b", 2)
+    events, end = decode_all(whole, half.rstrip())
+    assert [name for _, name in events] == ["a", "b"]
+    assert not isinstance(end, ErrUnexpectedEOF)
+    events, end = decode_all(whole, half[:20])
+    assert [name for _, name in events] == ["a"]
+    assert isinstance(end, ErrUnexpectedEOF)
+
+
+def test_events_before_garbage_are_delivered_and_the_error_names_the_last_version():
+    events, end = decode_all(line("ADDED", "a", 41) + line("MODIFIED", "a", 42) + b"{oops}\n" + line("ADDED", "b", 43))
+    assert [name for _, name in events] == ["a", "a"]
+    assert "invalid JSON" in str(end)
+    assert "(after resourceVersion 42)" in str(end)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b'{"type":"SPLIT","object":{"kind":"Pod","apiVersion":"v1"}}\n', "got invalid watch event type: SPLIT"),
+        (b"[]\n", "unable to decode to metav1.WatchEvent"),
+        (b'{"type":"ADDED"}\n', "unable to decode to metav1.WatchEvent"),
+        (b'{"type":"ADDED","object":{"apiVersion":"v1"}}\n', "unable to decode watch event: Object 'Kind' is missing"),
+        (b'{"type":"ADDED","object":{"kind":"Nope","apiVersion":"v1"}}\n', 'no kind "Nope" is registered'),
+        (b"{} {}\n", "more than one JSON value in a line"),
+    ],
+)
+def test_what_is_no_event(text, message):
+    events, end = decode_all(text)
+    assert events == []
+    assert message in str(end)
+
+
+def test_an_error_event_holds_a_status():
+    text = (
+        b'{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":"old","code":410}}\n'
+    )
+    events, _ = decode_all(text)
+    assert events == [("ERROR", "old")]
+
+
+def test_a_bookmark_shows_that_silence_means_a_dead_connection():
+    timeouts: list[float | None] = []
+
+    class Body(BytesBody):
+        def set_read_timeout(self, seconds: float | None) -> None:
+            timeouts.append(seconds)
+
+    end_of_list = {"annotations": {"k8s.io/initial-events-end": "true"}}
+    decoder = Decoder(
+        Body([line("BOOKMARK", "", 1, **end_of_list), line("BOOKMARK", "", 2), line("BOOKMARK", "", 3)]), SERIALIZER
+    )
+    decoder.decode()
+    assert timeouts == []
+    decoder.decode()
+    decoder.decode()
+    assert timeouts == [SILENCE_AFTER_BOOKMARK]
+
+
+def test_the_encoder_writes_what_the_decoder_reads():
+    out = io.BytesIO()
+    new_encoder(out, JSONSerializer(SCHEME)).encode(
+        Event(EventType.ADDED, corev1.Pod(metadata=metav1.ObjectMeta(name="a")))
+    )
+    assert decode_all(out.getvalue())[0] == [("ADDED", "a")]
+
+
+# --- the chunked transfer coding ---
+
+
+class Connection:
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = iter(pieces)
+
+    def read1(self, size: int) -> bytes:
+        return next((piece for piece in self._pieces if piece), b"")
+
+
+def read_chunked(pieces: list[bytes]) -> bytes:
+    reader = _ChunkedReader(Connection(pieces))
+    return b"".join(iter(reader.read_some, b""))
+
+
+@given(st.lists(st.binary(min_size=1, max_size=40), max_size=6), st.lists(st.integers(1, 9), max_size=40))
+def test_chunks_do_not_depend_on_how_the_bytes_arrive(chunks, cuts):
+    wire = b"".join(b"%x;ext=1\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\nTrailer: x\r\n\r\n"
+    pieces = []
+    for cut in cuts:
+        pieces.append(wire[:cut])
+        wire = wire[cut:]
+    assert read_chunked([*pieces, wire]) == b"".join(chunks)
+
+
+@pytest.mark.parametrize("wire", [b"zz\r\nabc", b"-1\r\n\r\n", b"x" * 5000])
+def test_a_malformed_chunk_is_an_error(wire):
+    with pytest.raises(ValueError, match="http: "):
+        read_chunked([wire])
+
+
+def test_a_stream_that_ends_without_the_last_chunk_ended_too_early():
+    with pytest.raises(ErrUnexpectedEOF):
+        read_chunked([b"3\r\nabc\r\n"])
+
+
+# --- over HTTP ---
+
+
+def test_a_watch_has_a_connection_of_its_own_which_is_closed_at_its_end():
+    with ScriptedServer(lambda request: Answer(chunks=[line("ADDED", "a", 1), line("DELETED", "a", 2)])) as server:
+        client = pods(server)
+        options = metav1.ListOptions(resource_version="7", timeout_seconds=484, allow_watch_bookmarks=True)
+        watcher = client.watch(CTX, options)
+        events = [(event.type, event.object.metadata.name) for event in watcher.result_chan()]
+        assert events == [("ADDED", "a"), ("DELETED", "a")]
+        assert not options.watch, "the caller's options are not changed"
+        client.watch(CTX).stop()
+        assert [request.connection for request in server.requests] == [1, 2]
+    assert server.requests[0].target == (
+        "/api/v1/pods?allowWatchBookmarks=true&resourceVersion=7&timeout=8m4s&timeoutSeconds=484&watch=true"
+    )
+
+
+def endless(server_closing: threading.Event, *lines: bytes) -> Iterator[bytes]:
+    yield from lines
+    server_closing.wait()
+
+
+def test_stop_ends_a_blocked_read_at_once():
+    with ScriptedServer(lambda request: Answer(chunks=endless(server.closing, line("ADDED", "a", 1)))) as server:
+        watcher = pods(server).watch(CTX)
+        assert watcher.result_chan().receive(10)[1]
+        before = REAL_CLOCK.now()
+        watcher.stop()
+        assert REAL_CLOCK.since(before) < 1.0
+        assert watcher.result_chan().receive(1) == (None, False)
+        watcher.stop()
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("watch ")]
+
+
+def test_stop_ends_a_watch_nobody_reads():
+    flood = [line("ADDED", f"pod-{n}", n) for n in range(3000)]
+    with ScriptedServer(lambda request: Answer(chunks=endless(server.closing, b"".join(flood)))) as server:
+        watcher = pods(server).watch(CTX)
+        watcher.stop()
+        assert watcher.result_chan().receive(1) == (None, False)
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("watch ")]
+
+
+def test_cancelling_the_context_ends_the_watch():
+    with ScriptedServer(lambda request: Answer(chunks=endless(server.closing, line("ADDED", "a", 1)))) as server:
+        ctx, cancel = context.with_cancel(CTX)
+        watcher = pods(server).watch(ctx)
+        assert watcher.result_chan().receive(10)[1]
+        cancel()
+        assert watcher.result_chan().receive(10) == (None, False)
+        watcher.stop()
+
+
+def test_a_reader_that_is_slower_than_the_server_loses_nothing():
+    flood = b"".join(line("ADDED", f"pod-{n}", n) for n in range(5000))
+    with ScriptedServer(lambda request: Answer(chunks=[flood])) as server:
+        names = [event.object.metadata.name for event in pods(server).watch(CTX).result_chan()]
+    assert names == [f"pod-{n}" for n in range(5000)]
+
+
+def test_a_broken_stream_just_ends():
+    with ScriptedServer(lambda request: Answer(chunks=[line("ADDED", "a", 1), b'{"ty'], hang_up=True)) as server:
+        events = list(pods(server).watch(CTX).result_chan())
+    assert [event.type for event in events] == ["ADDED"]
+
+
+def test_garbage_on_the_stream_is_an_error_event():
+    with ScriptedServer(lambda request: Answer(chunks=[line("ADDED", "a", 5), b"}{\n"])) as server:
+        events = list(pods(server).watch(CTX).result_chan())
+    failure = events[-1]
+    assert failure.type == "ERROR"
+    assert failure.object.code == 500
+    assert "unable to decode an event from the watch stream: invalid JSON" in failure.object.message
+    assert "after resourceVersion 5" in failure.object.message
+    assert errors.has_status_cause(errors.from_object(failure.object), "ClientWatchDecoding")
+
+
+def test_a_refused_watch_raises_the_servers_status():
+    with ScriptedServer(lambda request: status(410, "Expired", "too old resource version: 1 (2)")) as server:
+        with pytest.raises(errors.StatusError, match="too old resource version") as caught:
+            pods(server).watch(CTX)
+    assert errors.is_resource_expired(caught.value)
+
+
+def test_a_connection_that_breaks_before_the_answer_gives_an_ended_watch():
+    """Go: a probable EOF of the watch call is an empty watch, so that the reflector goes on from its version."""
+    with ScriptedServer(lambda request: Answer(hang_up=True)) as server:
+        client = pods(server)
+        client.get_client()  # the retries of a lost connection are limited below
+        watcher = client.get_client().get().resource("pods").param("watch", "true").max_retries(0).watch(CTX)
+        assert list(watcher.result_chan()) == []
+
+
+def test_a_silent_connection_counts_as_dead_only_after_the_servers_own_timeout():
+    assert watch_silence(484) == 514
+    assert watch_silence(None) > 3600
+
+
+def test_a_silent_connection_ends_the_watch(monkeypatch):
+    monkeypatch.setattr("clientgo.rest.request.watch_silence", lambda timeout: 0.05)
+
+    def answer(request: Received) -> Answer:
+        return Answer(chunks=endless(server.closing, line("ADDED", "a", 1)))
+
+    with ScriptedServer(answer) as server:
+        events = list(pods(server).watch(CTX).result_chan())
+    assert [event.type for event in events] == ["ADDED"]
