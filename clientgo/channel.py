@@ -33,8 +33,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-# How often the thread that watches a plain threading.Event looks whether anybody still wants to hear of it.
-# The event itself is noticed at once; this only bounds how long an abandoned watcher lives.
+# How often a thread that watches a foreign StopChannel looks whether anybody still wants to hear of it.
+# The stop itself is noticed at once; this only bounds how long an abandoned watcher lives.
 _WATCHER_IDLE_SECONDS = 1.0
 
 _ids = count()
@@ -159,19 +159,75 @@ def _run_callback(fn: Callable[[], None]) -> None:
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:
     """`Signal.add_done_callback` for any StopChannel.
 
-    A plain threading.Event cannot call back; one thread named "stop-watcher" per such event waits for it on behalf of
-    all callers, runs the callbacks when it is set, and ends then or within a second after the last one was removed.
+    A threading.Event gets a hook and calls back from the thread that sets it. For anything else one thread named
+    "stop-watcher" waits on behalf of all callers, runs the callbacks, and ends then or within a second after the last
+    callback was removed.
     """
     if hasattr(stop, "add_done_callback"):
         return cast(Done, stop).add_done_callback(fn)
     if stop.is_set():
         _run_callback(fn)
         return lambda: False
+    if isinstance(stop, threading.Event) and hasattr(stop, "_cond"):
+        return _hooked(stop).add_done_callback(fn)
     return _watch(stop, fn)
 
 
+class _EventHook:
+    """Stands in for the Condition inside a threading.Event, and sets a Signal when the event is set.
+
+    An event has no way to call back, and a thread for every stop event of a program would be a high price. The
+    Condition is what `set` looks up when it runs, however early somebody got hold of the bound method.
+    """
+
+    def __init__(self, inner: threading.Condition) -> None:
+        self.signal = Signal()
+        self._inner = inner
+        # Guarded by the lock of `inner`: whether somebody is between __enter__ and __exit__ here, and what to do there.
+        self._entered = False
+        self._notified = False
+
+    def __enter__(self) -> bool:
+        self._inner.__enter__()
+        self._entered = True
+        return True
+
+    def __exit__(self, *exc: Any) -> None:
+        notified, self._notified = self._notified, False
+        self._entered = False
+        self._inner.__exit__(*exc)
+        if notified:
+            self.signal.set()
+
+    def notify_all(self) -> None:
+        self._inner.notify_all()
+        if self._entered:
+            self._notified = True
+        else:
+            # This `set` had looked the Condition up before the hook was there, and will leave by the old door. The
+            # callbacks cannot run here, with the event's lock held.
+            threading.Thread(target=self.signal.set, name="stop-watcher", daemon=True).start()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _hooked(event: Any) -> Signal:
+    """The Signal that is set with the event."""
+    inner = event._cond
+    if isinstance(inner, _EventHook):
+        return inner.signal
+    with inner:  # a `set` under way is over before the hook is in place
+        if not isinstance(event._cond, _EventHook):
+            event._cond = _EventHook(inner)
+            if event.is_set():
+                event._cond.signal.set()
+        hook: _EventHook = event._cond
+        return hook.signal
+
+
 class _Watcher:
-    """Waits for one threading.Event in a thread of its own and passes it on to a Signal."""
+    """Waits for one StopChannel in a thread of its own and passes it on to a Signal."""
 
     def __init__(self, stop: StopChannel) -> None:
         self.stop = stop
@@ -194,7 +250,7 @@ class _Watcher:
 
 # Guards _watchers and the `users` of each watcher; held only for dict operations.
 _watchers_lock = threading.Lock()
-_watchers: dict[int, _Watcher] = {}  # by id(): the watcher keeps its event alive, and an event need not be hashable
+_watchers: dict[int, _Watcher] = {}  # by id(): the watcher keeps its channel alive, which need not be hashable
 
 
 def _watch(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:

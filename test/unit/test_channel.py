@@ -9,6 +9,7 @@ from threadtools import eventually, in_thread
 
 from clientgo import channel
 from clientgo.channel import Channel, ChannelClosed, Receive, Selected, Send, Signal, select
+from clientgo.testing import synctest
 
 
 def test_unbuffered_send_returns_only_when_received():
@@ -193,7 +194,7 @@ def test_select_send_waiting_while_the_channel_closes_raises():
         waiting.result()
 
 
-@pytest.mark.parametrize("make", [Signal, threading.Event], ids=["signal", "event"])
+@pytest.mark.parametrize("make", [Signal, threading.Event, lambda: Foreign()], ids=["signal", "event", "foreign"])
 def test_select_on_a_stop_channel(make):
     stop = make()
     ch: Channel[int] = Channel()
@@ -205,8 +206,57 @@ def test_select_on_a_stop_channel(make):
     assert select([stop]).case == 0
 
 
-def test_watching_a_plain_event_leaves_no_thread():
+class Foreign:
+    """A StopChannel that is no threading.Event."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self.set, self.is_set, self.wait = self._event.set, self._event.is_set, self._event.wait
+
+
+def test_an_event_calls_back_from_the_thread_that_sets_it():
     stop = threading.Event()
+    early = stop.set
+    waiting = in_thread(stop.wait)
+    calls: list[object] = []
+    before = threading.active_count()
+    remove = channel.add_done_callback(stop, lambda: calls.append("removed"))
+    channel.add_done_callback(stop, lambda: calls.append(threading.current_thread()))
+    assert remove()
+    assert threading.active_count() == before
+    assert not stop.wait(0.001)
+    early()
+    assert calls == [threading.current_thread()]
+    assert waiting.result() is True
+    assert stop.wait()
+    stop.set()
+    channel.add_done_callback(stop, lambda: calls.append("late"))
+    assert calls[1:] == ["late"]
+
+
+def test_an_event_may_be_set_while_it_gets_its_hook():
+    for seed in range(100):
+
+        def scenario() -> None:
+            stop = threading.Event()
+            calls: list[int] = []
+            threads = [
+                threading.Thread(target=stop.set),
+                threading.Thread(target=lambda: channel.add_done_callback(stop, lambda: calls.append(1))),
+                threading.Thread(target=lambda: channel.add_done_callback(stop, lambda: calls.append(2))),
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            synctest.wait()
+            assert sorted(calls) == [1, 2]
+
+        synctest.run(scenario, schedule=synctest.RandomSchedule(seed), preempt_in=[channel])
+
+
+def test_watching_a_foreign_stop_channel_leaves_no_thread():
+    stop = Foreign()
     calls: list[int] = []
     channel.add_done_callback(stop, lambda: calls.append(1))
     remove = channel.add_done_callback(stop, lambda: calls.append(2))
@@ -224,7 +274,7 @@ def test_watching_a_plain_event_leaves_no_thread():
 
 def test_an_abandoned_watcher_ends(monkeypatch):
     monkeypatch.setattr(channel, "_WATCHER_IDLE_SECONDS", 0.001)
-    remove = channel.add_done_callback(threading.Event(), lambda: None)
+    remove = channel.add_done_callback(Foreign(), lambda: None)
     (watcher,) = (thread for thread in threading.enumerate() if thread.name == "stop-watcher")
     assert remove()
     assert not remove()

@@ -136,9 +136,8 @@ ConditionWithContextFunc = Callable[[Context], bool]
 def context_for_channel(parent_ch: StopChannel) -> Context:
     """A context that is cancelled when `parent_ch` is set, for functions that take only a context.
 
-    `done()` is `parent_ch` itself as far as possible, so no thread is needed to wait for it. Asking a plain
-    threading.Event for a callback, as deriving another context does, starts one thread for it: see
-    `channel.add_done_callback`.
+    Needs no thread of its own, except for a StopChannel that is neither a Signal nor a threading.Event once somebody
+    asks for a callback, as deriving another context does: see `channel.add_done_callback`.
     """
     return _ChannelContext(parent_ch)
 
