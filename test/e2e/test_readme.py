@@ -14,6 +14,8 @@ README = (ROOT / "README.md").read_text()
 RUN_BY = {
     "hack/demo": "test_demo.py runs what it starts; test_a_clone_... runs it whole",
     "hack/test": "this test run",
+    "hack/test test/property/workqueue": "this test run",
+    "HYPOTHESIS_PROFILE=thorough hack/test test/property/workqueue": "a person with hours; conftest.py has the profile",
     "python3 -m venv .venv && .venv/bin/pip install -e . && . .venv/bin/activate": "hack/lib.sh, for hack/demo",
     "python cmd/apiserver --kubeconfig-out /tmp/kc &": "test_manual_session.py",
     "export KUBECONFIG=/tmp/kc": "test_manual_session.py",
