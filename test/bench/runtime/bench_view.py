@@ -34,7 +34,11 @@ def pod_document() -> dict[str, object]:
             "labels": {f"label-{i}": f"value-{i}" for i in range(8)},
             "annotations": {f"example.com/annotation-{i}": "x" * 40 for i in range(8)},
         },
-        "spec": {"nodeName": "node-1", "containers": [container], "volumes": [{"name": f"volume-{i}"} for i in range(8)]},
+        "spec": {
+            "nodeName": "node-1",
+            "containers": [container],
+            "volumes": [{"name": f"volume-{i}"} for i in range(8)],
+        },
         "status": {
             "phase": "Running",
             "conditions": [
