@@ -1,1 +1,1 @@
-"""What controllers are built from: caches, event recorders, leader election, client configuration. Go: client-go/tools."""
+"""k8s.io/client-go/tools: what controllers are built from; caches, event recorders, leader election, configuration."""
