@@ -957,10 +957,14 @@ class _ProcessorListener:
     def _deliver(self, notifications: deque[_Notification]) -> None:
         """Deliver until there are no more or the listener is closed. Keeps nothing that is delivered."""
         handler = self._handler
-        finished = self._sync_tracker.finished
         take = notifications.popleft
+        # Initial notifications delivered in a row, of which the tracker is told at its end: only then can they be all.
+        finished = 0
         while notifications and not self._closed:
             notification = take()
+            if finished and not notification.is_in_initial_list:
+                self._sync_tracker.finished(finished)
+                finished = 0
             try:
                 if len(notifications) > _INITIAL_BUFFER_SIZE:
                     self._deliver_and_trace(notification, len(notifications))
@@ -969,8 +973,9 @@ class _ProcessorListener:
             except Exception:
                 self._handle_crash()
             else:
-                if notification.is_in_initial_list:
-                    finished()
+                finished += notification.is_in_initial_list
+        if finished:
+            self._sync_tracker.finished(finished)
 
     def _deliver_and_trace(self, notification: _Notification, pending: int) -> None:
         """Deliver one notification while many wait behind it; log if that takes long."""

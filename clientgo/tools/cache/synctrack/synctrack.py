@@ -3,7 +3,7 @@
 Mirrors tools/cache/synctrack/synctrack.go. An informer's own "has synced" says that the store is filled; a tracker says
 that the consumer behind it has *processed* what the first list brought.
 
-Differs in one thing: `SingleFileTracker.start` takes a count, so that a batch of items costs one lock instead of many.
+Differs in one thing: a SingleFileTracker's methods take a count, so that a batch of items costs one lock, not many.
 """
 
 from __future__ import annotations
@@ -88,13 +88,13 @@ class SingleFileTracker:
         with self._lock:
             self._count += count
 
-    def finished(self) -> None:
-        """To be called when an item has been processed. Go: Finished.
+    def finished(self, count: int = 1) -> None:
+        """To be called when `count` items have been processed. Go: Finished.
 
         Raises RuntimeError when there was no `start` for it (Go panics): `has_synced` can no longer be trusted then.
         """
         with self._lock:
-            self._count -= 1
+            self._count -= count
             if self._count < 0:
                 raise RuntimeError(
                     "synctrack: negative counter; this logic error means HasSynced may return incorrect value"
