@@ -20,8 +20,8 @@ TOKENS = {
 }
 # The checks fill in {rv}.
 COMPACT = (
-    '{python} -c \'import requests; requests.post("{url}/debug/compact?resourceVersion={rv}", '
-    'headers=dict(Authorization="Bearer admin-of-the-checks")).raise_for_status()\''
+    "{python} -c 'import requests; requests.post(\"{url}/debug/compact?resourceVersion={rv}\", "
+    "headers=dict(Authorization=\"Bearer admin-of-the-checks\")).raise_for_status()'"
 )
 
 
