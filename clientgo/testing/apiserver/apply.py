@@ -7,6 +7,8 @@ a path a tuple of the path elements of FieldsV1: "f:name", 'k:{"name":"x"}', 'v:
 from __future__ import annotations
 
 import json
+import sys
+from functools import lru_cache
 from typing import Any
 
 from clientgo.testing.apiserver import errors
@@ -69,12 +71,21 @@ def _parse_into(trie: Json, path: Path, out: FieldSet) -> None:
 
 
 def format_set(paths: FieldSet) -> Json:
-    """A set of paths as FieldsV1: a member with children shows itself as "."."""
+    """A set of paths as FieldsV1: a member with children shows itself as ".".
+
+    Equal sets give the same dict, which nobody may change: objects made alike share it, and it is most of their size.
+    """
+    return _format(frozenset(paths))
+
+
+@lru_cache(maxsize=1024)
+def _format(paths: frozenset[Path]) -> Json:
     trie: Json = {}
+    intern = sys.intern
     for path in sorted(paths):
         node = trie
         for name in path:
-            node = node.setdefault(name, {})
+            node = node.setdefault(intern(name), {})
     for path in paths:
         node = trie
         for name in path:

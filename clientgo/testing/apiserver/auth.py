@@ -6,7 +6,7 @@ import base64
 import csv
 import hmac
 import json
-import secrets
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -81,9 +81,9 @@ def _decode(text: str) -> bytes:
 class Authenticator:
     """Maps a request to a user. Tokens are compared by digest and never logged."""
 
-    def __init__(self, tokens: dict[str, User], now: Any) -> None:
+    def __init__(self, tokens: dict[str, User], now: Callable[[], float], signing_key: bytes) -> None:
         self._users = {sha256(token.encode()).digest(): user for token, user in tokens.items()}
-        self._secret = secrets.token_bytes(32)
+        self._secret = signing_key
         self._now = now
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Authenticator:
         known = self._users.get(sha256(token.encode()).digest())
         return known if known is not None else self._service_account(token)
 
-    # ---- service account tokens: signed here, valid for this process
+    # ---- service account tokens: signed here, valid as long as the server keeps its key
 
     def issue(self, namespace: str, name: str, uid: str, seconds: int, audiences: list[str]) -> tuple[str, float]:
         """A token for a service account and when it ends."""

@@ -305,15 +305,12 @@ class HttpServer:
         self._threads: set[threading.Thread] = set()
         self._stopped = False
         self._listener = socket.create_server((host, port), family=_family(host), backlog=512)
+        name = self._listener.getsockname()
+        self.address: tuple[str, int] = (name[0], name[1])
         self._accepting: threading.Thread | None = None
 
     def __repr__(self) -> str:
         return f"<HttpServer {self.address} {len(self._connections)} connections>"
-
-    @property
-    def address(self) -> tuple[str, int]:
-        name = self._listener.getsockname()
-        return name[0], name[1]
 
     def start(self) -> None:
         self._accepting = threading.Thread(target=self._accept, name="apiserver-accept", daemon=True)

@@ -13,6 +13,7 @@ import binascii
 import gzip
 import json
 import re
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -413,7 +414,7 @@ def _map(key: str, inner: Codec) -> Codec:
             raise mismatch(value, field, go_name)
         each = inner.decode
         out = {}
-        for name in sorted(value):
+        for name in map(sys.intern, sorted(value)):
             item = value[name]
             if item is None and inner.struct is None:
                 out[name] = inner.zero

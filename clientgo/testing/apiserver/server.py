@@ -98,6 +98,8 @@ class Server:
         clock: Clock = REAL_CLOCK,
     ) -> None:
         """Binds the port at once; raises OSError when it is taken."""
+        # First, because nothing else has to be closed yet when the port is taken.
+        self._http = HttpServer(host, port, self.handle, self._tls_context)
         self.clock = clock
         self.times = Times(clock)
         journal = SqliteJournal(data_dir) if data_dir else None
@@ -110,7 +112,8 @@ class Server:
         self.pump = Pump(self.store, clock)
         self.rest = Rest(self.store, self.registry, self.pump, self.times)
         self.rest.after_commit = self._after_commit
-        self.authenticator = Authenticator(known, clock.now)
+        key = self._remember("signing-key", lambda: secrets.token_hex(32))
+        self.authenticator = Authenticator(known, clock.now, key.encode())
         self.authorizer = Authorizer(self.store)
         self.controllers = Controllers(self, collect_garbage=collect_garbage)
         if journal is not None:
@@ -123,9 +126,9 @@ class Server:
         self._identity: Identity | None = None
         self._given_tls = tls
         self._host = host
-        self._http = HttpServer(host, port, self.handle, self._tls_context)
         self._cached: dict[str, tuple[int, bytes, str]] = {}
         self._running = False
+        self._stopped = False
         self._paths: dict[str, Callable[[Request], Response]] = {
             "/": self._root,
             "/version": lambda request: render(_VERSION, Form(pretty=True)),
@@ -183,6 +186,7 @@ class Server:
         return self._given_tls or self._own_identity().context
 
     def start(self) -> None:
+        """Begin to serve; returns when requests are answered."""
         if self._running:
             return
         self._running = True
@@ -192,10 +196,10 @@ class Server:
         self._http.start()
 
     def stop(self) -> None:
-        """Close everything; blocks until all threads have ended. Idempotent."""
-        if not self._running:
+        """Close everything, started or not; blocks until all threads have ended. Idempotent."""
+        if self._stopped:
             return
-        self._running = False
+        self._stopped = True
         self.controllers.stop()
         self.pump.stop()
         self._http.stop()

@@ -30,6 +30,10 @@ MAX_BACKLOG = 8 * 1024 * 1024
 BOOKMARK_PERIOD = 60.0
 # A bookmark comes this long before the end, so that the next watch can start from it.
 BOOKMARK_BEFORE_END = 2.0
+# With many watchers, rounds that follow each other closely are spread, so that one send carries several events.
+_PAUSE_PER_WATCHER = 25e-6
+_MAX_PAUSE = 0.01
+_BUSY_GAP = 0.05
 _PIECE = 128 * 1024
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -209,6 +213,8 @@ class Pump:
         self._thread: threading.Thread | None = None
         self._stopping = False
         self._version = 0
+        self._count = 0
+        self._last_delivery = 0.0
 
     def __repr__(self) -> str:
         return f"<Pump {sum(len(w) for v in self._watchers.values() for w in v.values())} watchers>"
@@ -271,6 +277,7 @@ class Pump:
             watcher = key.data
             if watcher is None:
                 self._drain_waker()
+                self._coalesce()
                 continue
             if events & selectors.EVENT_READ and not self._still_there(watcher):
                 continue
@@ -330,6 +337,15 @@ class Pump:
         self._deliver(batch, dirty)
         self._version = version
 
+    def _coalesce(self) -> None:
+        """Let a few more events arrive when there are many watchers and the last round was only just now."""
+        if self._count * _PAUSE_PER_WATCHER < 0.0005:
+            return
+        now = self._clock.now()
+        if now - self._last_delivery < _BUSY_GAP:
+            self._clock.sleep(min(self._count * _PAUSE_PER_WATCHER, _MAX_PAUSE))
+        self._last_delivery = now
+
     def _deliver(self, batch: dict[str, list[Event]], dirty: set[Watcher]) -> None:
         for bucket, events in batch.items():
             for key, watchers in self._watchers.get(bucket, {}).items():
@@ -352,6 +368,7 @@ class Pump:
             return
         self._views[view.key] = view
         self._watchers.setdefault(view.bucket, {}).setdefault(view.key, []).append(watcher)
+        self._count += 1
         now = self._clock.now()
         if watcher.bookmarks:
             before_end = watcher.deadline - BOOKMARK_BEFORE_END
@@ -370,6 +387,7 @@ class Pump:
         if watchers is None or watcher not in watchers:
             return False
         watchers.remove(watcher)
+        self._count -= 1
         if not watchers:
             del views[watcher.view.key]
             self._views.pop(watcher.view.key, None)

@@ -1,0 +1,438 @@
+"""The server as a whole: start and stop, kubeconfig, TLS, requests that are wrong, concurrent writers, persistence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file
+
+ROOT = Path(__file__).resolve().parents[4]
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "foos.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"kind": "Foo", "plural": "foos"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
+class Api:
+    """A session of an administrator."""
+
+    def __init__(self, env: Environment) -> None:
+        self.url = env.url
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {env.token}"
+
+    def __call__(self, method: str, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.session.request(method, self.url + path, json=body, timeout=30, **options)
+
+    def close(self) -> None:
+        self.session.close()
+
+
+@pytest.fixture(scope="module")
+def env() -> Any:
+    with Environment(crds=[CRD]) as environment:
+        yield environment
+
+
+@pytest.fixture
+def api(env: Environment) -> Any:
+    client = Api(env)
+    yield client
+    client.close()
+
+
+def test_starts_and_stops_again_and_again() -> None:
+    for _ in range(3):
+        with Environment() as environment:
+            assert requests.get(environment.url + "/healthz", timeout=10).text == "ok"
+        with pytest.raises(requests.ConnectionError):
+            requests.get(environment.url + "/healthz", timeout=10)
+
+
+def test_stop_does_not_wait_for_idle_connections_and_watches() -> None:
+    environment = Environment()
+    environment.start()
+    idle = socket.create_connection(("127.0.0.1", int(environment.url.rpartition(":")[2])))
+    headers = {"Authorization": f"Bearer {environment.token}"}
+    watch = requests.get(environment.url + CONFIG_MAPS, params={"watch": "1"}, headers=headers, stream=True, timeout=10)
+    environment.stop()
+    assert idle.recv(1) == b""
+    idle.close()
+    watch.close()
+
+
+def test_crds_of_the_environment_are_served_at_once(api: Api) -> None:
+    assert api("GET", "/apis/example.com/v1/foos").json()["kind"] == "FooList"
+
+
+def test_a_crd_is_served_when_its_create_request_is_answered(api: Api) -> None:
+    crd = json.loads(json.dumps(CRD).replace("foos", "bars").replace("Foo", "Bar"))
+    assert api("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd).status_code == 201
+    assert api("GET", "/apis/example.com/v1/bars").status_code == 200
+    api("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/bars.example.com")
+
+
+def test_the_kubeconfig_is_private_and_speaks_https(env: Environment) -> None:
+    path = Path(env.kubeconfig)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    cluster = yaml.safe_load(path.read_text())["clusters"][0]["cluster"]
+    assert cluster["server"].startswith("https://127.0.0.1:")
+
+
+def test_the_certificate_passes_strict_verification(env: Environment) -> None:
+    context = ssl.create_default_context(cadata=env.server.ca_certificate)
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    address = ("127.0.0.1", int(env.url.rpartition(":")[2]))
+    with socket.create_connection(address) as raw, context.wrap_socket(raw, server_hostname="localhost") as sock:
+        sock.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert sock.recv(12) == b"HTTP/1.1 200"
+
+
+def test_twenty_writers_with_retry_lose_no_increment(env: Environment) -> None:
+    setup = Api(env)
+    setup("POST", CONFIG_MAPS, {"metadata": {"name": "counter"}, "data": {"n": "0"}})
+
+    def write() -> None:
+        client = Api(env)
+        for _ in range(5):
+            while True:
+                obj = client("GET", f"{CONFIG_MAPS}/counter").json()
+                obj["data"]["n"] = str(int(obj["data"]["n"]) + 1)
+                if client("PUT", f"{CONFIG_MAPS}/counter", obj).status_code == 200:
+                    break
+        client.close()
+
+    threads = [threading.Thread(target=write) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert setup("GET", f"{CONFIG_MAPS}/counter").json()["data"]["n"] == "100"
+    setup("DELETE", f"{CONFIG_MAPS}/counter")
+    setup.close()
+    env.server.store.check()
+
+
+def test_owned_objects_follow_their_owner(env: Environment, api: Api) -> None:
+    owner = api("POST", CONFIG_MAPS, {"metadata": {"name": "owner"}}).json()
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    api("POST", CONFIG_MAPS, {"metadata": {"name": "child", "ownerReferences": [reference]}})
+    grandchild = {**reference, "name": "child", "uid": api("GET", f"{CONFIG_MAPS}/child").json()["metadata"]["uid"]}
+    api("POST", CONFIG_MAPS, {"metadata": {"name": "grandchild", "ownerReferences": [grandchild]}})
+    api("DELETE", f"{CONFIG_MAPS}/owner")
+    assert env.wait_idle()
+    assert api("GET", f"{CONFIG_MAPS}/child").status_code == 404
+    assert api("GET", f"{CONFIG_MAPS}/grandchild").status_code == 404
+
+
+def test_an_object_with_one_owner_left_only_loses_the_reference(env: Environment, api: Api) -> None:
+    uids = [api("POST", CONFIG_MAPS, {"metadata": {"name": f"o{i}"}}).json()["metadata"]["uid"] for i in range(2)]
+    references = [{"apiVersion": "v1", "kind": "ConfigMap", "name": f"o{i}", "uid": uids[i]} for i in range(2)]
+    api("POST", CONFIG_MAPS, {"metadata": {"name": "shared", "ownerReferences": references}})
+    api("DELETE", f"{CONFIG_MAPS}/o0")
+    assert env.wait_idle()
+    left = api("GET", f"{CONFIG_MAPS}/shared").json()["metadata"]["ownerReferences"]
+    assert [reference["uid"] for reference in left] == uids[1:]
+    api("DELETE", f"{CONFIG_MAPS}/o1")
+    assert env.wait_idle()
+    assert api("GET", f"{CONFIG_MAPS}/shared").status_code == 404
+
+
+def test_deleting_a_namespace_empties_and_removes_it(env: Environment, api: Api) -> None:
+    api("POST", "/api/v1/namespaces", {"metadata": {"name": "short"}})
+    api("POST", "/api/v1/namespaces/short/configmaps", {"metadata": {"name": "x"}})
+    assert api("DELETE", "/api/v1/namespaces/short").json()["status"]["phase"] == "Terminating"
+    assert env.wait_idle()
+    assert api("GET", "/api/v1/namespaces/short").status_code == 404
+    assert api("GET", "/api/v1/namespaces/short/configmaps").json()["items"] == []
+
+
+def test_the_default_service_account_exists_in_every_namespace(env: Environment, api: Api) -> None:
+    api("POST", "/api/v1/namespaces", {"metadata": {"name": "fresh"}})
+    assert env.wait_idle()
+    assert api("GET", "/api/v1/namespaces/fresh/serviceaccounts/default").status_code == 200
+    api("DELETE", "/api/v1/namespaces/fresh")
+
+
+def test_a_service_account_token_has_the_rights_of_its_role(env: Environment, api: Api) -> None:
+    rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
+    assert env.wait_idle()
+    token = api(
+        "POST",
+        "/api/v1/namespaces/default/serviceaccounts/default/token",
+        {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
+    ).json()["status"]["token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    assert requests.get(env.url + CONFIG_MAPS, headers=headers, timeout=10).status_code == 403
+    api("POST", f"{rbac}/roles", {
+        "metadata": {"name": "reader"},
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}],
+    })  # fmt: skip
+    api("POST", f"{rbac}/rolebindings", {
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}],
+    })  # fmt: skip
+    assert requests.get(env.url + CONFIG_MAPS, headers=headers, timeout=10).status_code == 200
+    assert requests.post(env.url + CONFIG_MAPS, json={}, headers=headers, timeout=10).status_code == 403
+
+
+# ---- wrong requests
+
+
+def send(env: Environment, data: bytes) -> bytes:
+    """What the server answers to raw bytes after which the client says no more."""
+    with socket.create_connection(("127.0.0.1", int(env.url.rpartition(":")[2])), timeout=20) as sock:
+        sock.sendall(data)
+        sock.shutdown(socket.SHUT_WR)
+        answer = b""
+        while part := sock.recv(65536):
+            answer += part
+        return answer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1 extra\r\n\r\n",
+        b"GET /\r\n\r\n",
+        b"G\x00T / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        b"GET / HTTP/1.1\r\n name: space first\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: minus\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nshort",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n",
+        b"GET http://[bad HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_malformed_http_is_a_bad_request(env: Environment, data: bytes) -> None:
+    assert send(env, data).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_body_over_three_mebibytes_is_refused(env: Environment, api: Api) -> None:
+    body = {"metadata": {"name": "big"}, "data": {"k": "x" * (3 * 1024 * 1024)}}
+    response = api("POST", CONFIG_MAPS, body)
+    assert response.status_code == 413
+    assert response.json()["reason"] == "RequestEntityTooLarge"
+
+
+def test_deep_nesting_is_refused(env: Environment) -> None:
+    session = requests.Session()
+    session.headers.update({"Authorization": f"Bearer {env.token}", "Content-Type": "application/json"})
+    for body in ("[" * 100_000, '{"a":' * 100_000, '{"metadata":{"annotations":' + '{"a":' * 5000):
+        assert session.post(env.url + CONFIG_MAPS, data=body, timeout=30).status_code == 400
+    session.headers["Content-Type"] = "application/yaml"
+    bomb = "a: &a [x]\n" + "".join(
+        f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
+    )
+    assert session.post(env.url + CONFIG_MAPS, data=bomb, timeout=30).status_code == 400
+    session.close()
+
+
+WORDS = [
+    *("metadata", "name", "spec", "data", "kind", "apiVersion", "labels", "op", "path", "value", "$patch"),
+    *("containers", "finalizers", "managedFields", "ownerReferences", "template", "status"),
+]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+PATHS = [
+    CONFIG_MAPS,
+    f"{CONFIG_MAPS}/fuzz",
+    "/apis/apps/v1/namespaces/default/deployments",
+    "/apis/apps/v1/namespaces/default/deployments/fuzz",
+    "/apis/apps/v1/namespaces/default/deployments/fuzz/scale",
+    "/apis/apps/v1/namespaces/default/deployments/fuzz/status",
+    "/api/v1/namespaces/default/pods",
+    "/api/v1/namespaces/default/pods/fuzz/binding",
+    "/api/v1/namespaces/default/pods/fuzz/eviction",
+    "/api/v1/namespaces/default/services/fuzz",
+    "/api/v1/namespaces/default/serviceaccounts/default/token",
+    "/api/v1/namespaces/default/events",
+    "/apis/events.k8s.io/v1/namespaces/default/events",
+    "/apis/example.com/v1/namespaces/default/foos",
+    "/apis/example.com/v1/namespaces/default/foos/fuzz",
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    "/apis/authentication.k8s.io/v1/tokenreviews",
+    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+    "/apis/batch/v1/namespaces/default/jobs",
+    "/apis/batch/v1/namespaces/default/cronjobs/fuzz",
+]
+MEDIA = [
+    "application/json",
+    "application/yaml",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+    "application/vnd.kubernetes.protobuf",
+    "text/plain",
+]
+
+
+def assert_answered(env: Environment, response: requests.Response) -> None:
+    assert response.status_code < 500 or response.json().get("reason") != "InternalError", response.text
+
+
+@settings(max_examples=80)
+@given(
+    method=st.sampled_from(["POST", "PUT", "PATCH", "DELETE"]),
+    path=st.sampled_from(PATHS),
+    media=st.sampled_from(MEDIA),
+    body=json_values,
+)
+def test_no_body_makes_the_server_fail(env: Environment, method: str, path: str, media: str, body: Any) -> None:
+    headers = {"Authorization": f"Bearer {env.token}", "Content-Type": media}
+    params = {"fieldManager": "fuzz", "force": "true"} if "apply" in media else {}
+    data = json.dumps(body).encode()
+    response = requests.request(method, env.url + path, data=data, headers=headers, params=params, timeout=30)
+    assert_answered(env, response)
+
+
+@settings(max_examples=40)
+@given(
+    path=st.text(max_size=40) | st.sampled_from(PATHS),
+    key=st.sampled_from(
+        ["labelSelector", "fieldSelector", "resourceVersion", "continue", "limit", "resourceVersionMatch"]
+    ),
+    value=st.text(max_size=20),
+)
+def test_no_path_or_selector_makes_the_server_fail(env: Environment, path: str, key: str, value: str) -> None:
+    headers = {"Authorization": f"Bearer {env.token}"}
+    if not path.startswith("/"):
+        path = "/" + requests.utils.quote(path, safe="/")
+    response = requests.get(env.url + path, params={key: value}, headers=headers, timeout=30)
+    assert response.status_code != 500 or response.json().get("reason") != "InternalError", response.text
+
+
+@settings(max_examples=40)
+@given(body=st.binary(max_size=60))
+def test_no_protobuf_makes_the_server_fail(env: Environment, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {env.token}", "Content-Type": "application/vnd.kubernetes.protobuf"}
+    for prefix in (b"", b"k8s\x00", b"k8s\x00\n\x0f\n\x02v1\x12\tConfigMap\x12" + bytes((len(body),))):
+        response = requests.post(env.url + CONFIG_MAPS, data=prefix + body, headers=headers, timeout=30)
+        assert response.status_code in (201, 400, 409, 422, 500), response.text
+        assert_answered(env, response)
+
+
+# ---- the program
+
+
+def run_server(*arguments: str) -> tuple[subprocess.Popen[str], str]:
+    """The program, and the URL it prints."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "cmd/apiserver"), *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
+    )  # fmt: skip
+    assert process.stdout is not None
+    return process, process.stdout.readline().removeprefix("Listening on ").strip()
+
+
+def session_of(kubeconfig: Path) -> tuple[requests.Session, str]:
+    config = yaml.safe_load(kubeconfig.read_text())
+    session = requests.Session()
+    session.headers["Authorization"] = f"Bearer {config['users'][0]['user']['token']}"
+    # The same port speaks plain http, which saves this test a CA file.
+    return session, config["clusters"][0]["cluster"]["server"].replace("https://", "http://")
+
+
+def end(process: subprocess.Popen[str], number: int) -> int:
+    process.send_signal(number)
+    code = process.wait(timeout=20)
+    assert process.stdout is not None
+    process.stdout.close()
+    return code
+
+
+def test_state_and_versions_survive_a_kill(tmp_path: Path) -> None:
+    arguments = ("-data-dir", str(tmp_path / "data"), f"--kubeconfig-out={tmp_path / 'kc'}")
+    process, _ = run_server(*arguments)
+    session, url = session_of(tmp_path / "kc")
+    assert session.post(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", json=CRD, timeout=20).ok
+    foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}, "spec": {"n": 1}}
+    before = session.post(f"{url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=20).json()
+    end(process, signal.SIGKILL)
+    session.close()
+
+    process, _ = run_server(*arguments)
+    session, url = session_of(tmp_path / "kc")
+    after = session.get(f"{url}/apis/example.com/v1/namespaces/default/foos/a", timeout=20).json()
+    assert after == before
+    made = session.post(f"{url}{CONFIG_MAPS}", json={"metadata": {"name": "later"}}, timeout=20).json()
+    assert int(made["metadata"]["resourceVersion"]) > int(before["metadata"]["resourceVersion"])
+    stream = session.get(f"{url}{CONFIG_MAPS}", params={"watch": "1", "resourceVersion": "1"}, stream=True, timeout=20)
+    event = json.loads(next(stream.iter_lines(chunk_size=1)))
+    assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
+    stream.close()
+    session.close()
+    assert end(process, signal.SIGTERM) == 0
+
+
+def test_a_taken_port_is_a_clear_failure(env: Environment) -> None:
+    with pytest.raises(OSError):
+        Server(port=int(env.url.rpartition(":")[2]))
+
+
+def test_token_file(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.csv"
+    file.write_text('# comment\ntok1,bob,1\ntok2, alice, 2, "dev, ops"\n')
+    users = read_token_file(str(file))
+    assert (users["tok1"].name, users["tok2"].groups) == ("bob", ("dev", "ops", "system:authenticated"))
+    file.write_text("tok1,bob\n")
+    with pytest.raises(ValueError, match=r"tokens.csv:1: .*at least 3 columns"):
+        read_token_file(str(file))
+
+
+def test_manifests_of_files_folders_and_lists(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text("kind: B\n---\nkind: C\n")
+    (tmp_path / "a.json").write_text('{"kind": "List", "items": [{"kind": "A"}]}')
+    assert [doc["kind"] for doc in read_manifests([tmp_path])] == ["A", "B", "C"]
+    with pytest.raises(FileNotFoundError):
+        list(read_manifests([tmp_path / "missing"]))
+
+
+def test_users_of_the_caller(tmp_path: Path) -> None:
+    with Environment(tokens={"t": User("carol", "", ("system:authenticated",))}) as environment:
+        answer = requests.get(environment.url + CONFIG_MAPS, headers={"Authorization": "Bearer t"}, timeout=10).json()
+        assert answer["message"].startswith('configmaps is forbidden: User "carol" cannot list')
