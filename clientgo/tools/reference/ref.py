@@ -30,23 +30,28 @@ def get_reference(scheme: runtime.Scheme | None, obj: Any) -> corev1.ObjectRefer
         raise ErrNilObject
     if isinstance(obj, corev1.ObjectReference):
         return obj
-    # Raises when the object has neither an object's nor a list's metadata.
-    list_meta = meta.common_accessor(obj)
-    gvk = _kind_of(scheme, obj)
-    api_version, kind = str(gvk.group_version()), gvk.kind
     try:
         object_meta = meta.accessor(obj)
     except TypeError:
-        return corev1.ObjectReference(
-            kind=kind, api_version=api_version, resource_version=list_meta.get_resource_version()
-        )
+        return _list_reference(scheme, obj)
+    gvk = _kind_of(scheme, obj)
+    reference = {
+        "kind": gvk.kind,
+        "namespace": object_meta.get_namespace(),
+        "name": object_meta.get_name(),
+        "uid": object_meta.get_uid(),
+        "apiVersion": str(gvk.group_version()),
+        "resourceVersion": object_meta.get_resource_version(),
+    }
+    # Built as a document: recorders make one for every event.
+    return corev1.ObjectReference.from_dict({name: text for name, text in reference.items() if text})
+
+
+def _list_reference(scheme: runtime.Scheme | None, obj: Any) -> corev1.ObjectReference:
+    resource_version = meta.common_accessor(obj).get_resource_version()
+    gvk = _kind_of(scheme, obj)
     return corev1.ObjectReference(
-        kind=kind,
-        api_version=api_version,
-        name=object_meta.get_name(),
-        namespace=object_meta.get_namespace(),
-        uid=object_meta.get_uid(),
-        resource_version=object_meta.get_resource_version(),
+        kind=gvk.kind, api_version=str(gvk.group_version()), resource_version=resource_version
     )
 
 

@@ -74,7 +74,9 @@ from clientgo.apimachinery.apis.meta.v1.register import (
 from clientgo.apimachinery.apis.meta.v1.time import Time, date, new_time, now, unix
 from clientgo.apimachinery.apis.meta.v1.types import *
 from clientgo.apimachinery.apis.meta.v1.watch import (
+    InternalEvent,
     convert_v1_internal_event_to_v1_watch_event,
+    convert_v1_watch_event_to_v1_internal_event,
     convert_v1_watch_event_to_watch_event,
     convert_watch_event_to_v1_watch_event,
 )
@@ -87,6 +89,7 @@ __all__ = [
     "WATCH_EVENT_KIND",
     "Common",
     "Duration",
+    "InternalEvent",
     "ListInterface",
     "ListMetaAccessor",
     "MicroTime",
@@ -112,6 +115,7 @@ __all__ = [
     "convert_url_values_to_v1_delete_options",
     "convert_v1_internal_event_to_v1_watch_event",
     "convert_v1_label_selector_to_map_string_to_string",
+    "convert_v1_watch_event_to_v1_internal_event",
     "convert_v1_watch_event_to_watch_event",
     "convert_watch_event_to_v1_watch_event",
     "date",

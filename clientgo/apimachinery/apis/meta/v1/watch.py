@@ -5,16 +5,14 @@ Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/watch.go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clientgo.apimachinery.apis.meta.v1.types import WatchEvent
-
-if TYPE_CHECKING:
-    from clientgo.apimachinery.watch import Event as InternalEvent
+from clientgo.apimachinery.watch.watch import Event as InternalEvent
 
 __all__ = [
+    "InternalEvent",
     "WatchEvent",
     "convert_v1_internal_event_to_v1_watch_event",
+    "convert_v1_watch_event_to_v1_internal_event",
     "convert_v1_watch_event_to_watch_event",
     "convert_watch_event_to_v1_watch_event",
 ]
@@ -32,6 +30,9 @@ def convert_v1_internal_event_to_v1_watch_event(event: InternalEvent) -> WatchEv
 
 def convert_v1_watch_event_to_watch_event(event: WatchEvent) -> InternalEvent:
     """The event with its object as a plain document, to be decoded. Go: Convert_v1_WatchEvent_To_watch_Event."""
-    from clientgo.apimachinery.watch import Event
+    return InternalEvent(event.type, event.object)
 
-    return Event(event.type, event.object)
+
+def convert_v1_watch_event_to_v1_internal_event(event: WatchEvent) -> InternalEvent:
+    """The same. Go: Convert_v1_WatchEvent_To_v1_InternalEvent."""
+    return convert_v1_watch_event_to_watch_event(event)
