@@ -13,8 +13,8 @@ once, before queueing for the lock, lets the holder finish its time slice instea
     finally:
         lock.release()
 
-Spelled out like this on hot paths: it is also faster than `with lock`. Like the locking of threading.Condition it leaves
-the lock taken if a signal handler raises in the main thread in the very moment after `acquire`.
+Spelled out like this on hot paths: it is also faster than `with lock`. Like the locking of threading.Condition it
+leaves the lock taken if a signal handler raises in the main thread in the very moment after `acquire`.
 """
 
 from __future__ import annotations
