@@ -608,36 +608,15 @@ class Reflector:
         else goes on until `w` is closed. Raises _StopRequested when `ctx` is done, what comes over `errors`, the error
         an ERROR event carries, and VeryShortWatchError. Unless it ended at the bookmark, `w` is stopped.
         """
-        applier = _EventApplier(self, ctx, store)
         ticker = _new_initial_events_end_bookmark_ticker(
             klog.from_context(ctx), self._name, self._clock, start, exit_on_watch_list_bookmark_received
         )
+        next_event = _EventReader(ctx, w, errors, ticker).next
+        applier = _EventApplier(self, ctx, store)
         keep_open = False
-        # One round for every event: what it needs is at hand.
-        event: Any
-        now = self._clock.now
-        stopped = ctx.done().is_set
-        events = w.result_chan()
-        receive_waiting = events.try_receive
-        cases: list[channel.Case] = [ctx.done(), Receive(errors), Receive(events), Receive(ticker.c())]
         try:
-            while True:
-                if stopped():
-                    raise _StopRequested
-                event, is_open, is_waiting = receive_waiting()
-                if not is_waiting:
-                    chosen = channel.select(cases)
-                    if chosen.case == 0:
-                        raise _StopRequested
-                    if chosen.case == 1:
-                        raise chosen.value
-                    if chosen.case == 3:
-                        ticker.warn_if_expired()
-                        continue
-                    event, is_open = chosen.value, chosen.ok
-                if not is_open:
-                    break
-                self._last_heard = ticker.last_event_observe_time = now()
+            while (event := next_event()) is not None:
+                self._last_heard = ticker.last_event_observe_time = self._clock.now()
                 resource_version = applier.apply(event)
                 if resource_version is None:
                     continue
@@ -853,6 +832,43 @@ def _run_until_done(
     if failures:
         raise failures[0]
     return results[0]
+
+
+class _EventReader:
+    """Waits for all that may happen during a watch: an event, the stop, an error from elsewhere, a tick."""
+
+    def __init__(
+        self,
+        ctx: context.Context,
+        w: watch.Interface,
+        errors: Channel[Exception] | None,
+        ticker: _InitialEventsEndBookmarkTicker | _NoopInitialEventsEndBookmarkTicker,
+    ) -> None:
+        self._ticker = ticker
+        self._errors = errors
+        events = w.result_chan()
+        self._stopped = ctx.done().is_set
+        self._receive_waiting = events.try_receive
+        self._cases: list[channel.Case] = [ctx.done(), Receive(errors), Receive(events), Receive(ticker.c())]
+
+    def next(self) -> watch.Event | None:
+        """The next event; None when the watch has closed. Blocks. Raises _StopRequested and what `errors` brings."""
+        while True:
+            # Looked at each time, since a busy watch never gets to the select below.
+            if self._stopped():
+                raise _StopRequested
+            if self._errors is not None and len(self._errors):
+                raise self._errors.receive()[0] or _StopRequested()
+            event, is_open, is_waiting = self._receive_waiting()
+            if is_waiting:
+                return event if is_open else None
+            chosen = channel.select(self._cases)
+            if chosen.case == 1:
+                raise chosen.value
+            if chosen.case == 2:
+                return chosen.value if chosen.ok else None
+            if chosen.case == 3:
+                self._ticker.warn_if_expired()
 
 
 class _EventApplier:
