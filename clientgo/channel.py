@@ -296,13 +296,35 @@ class _Turn:
 
     def finish(self, case: int, value: Any, ok: bool) -> None:
         self.case, self.value, self.ok = case, value, ok
+        self._open()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block until finished; once only."""
+        assert timeout is None
+        return self._gate.acquire()
+
+    def _open(self) -> None:
         self._gate.release()
 
-    def wait(self, timeout: float | None) -> bool:
-        """Block until finished; only once."""
-        if timeout is None:
-            return self._gate.acquire()
-        return self._gate.acquire(timeout=timeout) if timeout > 0 else self._gate.acquire(blocking=False)
+
+class _TimedTurn(_Turn):
+    """A turn whose wait may run out of time. Its gate is an Event: the primitive made for waits with an end."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._event = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self._event.wait(timeout)
+
+    def _open(self) -> None:
+        self._event.set()
+
+
+def _turn(timeout: float | None) -> _Turn:
+    return _Turn() if timeout is None else _TimedTurn()
 
 
 class _Waiter(NamedTuple):
@@ -353,7 +375,7 @@ class Channel(Generic[T]):
         with self._lock:
             if self._send_now(value):
                 return
-            turn = _Turn()
+            turn = _turn(timeout)
             waiter = _Waiter(turn, 0, value)
             self._senders.append(waiter)
         self._await(turn, waiter, self._senders, timeout)
@@ -374,7 +396,7 @@ class Channel(Generic[T]):
             value, ok, ready = self._receive_now()
             if ready:
                 return value, ok
-            turn = _Turn()
+            turn = _turn(timeout)
             waiter = _Waiter(turn, 0, None)
             self._receivers.append(waiter)
         self._await(turn, waiter, self._receivers, timeout)
@@ -534,7 +556,7 @@ def select(cases: Sequence[Case], timeout: float | None = None, default: bool = 
             return chosen
         if default or (timeout is not None and timeout <= 0):
             return _NOTHING
-        turn = _Turn()
+        turn = _turn(timeout)
         for index, op in enumerate(operations):
             op.enqueue(turn, index)
     finally:
@@ -692,7 +714,7 @@ def _withdraw_all(
     for op in operations:
         op.unsubscribe()
     if not finished and not given_up:
-        turn.wait(None)  # claimed by somebody who is just now writing the outcome
+        turn.wait()  # claimed by somebody who is just now writing the outcome
     return given_up
 
 
