@@ -46,7 +46,8 @@ class FakeClientset(Fake):
                 super().__init__(tracker, scheme.SCHEME)
 
     Every request is recorded (`actions()`), may be answered by a reactor that was prepended, and is otherwise answered
-    from the tracker. Thread-safe. See `Fake` for what reactors may do.
+    from the tracker. As in Go lists are selected by label but not by field, watches not at all, and a delete_collection
+    is recorded but removes nothing. Thread-safe. See `Fake` for what reactors may do.
     """
 
     def __init__(self, tracker: ObjectTracker, scheme: Scheme) -> None:
@@ -54,6 +55,7 @@ class FakeClientset(Fake):
         super().__init__()
         self._tracker = tracker
         self._scheme = scheme
+        self._discovery = FakeDiscovery(self)
         self._fakes: dict[str, Any] = {}
         self.add_reactor("*", "*", object_reaction(tracker))
         self.add_watch_reactor("*", self._watch_tracker)
@@ -63,8 +65,8 @@ class FakeClientset(Fake):
         return self._tracker
 
     def discovery(self) -> Any:
-        """Answers from `resources`; see FakeDiscovery."""
-        return FakeDiscovery(self)
+        """Answers from `resources`; always the same FakeDiscovery."""
+        return self._discovery
 
     def close(self) -> None:
         """There are no connections to close."""

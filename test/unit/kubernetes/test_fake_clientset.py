@@ -14,6 +14,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import PatchType
+from clientgo.apimachinery.version import Info
 from clientgo.kubernetes import fake
 from clientgo.tools import cache
 
@@ -222,6 +223,8 @@ def test_discovery_answers_from_resources() -> None:
     ]
     assert len(resources) == 3
     assert discovery.server_version().major == "0"
+    discovery.faked_server_version = Info(major="1", minor="36")
+    assert client.discovery().server_version().minor == "36"
 
 
 def test_fakes_say_that_they_cannot_stream_lists() -> None:
