@@ -40,12 +40,20 @@ _EOF_TEXTS: Final = (
     "bad file descriptor",
 )
 _TIMEOUT_NAMES: Final = frozenset({"Timeout", "TimeoutError"})
+_NO_TIMEOUT_NAMES: Final = frozenset({"NewConnectionError"})
 _LIBRARIES: Final = ("requests.", "urllib3.")
 
 
 def is_timeout(err: BaseException | None) -> bool:
     """Whether somebody gave up waiting. Go: net.IsTimeout."""
-    return any(isinstance(each, TimeoutError) or _has_class(each, _TIMEOUT_NAMES) for each in family(err))
+    return any(_is_timeout(each) for each in family(err))
+
+
+def _is_timeout(err: BaseException) -> bool:
+    if isinstance(err, TimeoutError):
+        return True
+    # urllib3 derives "connection refused" from its timeout, for the sake of old programs.
+    return _has_class(err, _TIMEOUT_NAMES) and not _has_class(err, _NO_TIMEOUT_NAMES)
 
 
 def is_probable_eof(err: BaseException | None) -> bool:
