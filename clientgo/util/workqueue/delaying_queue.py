@@ -231,12 +231,13 @@ class _DelayingType(Generic[T]):
         """Block until items are due and take them all; None in a shutdown."""
         with self._lock:
             while not self._stopped:
-                now = self._clock.now()
-                if ready := self._pop_ready(now):
+                if ready := self._pop_ready(self._clock.now()):
                     return ready
                 if self._heap:
                     self._wakes_at = self._heap[0][0]
-                    self._clock.wait(self._wakeup, min(self._wakes_at - now, _LONGEST_WAIT))
+                    # Read the clock anew, as late as can be: a test may move its clock at any moment.
+                    remaining = max(0.0, self._wakes_at - self._clock.now())
+                    self._clock.wait(self._wakeup, min(remaining, _LONGEST_WAIT))
                 else:
                     self._wakes_at = _ASLEEP_FOR_GOOD
                     self._clock.wait(self._wakeup)
