@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo import channel, context
+from clientgo import stop as stop_signals
 from clientgo.channel import Channel, Send, Signal, select
 from clientgo.testing import synctest
 from clientgo.utils.clock import REAL_CLOCK
@@ -156,7 +157,7 @@ def test_a_callback_runs_exactly_once_or_was_removed(schedule, plain_event):
         assert calls.count(2) == 1
         assert calls.count(1) == (0 if removed == [True] else 1)
 
-    synctest.run(scenario, schedule=schedule, preempt_in=[channel])
+    synctest.run(scenario, schedule=schedule, preempt_in=[stop_signals])
 
 
 @given(
