@@ -285,7 +285,7 @@ def _known_only(value: Any, struct: schema.Struct | None, package: str = "") -> 
         field = struct.fields.get(name)
         if field is None:
             continue
-        inner = field.codec.struct
+        inner = field.struct
         if inner is not None:
             out[name] = _known_only(item, inner)
             continue

@@ -209,11 +209,8 @@ def _inner_struct(struct: schema.Struct | None, name: str) -> schema.Struct | No
     field = _field(struct, name)
     if field is None or struct is None:
         return None
-    if field.codec.struct is not None:
-        return field.codec.struct
-    direct = schema.codec(field.type.lstrip("*"), struct.package)
-    if direct.struct is not None:
-        return direct.struct
+    if field.struct is not None:
+        return field.struct
     elem = schema.element(field.type, struct.package)
     return None if elem is None else elem.struct
 

@@ -87,7 +87,7 @@ class Codec:
 class Field:
     """One field of a struct with everything the server asks about it."""
 
-    __slots__ = ("codec", "elem", "json", "merge_key", "merge_strategy", "omitempty", "optional", "type")
+    __slots__ = ("codec", "json", "merge_key", "merge_strategy", "omitempty", "optional", "struct", "type")
 
     def __init__(self, name: str, go_type: str, flags: str, strategy: str = "", merge_key: str = "") -> None:
         self.json = name
@@ -97,6 +97,8 @@ class Field:
         self.merge_strategy = strategy
         self.merge_key = merge_key
         self.codec: Codec = None  # type: ignore[assignment]  # linked by Struct.link, types may be recursive
+        # Of a struct or a pointer to one.
+        self.struct: Struct | None = None
 
 
 class Struct:
@@ -119,6 +121,7 @@ class Struct:
     def link(self) -> None:
         for field in self.fields.values():
             field.codec = codec(field.type, self.package)
+            field.struct = codec(field.type.lstrip("*"), self.package).struct
         self._order = [
             (f.json, f.codec, f.omitempty, f.json == "creationTimestamp" and self.name == "ObjectMeta")
             for f in self.fields.values()

@@ -79,10 +79,13 @@ def of_struct(package: str, name: str) -> Node:
 _BUILDING: dict[tuple[str, str], Node] = {}
 
 
-def _of_codec(codec: schema.Codec | None) -> Node:
-    if codec is None or codec.struct is None:
+def _of_element(codec: schema.Codec | None) -> Node:
+    return LEAF if codec is None else _of_type(codec.struct)
+
+
+def _of_type(struct: schema.Struct | None) -> Node:
+    if struct is None:
         return LEAF
-    struct = codec.struct
     building = _BUILDING.get((struct.package, struct.name))
     return building if building is not None else of_struct(struct.package, struct.name)
 
@@ -93,16 +96,16 @@ def _of_field(field: schema.Field, package: str, fact: Any) -> Node:
     kind = schema.collection_kind(field.type, package)
     if kind == "map":
         elem = schema.element(field.type, package)
-        return Node("map", elem=_of_codec(elem))
+        return Node("map", elem=_of_element(elem))
     if kind == "list":
         if fact == "set":
             return Node("set", elem=LEAF)
         if isinstance(fact, list):
             elem = schema.element(field.type, package)
             defaults = {key: _KEY_DEFAULTS[key] for key in fact if key in _KEY_DEFAULTS}
-            return Node("assoc", elem=_of_codec(elem), keys=tuple(fact), defaults=defaults)
+            return Node("assoc", elem=_of_element(elem), keys=tuple(fact), defaults=defaults)
         return LEAF
-    return _of_codec(field.codec)
+    return _of_type(field.struct)
 
 
 _OBJECT_META: list[Node] = []
