@@ -153,6 +153,7 @@ from clientgo.tools.cache.shared_informer import (
     wait_for_named_cache_sync,
     wait_for_named_cache_sync_with_context,
 )
+from clientgo.tools.cache.staleness import DEFAULT_MAX_SILENCE, StaleError, StalenessCheck
 from clientgo.tools.cache.store import (
     ExplicitKey,
     KeyError,
@@ -192,6 +193,7 @@ from clientgo.tools.cache.thread_safe_store import (
 from clientgo.tools.cache.undelta_store import UndeltaStore, new_undelta_store
 
 __all__ = [
+    "DEFAULT_MAX_SILENCE",
     "FIFO",
     "NAMESPACE_INDEX",
     "AppendFunc",
@@ -270,6 +272,8 @@ __all__ = [
     "SharedIndexInformerOptions",
     "SharedInformer",
     "ShouldResyncFunc",
+    "StaleError",
+    "StalenessCheck",
     "Store",
     "StoreOption",
     "SummaryMetric",
