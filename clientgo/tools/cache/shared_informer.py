@@ -752,7 +752,7 @@ class _SharedProcessor:
     Resyncs, and updates that change nothing, go only to listeners that are due for a resync, which `should_resync`
     finds out anew each time; a new listener counts as due. All else goes to all.
 
-    Invariant: the threads of all listeners run exactly while `_listeners_started` is set.
+    Invariant (`_check` asserts it): the threads of all listeners run exactly while `_listeners_started` is set.
     """
 
     def __init__(self, clock: WithTickerAndDelayedExecution) -> None:
@@ -846,6 +846,12 @@ class _SharedProcessor:
                 period = _determine_resync_period(logger, listener.requested_resync_period, resync_check_period)
                 listener.set_resync_period(period)
 
+    def _check(self) -> None:
+        with self._listeners_lock:
+            for listener in self._listeners:
+                assert (listener._thread is not None) == self._listeners_started, listener
+                listener._check()
+
     def __repr__(self) -> str:
         state = "started" if self._listeners_started else "not started"
         return f"<Processor {len(self._listeners)} listeners, {state}>"
@@ -857,6 +863,8 @@ class _ProcessorListener:
     The listener is the handler's registration too. `add` puts notifications into a buffer without a limit; the thread
     takes all there are, and delivers them one by one. A handler that raises is logged, the notification is lost, and
     the next follows after a second; as in Go the registration then never has synced if it was about the first list.
+
+    Invariants (`_check` asserts them): a closed listener holds no notifications, and never opens again.
     """
 
     def __init__(
@@ -1015,6 +1023,10 @@ class _ProcessorListener:
         """Use this period from the next resync on."""
         with self._resync_lock:
             self._resync_period = resync_period
+
+    def _check(self) -> None:
+        with self._cond:
+            assert not (self._closed and self._pending)
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"

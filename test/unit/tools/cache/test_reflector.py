@@ -468,6 +468,17 @@ def test_a_failing_resync_ends_the_watch_and_is_not_raised(caplog: pytest.LogCap
     assert 'err="resync failed"' in caplog.text
 
 
+def test_a_failed_resync_is_noticed_on_a_busy_watch() -> None:
+    fake = CountedWatch()
+    for number in range(10):
+        fake.add(mk_pod("a", str(number)))
+    errors: Channel[Exception] = Channel(1)
+    errors.send(RuntimeError("resync failed"))
+    with pytest.raises(RuntimeError, match="resync failed"):
+        handle_watch(BACKGROUND, fake, errors=errors)
+    assert fake.stops == 1
+
+
 def test_should_resync_is_asked_each_time() -> None:
     with synctest.bubble() as bubble:
         server = scripted(bubble, [config_maps("1")])

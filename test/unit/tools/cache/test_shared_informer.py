@@ -97,8 +97,10 @@ def world(resync_period: float = 0.0, **options: Any) -> Iterator[World]:
         made = World(bubble, resync_period, **options)
         try:
             yield made
+            made.informer._processor._check()
         finally:
             made.stop()
+            made.informer._processor._check()
             made.source.shutdown()
 
 
