@@ -1,7 +1,9 @@
 """Reads watch events off a response. Mirrors rest/watch/decoder.go.
 
-Differs: it reads whatever has arrived and decodes all events in it (`decode_available`), since a system call, a UTF-8
-decoder and a thread switch for each event cost more than the event's JSON. `decode` is Go's method, event by event.
+Differs: reading and decoding are two steps. `read_lines` takes whatever has arrived, since a system call and a thread
+switch for each event cost more than the event's JSON. `decode_line` is for the thread that uses the event: objects that
+wait in a queue as dicts make the cyclic garbage collector run over them again and again, lines do not. `decode` is Go's
+method, which does both.
 """
 
 from __future__ import annotations
@@ -29,7 +31,11 @@ _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class Decoder:
-    """Watch events from a body of JSON lines. `decode*` belong to one thread; `close` may come from any."""
+    """Watch events from a body of JSON lines.
+
+    `read_lines` belongs to one thread and `decode_line` to another, or both to the one that calls `decode`; `close` may
+    come from any.
+    """
 
     def __init__(self, body: Body, embedded_decoder: ObjectDecoder) -> None:
         self._body = body
@@ -37,93 +43,81 @@ class Decoder:
         # The start of a line whose end has not arrived.
         self._rest: list[bytes] = []
         self._ended = False
-        # Decoded events `decode` has not given out.
-        self._ready: deque[Event] = deque()
-        # The error behind the last of the ready events.
-        self._failure: Exception | None = None
+        # Lines `decode` has not come to.
+        self._lines: deque[str] = deque()
         # The object decoded last, for messages; looked at only when something fails.
         self._last: Any = None
         self._expects_bookmarks = False
 
     def decode(self) -> tuple[str, Any]:
-        """The next event.
+        """The next event. Blocks.
 
-        Blocks. Raises EOFError at the end, ErrUnexpectedEOF in the middle of an event, ValueError for
-        what is no event."""
-        if not self._ready:
-            self._ready.extend(self.decode_available())
-        return self._ready.popleft()
+        Raises EOFError at the end, ErrUnexpectedEOF in the middle of an event, ValueError for what is no event.
+        """
+        if not self._lines:
+            self._lines.extend(self.read_lines())
+        return self.decode_line(self._lines.popleft())
 
-    def decode_available(self) -> list[Event]:
-        """All events that have arrived, at least one, after waiting for it. Raises as `decode` does."""
-        if self._failure is not None:
-            raise self._failure
-        while True:
-            block = self._read_lines()
-            events: list[Event] = []
-            try:
-                self._decode_block(block, events)
-            except Exception as err:
-                # What arrived before it is good, and goes first.
-                self._failure = err
-                if not events:
-                    raise
-            if events:
-                if not self._expects_bookmarks:
-                    self._look_for_bookmark(events)
-                return events
-
-    def _read_lines(self) -> bytes:
-        """Complete lines, at least one."""
+    def read_lines(self) -> list[str]:
+        """All lines that have arrived, at least one, after waiting for it. Raises as `decode` does."""
         while not self._ended:
             piece = self._body.read_some()
             if not piece:
                 self._ended = True
                 break
-            cut = piece.rfind(b"\n")
-            if cut < 0:
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
                 self._rest.append(piece)
                 continue
-            head = piece[: cut + 1]
+            head = piece[:cut]
             if self._rest:
                 head = b"".join((*self._rest, head))
-            self._rest = [piece[cut + 1 :]] if cut + 1 < len(piece) else []
-            return head
-        rest, self._rest = b"".join(self._rest), []
-        if not rest.strip():
+            self._rest = [piece[cut:]] if cut < len(piece) else []
+            lines = self._split(head)
+            if lines:
+                return lines
+        return self._last_line()
+
+    def _last_line(self) -> list[str]:
+        """What stands behind the last newline: nothing, an event that is whole all the same, or half of one."""
+        lines = self._split(b"".join(self._rest))
+        self._rest = []
+        if not lines:
             raise EOFError("EOF")
-        return rest
+        try:
+            _scan(lines[0], 0)
+        except (StopIteration, ValueError, RecursionError):
+            raise ErrUnexpectedEOF from None
+        return lines
 
-    def _decode_block(self, block: bytes, events: list[Event]) -> None:
-        scan, types, decode, append = _scan, _EVENT_TYPES, self._decode_object, events.append
-        for line in block.decode("utf-8").split("\n"):
-            if not line:
-                continue
-            try:
-                document, end = scan(line, 0)
-            except (StopIteration, ValueError, RecursionError):
-                if not line.strip():
-                    continue
-                raise self._broken(line) from None
-            if end != len(line) and line[end:].strip():
-                raise self._error("more than one JSON value in a line")
-            try:
-                event_type = types[document["type"]]
-                raw = document["object"]
-            except (KeyError, TypeError):
-                raise self._not_an_event(document) from None
-            try:
-                obj = decode(raw)
-            except Exception as err:
-                raise self._error(f"unable to decode watch event: {err}") from err
-            self._last = obj
-            append(Event(event_type, obj))
+    def _split(self, block: bytes) -> list[str]:
+        try:
+            return [line for line in block.decode("utf-8").split("\n") if line and not line.isspace()]
+        except UnicodeDecodeError:
+            raise self._error("invalid UTF-8") from None
 
-    def _broken(self, line: str) -> Exception:
-        """A line that is no JSON: cut off by the end of the stream, or garbage."""
-        if self._ended:
-            return ErrUnexpectedEOF()
-        return self._error(f"invalid JSON: {line[:64]!r}")
+    def decode_line(self, line: str) -> Event:
+        """The event in a line. Raises ValueError that names the last resource version seen."""
+        try:
+            document, end = _scan(line, 0)
+        except (StopIteration, ValueError, RecursionError):
+            raise self._error(f"invalid JSON: {line[:64]!r}") from None
+        if end != len(line) and line[end:].strip():
+            raise self._error("more than one JSON value in a line")
+        try:
+            event_type = _EVENT_TYPES[document["type"]]
+            raw = document["object"]
+        except (KeyError, TypeError):
+            raise self._not_an_event(document) from None
+        try:
+            obj = self._decode_object(raw)
+        except Exception as err:
+            raise self._error(f"unable to decode watch event: {err}") from err
+        self._last = obj
+        if event_type is EventType.BOOKMARK and not self._expects_bookmarks and not _ends_initial_events(obj):
+            self._expects_bookmarks = True
+            self._body.set_read_timeout(SILENCE_AFTER_BOOKMARK)
+        return Event(event_type, obj)
 
     def _not_an_event(self, document: Any) -> Exception:
         if not isinstance(document, dict) or "object" not in document or not isinstance(document.get("type"), str):
@@ -132,21 +126,14 @@ class Decoder:
 
     def _error(self, message: str) -> ValueError:
         version = self._last.get_resource_version() if hasattr(self._last, "get_resource_version") else ""
-        return ValueError(f'{message} (after resourceVersion {version})' if version else message)
-
-    def _look_for_bookmark(self, events: list[Event]) -> None:
-        for event in events:
-            if event.type is EventType.BOOKMARK and not _ends_initial_events(event.object):
-                self._expects_bookmarks = True
-                self._body.set_read_timeout(SILENCE_AFTER_BOOKMARK)
-                return
+        return ValueError(f"{message} (after resourceVersion {version})" if version else message)
 
     def close(self) -> None:
         """Break the stream off; a `decode` that blocks then raises at once."""
         self._body.abort()
 
     def release(self) -> None:
-        """Let go of the connection. For the thread that decodes, when it has finished."""
+        """Let go of the connection. For the thread that reads, when it has finished."""
         self._body.close()
 
 

@@ -1,14 +1,16 @@
-"""A watch over a `Decoder`, which hands over all events that arrived together at once.
+"""A watch over a `Decoder`, which hands over what arrived together at once and decodes it where it is received.
 
 Does what apimachinery's watch.StreamWatcher does (watch/streamwatcher.go) for the one source that brings events in
-batches: the lock of the result channel is taken once a batch, and its reader woken at most once.
+batches: the lock of the result channel is taken once a batch, its receiver is woken at most once, and what waits in the
+channel are lines, not objects.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from clientgo import klog
 from clientgo.apimachinery.api.errors import ErrorReporter
@@ -25,37 +27,67 @@ _RESULT_BUFFER = 1024
 _STOP_PATIENCE = 5.0
 
 
-class _EventChannel(Channel[Event]):
-    def send_all(self, events: Sequence[Event]) -> None:
-        """Send the events in order, as many as there is room for under one lock. Raises ChannelClosed."""
-        position, end = 0, len(events)
+class _EventChannel(Channel[Any]):
+    """Takes lines and gives events: a line is decoded by the thread that receives it, in the moment it does.
+
+    A line that cannot be decoded becomes an ERROR event, and is the last that comes.
+    """
+
+    def __init__(self, decode_line: Callable[[str], Event], on_failure: Callable[[Exception], Event]) -> None:
+        super().__init__(_RESULT_BUFFER)
+        self._decode_line = decode_line
+        self._on_failure = on_failure
+        self._broken = False
+
+    def send_all(self, lines: Sequence[str]) -> None:
+        """Send the lines in order, as many as there is room for under one lock. Raises ChannelClosed."""
+        position, end = 0, len(lines)
         while position < end:
             with self._lock:
-                if self._closed:
+                if self._closed or self._broken:
                     raise ChannelClosed("send on closed channel")
                 while self._receivers and position < end:
-                    self._send_now(events[position])
+                    self._send_now(lines[position])
                     position += 1
-                room = self._capacity - len(self._buffer)
-                taken = events[position : position + room]
+                taken = lines[position : position + self._capacity - len(self._buffer)]
                 self._buffer.extend(taken)
                 position += len(taken)
             if position < end:
-                self.send(events[position])
+                self.send(lines[position])
                 position += 1
 
     def abandon(self) -> None:
         """Close the channel and throw away what nobody took; closing twice does nothing."""
         with self._lock:
             self._buffer.clear()
-            closed = self._closed
-        if not closed:
-            self.close_quietly()
+        self.close_quietly()
 
     def close_quietly(self) -> None:
         """Close, unless it is closed."""
         with contextlib.suppress(ChannelClosed):
             self.close()
+
+    # These two run with the channel's lock held, as in Channel; every way to receive comes through one of them.
+
+    def _send_now(self, value: Any) -> bool:
+        if not self._receivers or self._closed:
+            return super()._send_now(value)
+        return super()._send_now(self._event(value))
+
+    def _receive_now(self) -> tuple[Any, bool, bool]:
+        value, ok, ready = super()._receive_now()
+        return (self._event(cast("str | Event", value)), True, True) if ok else (value, ok, ready)
+
+    def _event(self, value: str | Event) -> Event:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._decode_line(value)
+        except Exception as err:
+            # Nothing behind it can be trusted.
+            self._broken = True
+            self._buffer.clear()
+            return self._on_failure(err)
 
 
 class BatchedStreamWatcher:
@@ -68,7 +100,7 @@ class BatchedStreamWatcher:
         self._source = source
         self._reporter = reporter
         self._logger = logger
-        self._result = _EventChannel(_RESULT_BUFFER)
+        self._result = _EventChannel(source.decode_line, self._failed)
         # Guards _stopped; held for nothing else.
         self._lock = threading.Lock()
         self._stopped = False
@@ -98,15 +130,15 @@ class BatchedStreamWatcher:
             self._result.close_quietly()
 
     def _receive_until_done(self) -> None:
-        decode, send = self._source.decode_available, self._result.send_all
+        read, send = self._source.read_lines, self._result.send_all
         try:
             while True:
                 try:
-                    events = decode()
+                    lines = read()
                 except Exception as err:
                     self._report(err)
                     return
-                send(events)
+                send(lines)
         except ChannelClosed:
             return
 
@@ -120,8 +152,16 @@ class BatchedStreamWatcher:
         elif is_probable_eof(err) or is_timeout(err):
             self._logger.v(5).info("Unable to decode an event from the watch stream", err=err)
         else:
-            shown = ValueError(f"unable to decode an event from the watch stream: {err}")
-            self._result.send_all([Event(EventType.ERROR, self._reporter.as_object(shown))])
+            self._result.send(self._error_event(err))
+
+    def _failed(self, err: Exception) -> Event:
+        """What the receiver of a line that is no event gets. Ends the reading."""
+        self._source.close()
+        return self._error_event(err)
+
+    def _error_event(self, err: Exception) -> Event:
+        shown = ValueError(f"unable to decode an event from the watch stream: {err}")
+        return Event(EventType.ERROR, self._reporter.as_object(shown))
 
     def __repr__(self) -> str:
         return (
