@@ -24,7 +24,7 @@ A failure prints the shortest script Hypothesis found. It runs as it stands, wit
         q.get()  # 'a'
         q.add('a')
         q.done('a')
-        q.get()  # blocks, expected 'a'
+        q.get()  # blocks  # <- nothing returned by get, expected 'a'
 """
 
 from __future__ import annotations
@@ -452,7 +452,7 @@ class QueueSession:
         if call is not None and may_block_in is None and not call.done:
             self._fail("blocks")
         if Counter(map(repr, answers)) != Counter(map(repr, expected)):
-            self._fail(f"expected {_answers_text(expected)}, got {_answers_text(answers)}")
+            self._fail(f"{_text(answers)} returned by get, expected {_text(expected)}")
         self._gets = [get for get in self._gets if not get.done]
         self._check_drains(line, drains_before)
         self._check_state()
@@ -557,8 +557,8 @@ class QueueSession:
         return "\n".join(lines)
 
 
-def _answers_text(answers: Sequence[Item]) -> str:
-    return f"get to return {', '.join(map(repr, answers))}" if answers else "no get to return"
+def _text(answers: Sequence[Item]) -> str:
+    return ", ".join(map(repr, answers)) if answers else "nothing"
 
 
 class DelayingQueueSession(QueueSession):

@@ -125,12 +125,13 @@ class DecidesToSleepBeforeItTakesTheLock(SimpleDelayingQueue):
                     self.waiting_changed.wait(rest)
 
 
-RACY = [
-    MissesAShutdownBetweenLookingAndSleeping,
-    DrainMissesTheLastDone,
-    DoneDecidesWithoutTheLock,
-    MarksTheItemAsProcessedTooLate,
-    ClearsTheEventAfterLooking,
+RACY: list[tuple[Any, dict[str, Any]]] = [
+    (MissesAShutdownBetweenLookingAndSleeping, {}),
+    (DrainMissesTheLastDone, {}),
+    (DoneDecidesWithoutTheLock, {}),
+    (MarksTheItemAsProcessedTooLate, {}),
+    (ClearsTheEventAfterLooking, {}),
+    (DecidesToSleepBeforeItTakesTheLock, {"delay": 0.5, "producers": 1, "rounds": 1}),
 ]
 
 
@@ -147,15 +148,10 @@ def find_race(new_queue: Any, **scenario: Any) -> None:
     search()
 
 
-@pytest.mark.parametrize("mutant", RACY, ids=lambda mutant: mutant.__name__)
-def test_the_schedules_find_the_race(mutant: Any) -> None:
+@pytest.mark.parametrize(("mutant", "scenario"), RACY, ids=lambda value: getattr(value, "__name__", ""))
+def test_the_schedules_find_the_race(mutant: Any, scenario: dict[str, Any]) -> None:
     with pytest.raises(AssertionError):
-        find_race(mutant)
-
-
-def test_the_schedules_find_the_race_of_a_delaying_queue() -> None:
-    with pytest.raises(AssertionError):
-        find_race(DecidesToSleepBeforeItTakesTheLock, producers=1, rounds=1, delay=0.5)
+        find_race(mutant, **scenario)
 
 
 @settings(max_examples=200)

@@ -83,7 +83,7 @@ def test_delayed_items_come_under_every_schedule(
 
 
 @pytest.mark.parametrize("new_queue", ALL, ids=lambda value: value.__name__)
-@given(schedule=synctest.schedules(max_picks=128), drain_after=DRAIN_AFTER)
+@given(schedule=synctest.schedules(decisions=300), drain_after=DRAIN_AFTER)
 def test_no_race_between_any_two_lines_of_the_queue(
     new_queue: Any, schedule: synctest.Schedule, drain_after: int | None
 ) -> None:

@@ -635,7 +635,7 @@ def test_hypothesis_shrinks_a_race_to_one_preemption() -> None:
     failing: list[synctest.Schedule] = []
 
     @settings(database=None, max_examples=300, derandomize=True)
-    @given(schedule=synctest.schedules())
+    @given(schedule=synctest.schedules(decisions=20))
     def check(schedule: synctest.Schedule) -> None:
         try:
             synctest.run(racy_counter, schedule, preempt_in=[THIS_MODULE])
