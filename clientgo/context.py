@@ -272,13 +272,18 @@ def with_cancel(parent: Context) -> tuple[Context, CancelFunc]:
 
     Call the function when the work is done, or the context stays registered with its parent. It may be called from any
     thread and more than once.
+
+    Go: context.WithCancel.
     """
     ctx = _CancelContext(parent)
     return ctx, lambda: ctx.cancel(Canceled, None)
 
 
 def with_cancel_cause(parent: Context) -> tuple[Context, CancelCauseFunc]:
-    """As `with_cancel`; the cancel function takes the reason that `cause(ctx)` then returns (None: Canceled)."""
+    """As `with_cancel`; the cancel function takes the reason that `cause(ctx)` then returns (None: Canceled).
+
+    Go: context.WithCancelCause.
+    """
     ctx = _CancelContext(parent)
     return ctx, lambda cause: ctx.cancel(Canceled, cause)
 
@@ -289,6 +294,8 @@ def with_deadline(
     """A context that is cancelled with DeadlineExceeded when `clock` (the real one by default) reaches `deadline`.
 
     `deadline` is in seconds of that clock (`clock.now() + 5.0`). A parent's earlier deadline wins.
+
+    Go: context.WithDeadline.
     """
     return with_deadline_cause(parent, deadline, None, clock)
 
@@ -296,7 +303,10 @@ def with_deadline(
 def with_deadline_cause(
     parent: Context, deadline: float, cause: BaseException | None, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """As `with_deadline`; `cause` is what `cause(ctx)` returns when the deadline was the reason."""
+    """As `with_deadline`; `cause` is what `cause(ctx)` returns when the deadline was the reason.
+
+    Go: context.WithDeadlineCause.
+    """
     limit = parent.deadline()
     if limit is not None and limit <= deadline:
         return with_cancel(parent)
@@ -308,25 +318,28 @@ def with_deadline_cause(
 def with_timeout(
     parent: Context, seconds: float, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """`with_deadline` at now + `seconds`."""
+    """`with_deadline` at now + `seconds`. Go: context.WithTimeout."""
     return with_timeout_cause(parent, seconds, None, clock)
 
 
 def with_timeout_cause(
     parent: Context, seconds: float, cause: BaseException | None, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """`with_deadline_cause` at now + `seconds`."""
+    """`with_deadline_cause` at now + `seconds`. Go: context.WithTimeoutCause."""
     clock = clock or REAL_CLOCK
     return with_deadline_cause(parent, clock.now() + seconds, cause, clock)
 
 
 def with_value(parent: Context, key: object, value: object) -> Context:
-    """A context in which `value(key)` is `value`. Use a private object or class as key, never a plain string."""
+    """A context in which `value(key)` is `value`. Use a private object or class as key, never a plain string.
+
+    Go: context.WithValue.
+    """
     return _ValueContext(parent, key, value)
 
 
 def without_cancel(parent: Context) -> Context:
-    """A context with the parent's values that is not cancelled with it."""
+    """A context with the parent's values that is not cancelled with it. Go: context.WithoutCancel."""
     return _DetachedContext(parent)
 
 
@@ -334,12 +347,17 @@ def after_func(ctx: Context, fn: Callable[[], None]) -> Callable[[], bool]:
     """Run `fn` in a thread of its own once `ctx` is done; the returned function prevents that (True if it did).
 
     Unlike `Context.add_done_callback` a slow `fn` does not hold up the cancelling thread.
+
+    Go: context.AfterFunc.
     """
     return ctx.add_done_callback(lambda: threading.Thread(target=fn, name="context-after-func", daemon=True).start())
 
 
 def cause(ctx: Context) -> BaseException | None:
-    """Why `ctx` is done: the reason given to its cancel function or deadline, otherwise `ctx.err()`."""
+    """Why `ctx` is done: the reason given to its cancel function or deadline, otherwise `ctx.err()`.
+
+    Go: context.Cause.
+    """
     return ctx.cause()
 
 

@@ -84,7 +84,7 @@ class Gates(Protocol):
     """Answers whether a feature is on (Go: features.Gates)."""
 
     def enabled(self, key: Feature) -> bool:
-        """Whether the feature is on. Raises LookupError when nobody knows it (Go panics)."""
+        """Whether the feature is on. Raises LookupError when nobody knows it (Go panics). Go: Gates.Enabled."""
         ...
 
 
@@ -92,7 +92,7 @@ class Registry(Protocol):
     """Feature gates of a program, which can take over those of this library (Go: features.Registry)."""
 
     def add(self, features: Mapping[Feature, FeatureSpec]) -> None:
-        """Take over these gates; raises what it does not like about them."""
+        """Take over these gates; raises what it does not like about them. Go: Registry.Add."""
         ...
 
 
@@ -100,22 +100,31 @@ class VersionedRegistry(Protocol):
     """As Registry, with the history of each gate (Go: features.VersionedRegistry)."""
 
     def add_versioned(self, features: Mapping[Feature, VersionedSpecs]) -> None:
-        """Take over these gates; raises what it does not like about them."""
+        """Take over these gates; raises what it does not like about them. Go: VersionedRegistry.AddVersioned."""
         ...
 
 
 def feature_gates() -> Gates:
-    """The gates in force: `replace_feature_gates` may have put in others than the environment's."""
+    """The gates in force: `replace_feature_gates` may have put in others than the environment's.
+
+    Go: features.FeatureGates.
+    """
     return _feature_gates
 
 
 def add_features_to_existing_feature_gates(registry: Registry) -> None:
-    """Register this library's gates with the program's own; then call `replace_feature_gates` with those."""
+    """Register this library's gates with the program's own; then call `replace_feature_gates` with those.
+
+    Go: features.AddFeaturesToExistingFeatureGates.
+    """
     registry.add(_unversioned_feature_gates(_default_versioned_feature_gates))
 
 
 def add_versioned_features_to_existing_feature_gates(registry: VersionedRegistry) -> None:
-    """As `add_features_to_existing_feature_gates`, with the history of each gate."""
+    """As `add_features_to_existing_feature_gates`, with the history of each gate.
+
+    Go: features.AddVersionedFeaturesToExistingFeatureGates.
+    """
     registry.add_versioned(_default_versioned_feature_gates)
 
 
@@ -123,6 +132,8 @@ def replace_feature_gates(new_feature_gates: Gates) -> None:
     """Let the program's own gates decide from now on.
 
     Logs an error when the default ones were used before: what was built meanwhile may have gone by another answer.
+
+    Go: features.ReplaceFeatureGates.
     """
     if _replace_feature_gates_with_warning_indicator(new_feature_gates):
         utilruntime.handle_error_with_context(

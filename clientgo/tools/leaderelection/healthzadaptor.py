@@ -26,18 +26,18 @@ class HealthzAdaptor:
         self._timeout = timeout
 
     def name(self) -> str:
-        """The name of the check."""
+        """The name of the check. Go: HealthzAdaptor.Name."""
         return "leaderElection"
 
     def check(self, req: object = None) -> None:
-        """Raise when the process is not healthy. `req`, the HTTP request, is not used."""
+        """Raise when the process is not healthy. `req`, the HTTP request, is not used. Go: HealthzAdaptor.Check."""
         with self._pointer_lock:
             le = self._le
         if le is not None:
             le.check(self._timeout)
 
     def set_leader_election(self, le: LeaderElector) -> None:
-        """The elector to watch from now on."""
+        """The elector to watch from now on. Go: HealthzAdaptor.SetLeaderElection."""
         with self._pointer_lock:
             self._le = le
 

@@ -82,7 +82,10 @@ class LeaderElectionConfig:
 
 
 def new_leader_elector(lec: LeaderElectionConfig) -> LeaderElector:
-    """An elector for the configuration. Raises ValueError, with Go's text, when it makes no sense."""
+    """An elector for the configuration. Raises ValueError, with Go's text, when it makes no sense.
+
+    Go: leaderelection.NewLeaderElector.
+    """
     _validate(lec)
     elector = LeaderElector(lec)
     elector._metrics.off(lec.name)
@@ -136,6 +139,8 @@ class LeaderElector:
 
         `on_stopped_leading` runs in this thread as soon as leading has ended; then `run` joins the threads of the other
         callbacks. To stand for election again make a new elector.
+
+        Go: LeaderElector.Run.
         """
         stopped = self._config.callbacks.on_stopped_leading
         assert stopped is not None
@@ -165,11 +170,14 @@ class LeaderElector:
             started(leading)
 
     def get_leader(self) -> str:
-        """The identity of the leader seen last, "" if none."""
+        """The identity of the leader seen last, "" if none. Go: LeaderElector.GetLeader."""
         return self._get_observed_record().holder_identity
 
     def is_leader(self) -> bool:
-        """Whether the leader seen last is this process. It may have lost the lock without knowing it yet."""
+        """Whether the leader seen last is this process. It may have lost the lock without knowing it yet.
+
+        Go: LeaderElector.IsLeader.
+        """
         return self._get_observed_record().holder_identity == self._lock.identity()
 
     def _acquire(self, ctx: Context) -> bool:
@@ -377,7 +385,10 @@ class LeaderElector:
             self._callback_threads.start(lambda: report(leader), name="leader-election-new-leader")
 
     def check(self, max_tolerable_expired_lease: float) -> None:
-        """Raise RuntimeError when this process leads by a lease that ended more than that many seconds ago."""
+        """Raise RuntimeError when this process leads by a lease that ended more than that many seconds ago.
+
+        Go: LeaderElector.Check.
+        """
         with self._observed_record_lock:
             last_observation = self._observed_time
             leads = self._observed_record.holder_identity == self._lock.identity()
@@ -414,6 +425,8 @@ def run_or_die(ctx: Context, lec: LeaderElectionConfig) -> None:
     """Make an elector, connect its health check, and run it; see `LeaderElector.run`.
 
     Raises ValueError for a bad configuration (Go panics).
+
+    Go: leaderelection.RunOrDie.
     """
     le = new_leader_elector(lec)
     if lec.watch_dog is not None:

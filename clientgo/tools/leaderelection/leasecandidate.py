@@ -40,7 +40,10 @@ class CacheSyncWaiter(Protocol):
     """Waits for the candidate's informer: its informer factory (Go: leaderelection.CacheSyncWaiter)."""
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> Mapping[type, bool]:
-        """Block until the caches have synced or `stop_ch` is set; says of each whether it did."""
+        """Block until the caches have synced or `stop_ch` is set; says of each whether it did.
+
+        Go: CacheSyncWaiter.WaitForCacheSync.
+        """
         ...
 
 
@@ -72,7 +75,10 @@ class LeaseCandidate:
         self._has_synced = candidates.informer().add_event_handler(handler).has_synced
 
     def run(self, ctx: Context) -> None:
-        """Create the object, renew it every five minutes and whenever it is pinged, until `ctx` is done. Blocks."""
+        """Create the object, renew it every five minutes and whenever it is pinged, until `ctx` is done. Blocks.
+
+        Go: LeaseCandidate.Run.
+        """
         ctx = klog.new_context(ctx, klog.from_context(ctx).with_name("leasecandidate"))
         worker = threading.Thread(target=self._run_worker, args=(ctx,), name="leasecandidate-worker", daemon=True)
         started = False
@@ -155,7 +161,7 @@ def new_candidate(
     emulation_version: str,
     strategy: str,
 ) -> tuple[LeaseCandidate, CacheSyncWaiter]:
-    """A candidate for the Lease `target_lease`, and what waits for its informer."""
+    """A candidate for the Lease `target_lease`, and what waits for its informer. Go: leaderelection.NewCandidate."""
     from clientgo import informers  # hundreds of kinds, of which the other electors need none
 
     def select_candidate(options: metav1.ListOptions) -> None:

@@ -12,15 +12,15 @@ class LeaderMetric(Protocol):
     """Told about the elections of a process, by their names (Go: leaderelection.LeaderMetric). Thread-safe."""
 
     def on(self, name: str) -> None:
-        """This process leads now."""
+        """This process leads now. Go: LeaderMetric.On."""
         ...
 
     def off(self, name: str) -> None:
-        """This process does not lead, or not any more."""
+        """This process does not lead, or not any more. Go: LeaderMetric.Off."""
         ...
 
     def slowpath_exercised(self, name: str) -> None:
-        """A renewal needed a read of the lock first."""
+        """A renewal needed a read of the lock first. Go: LeaderMetric.SlowpathExercised."""
         ...
 
 
@@ -28,7 +28,7 @@ class MetricsProvider(Protocol):
     """Makes the metrics (Go: leaderelection.MetricsProvider)."""
 
     def new_leader_metric(self) -> LeaderMetric:
-        """A metric for one elector."""
+        """A metric for one elector. Go: MetricsProvider.NewLeaderMetric."""
         ...
 
 
@@ -71,5 +71,8 @@ _global_metrics_factory = _LeaderMetricsFactory()
 
 
 def set_provider(metrics_provider: MetricsProvider) -> None:
-    """Use this provider for all electors made from now on. Only the first call counts."""
+    """Use this provider for all electors made from now on. Only the first call counts.
+
+    Go: leaderelection.SetProvider.
+    """
     _global_metrics_factory.set_provider(metrics_provider)

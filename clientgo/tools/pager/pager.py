@@ -25,7 +25,7 @@ ListPageFunc = Callable[[Context, metav1.ListOptions], Any]
 
 
 def simple_page_func(fn: Callable[[metav1.ListOptions], Any]) -> ListPageFunc:
-    """A ListPageFunc of a function that takes no context."""
+    """A ListPageFunc of a function that takes no context. Go: pager.SimplePageFunc."""
     return lambda _ctx, opts: fn(opts)
 
 
@@ -53,11 +53,16 @@ class ListPager:
 
         Several pages are joined to one list with the first page's resource version; a single page is returned as it
         came. Raises what the page function raises, and `ctx.err()` when the context is done before a page.
+
+        Go: ListPager.List.
         """
         return self._list(ctx, options)
 
     def list_with_alloc(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
-        """As `list`. Go has two because a kept item may keep its whole page in memory there."""
+        """As `list`. Go has two because a kept item may keep its whole page in memory there.
+
+        Go: ListPager.ListWithAlloc.
+        """
         return self._list(ctx, options)
 
     def _list(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
@@ -95,11 +100,13 @@ class ListPager:
         What `fn` raises ends the loop at once and is raised. Otherwise raises what the page function raises after the
         items before it were processed, also an Expired error between two pages; and `ctx.err()`. Blocks, and returns
         only when the other thread has ended: a page function should heed its context.
+
+        Go: ListPager.EachListItem.
         """
         self._each_list_chunk_buffered(ctx, options, lambda page: meta.each_list_item(page, fn))
 
     def each_list_item_with_alloc(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
-        """As `each_list_item`; see `list_with_alloc`."""
+        """As `each_list_item`; see `list_with_alloc`. Go: ListPager.EachListItemWithAlloc."""
         self.each_list_item(ctx, options, fn)
 
     def _each_list_chunk_buffered(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
@@ -151,7 +158,10 @@ class ListPager:
 
 
 def new(fn: ListPageFunc) -> ListPager:
-    """A pager with pages of 500, 10 of them read ahead, that falls back to a full list when one expires."""
+    """A pager with pages of 500, 10 of them read ahead, that falls back to a full list when one expires.
+
+    Go: pager.New.
+    """
     return ListPager(
         page_fn=fn,
         page_size=_DEFAULT_PAGE_SIZE,

@@ -64,7 +64,10 @@ class _EventProcessor:
 def new_indexer_informer_watcher(
     lw: cache.ListerWatcher, obj_type: object
 ) -> tuple[cache.Indexer, cache.Controller, Interface, Done]:
-    """As `new_indexer_informer_watcher_with_logger`, with the background logger."""
+    """As `new_indexer_informer_watcher_with_logger`, with the background logger.
+
+    Go: watch.NewIndexerInformerWatcher.
+    """
     return new_indexer_informer_watcher_with_logger(klog.background(), lw, obj_type)
 
 
@@ -75,6 +78,8 @@ def new_indexer_informer_watcher_with_logger(
 
     Stopping the watch stops the informer. The result channel is never closed, as in Go. A delete that was missed shows
     the last known object: whether its deletionTimestamp is set tells them apart.
+
+    Go: watch.NewIndexerInformerWatcherWithLogger.
     """
     events: Channel[Event] = Channel()
     watcher = ProxyWatcher(events)

@@ -47,15 +47,18 @@ class RetryWatcher:
         threading.Thread(target=self._receive, name="retry-watcher", daemon=True).start()
 
     def result_chan(self) -> Channel[Event]:
-        """The events, without bookmarks; unbuffered, and closed when the watcher has ended."""
+        """The events, without bookmarks; unbuffered, and closed when the watcher has ended.
+
+        Go: RetryWatcher.ResultChan.
+        """
         return self._result_chan
 
     def stop(self) -> None:
-        """Make the watcher end. Does not block: `done` tells when it has."""
+        """Make the watcher end. Does not block: `done` tells when it has. Go: RetryWatcher.Stop."""
         self._cancel(RuntimeError("asked to stop"))
 
     def done(self) -> Done:
-        """Set when the watcher has ended."""
+        """Set when the watcher has ended. Go: RetryWatcher.Done."""
         return self._done
 
     def _receive(self) -> None:
@@ -187,7 +190,7 @@ def _retry_after(status: Any) -> float:
 
 
 def new_retry_watcher(initial_resource_version: str, watcher_client: cache.Watcher) -> RetryWatcher:
-    """As `new_retry_watcher_with_context`, without a context. Deprecated in Go."""
+    """As `new_retry_watcher_with_context`, without a context. Deprecated in Go. Go: watch.NewRetryWatcher."""
     return new_retry_watcher_with_context(
         context.background(), initial_resource_version, cache.to_watcher_with_context(watcher_client)
     )
@@ -199,6 +202,8 @@ def new_retry_watcher_with_context(
     """A watch from `initial_resource_version` on that is started again when it ends, at most once a second.
 
     Raises ValueError for the versions "" and "0", which a server answers with whatever it has.
+
+    Go: watch.NewRetryWatcherWithContext.
     """
     return _new_retry_watcher(ctx, initial_resource_version, watcher_client, 1.0)
 

@@ -58,6 +58,8 @@ def until_without_retry(ctx: Context, watcher: Interface, *conditions: Condition
     Each condition is asked about the event that met the one before, then about the following ones. None only without
     conditions. Raises ErrWatchClosed when the watch ends, an error that is `wait.interrupted` when the context is done,
     and what a condition raises. A watch ends at any time, for many reasons: prefer `until` or `until_with_sync`.
+
+    Go: watch.UntilWithoutRetry.
     """
     try:
         last_event: Event | None = None
@@ -90,6 +92,8 @@ def until(
 
     Therefore it cannot go on when the server no longer has the version it was interrupted at. Use it where the exact
     sequence counts, in tests for instance. Raises ValueError for the versions "" and "0".
+
+    Go: watch.Until.
     """
     watcher = new_retry_watcher_with_context(
         ctx, initial_resource_version, cache.to_watcher_with_context(watcher_client)
@@ -112,6 +116,8 @@ def until_with_sync(
     With a `precondition` it waits until the informer's store has synced and asks it first; None is returned when that
     is met already. Returns only after the informer has stopped. Raises RuntimeError when the context is done before the
     store has synced.
+
+    Go: watch.UntilWithSync.
     """
     indexer, informer, watcher, done = new_indexer_informer_watcher_with_logger(klog.from_context(ctx), lw, obj_type)
     try:
@@ -127,7 +133,10 @@ def until_with_sync(
 
 
 def context_with_optional_timeout(parent: Context, timeout: float) -> tuple[Context, CancelFunc]:
-    """`context.with_timeout`, where 0 seconds mean no timeout. A negative one is logged and counts as 0."""
+    """`context.with_timeout`, where 0 seconds mean no timeout. A negative one is logged and counts as 0.
+
+    Go: watch.ContextWithOptionalTimeout.
+    """
     if timeout < 0:
         klog.from_context(parent).error(None, "Timeout for context shall not be negative")
         timeout = 0

@@ -14,6 +14,8 @@ def home_dir() -> str:
 
     On Windows, in this order: the first of HOME, HOMEDRIVE+HOMEPATH and USERPROFILE that contains .kube/config; the
     first of HOME, USERPROFILE and HOMEDRIVE+HOMEPATH that exists and can be written; that exists; that is set.
+
+    Go: homedir.HomeDir.
     """
     home = os.environ.get("HOME", "")
     if sys.platform != "win32":

@@ -20,6 +20,8 @@ def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: 
     """Call `fn` until it does not raise, at most `backoff.steps` times, with the backoff's delays in between.
 
     An error that is not `retriable` is raised at once, the last one when the tries are used up. Blocks.
+
+    Go: retry.OnError.
     """
     last_err: Exception | None = None
 
@@ -55,5 +57,7 @@ def retry_on_conflict(backoff: wait.Backoff, fn: Callable[[], object]) -> None:
             foos.update(ctx, foo)
 
         retry.retry_on_conflict(retry.DEFAULT_RETRY, update)
+
+    Go: retry.RetryOnConflict.
     """
     on_error(backoff, errors.is_conflict, fn)

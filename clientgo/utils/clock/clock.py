@@ -43,11 +43,11 @@ class PassiveClock(Protocol):
     """Tells the time (Go: clock.PassiveClock)."""
 
     def now(self) -> float:
-        """Seconds since the Unix epoch; never goes backwards on a real clock."""
+        """Seconds since the Unix epoch; never goes backwards on a real clock. Go: PassiveClock.Now."""
         ...
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until now."""
+        """Seconds from `ts` until now. Go: PassiveClock.Since."""
         ...
 
 
@@ -55,15 +55,18 @@ class Timer(Protocol):
     """Fires once, after the duration it was made with or last reset to (Go: clock.Timer)."""
 
     def c(self) -> Channel[float]:
-        """The channel that receives the time when the timer fires; it has room for that value and is never closed."""
+        """The channel that receives the time when the timer fires; it has room for that value and is never closed.
+
+        Go: Timer.C.
+        """
         ...
 
     def stop(self) -> bool:
-        """Keep the timer from firing; False when it has fired or was stopped already."""
+        """Keep the timer from firing; False when it has fired or was stopped already. Go: Timer.Stop."""
         ...
 
     def reset(self, d: float) -> bool:
-        """Fire `d` seconds from now instead; True when the timer had been active."""
+        """Fire `d` seconds from now instead; True when the timer had been active. Go: Timer.Reset."""
         ...
 
 
@@ -71,11 +74,11 @@ class Ticker(Protocol):
     """Fires again and again (Go: clock.Ticker)."""
 
     def c(self) -> Channel[float]:
-        """The channel of the ticks; it holds one, and ticks nobody takes are dropped."""
+        """The channel of the ticks; it holds one, and ticks nobody takes are dropped. Go: Ticker.C."""
         ...
 
     def stop(self) -> None:
-        """End the ticks. The channel stays open."""
+        """End the ticks. The channel stays open. Go: Ticker.Stop."""
         ...
 
 
@@ -83,19 +86,19 @@ class Clock(PassiveClock, Protocol):
     """Tells the time and waits for it (Go: clock.Clock)."""
 
     def after(self, d: float) -> Channel[float]:
-        """The channel of a new timer that cannot be stopped."""
+        """The channel of a new timer that cannot be stopped. Go: Clock.After."""
         ...
 
     def new_timer(self, d: float) -> Timer:
-        """A timer that fires in `d` seconds; at once if `d` is not positive."""
+        """A timer that fires in `d` seconds; at once if `d` is not positive. Go: Clock.NewTimer."""
         ...
 
     def sleep(self, d: float) -> None:
-        """Block for `d` seconds. Nothing can wake it: prefer `context.sleep`."""
+        """Block for `d` seconds. Nothing can wake it: prefer `context.sleep`. Go: Clock.Sleep."""
         ...
 
     def tick(self, d: float) -> Channel[float] | None:
-        """The channel of a new ticker that cannot be stopped; None when `d` is not positive."""
+        """The channel of a new ticker that cannot be stopped; None when `d` is not positive. Go: Clock.Tick."""
         ...
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
@@ -111,7 +114,7 @@ class WithTicker(Clock, Protocol):
     """A Clock that makes tickers (Go: clock.WithTicker)."""
 
     def new_ticker(self, d: float) -> Ticker:
-        """A ticker with period `d` seconds. Raises ValueError when `d` is not positive."""
+        """A ticker with period `d` seconds. Raises ValueError when `d` is not positive. Go: WithTicker.NewTicker."""
         ...
 
 
@@ -120,7 +123,10 @@ class WithDelayedExecution(Clock, Protocol):
     """A Clock that runs functions later (Go: clock.WithDelayedExecution)."""
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """Run `f` in a thread of its own in `d` seconds, unless the returned timer is stopped before."""
+        """Run `f` in a thread of its own in `d` seconds, unless the returned timer is stopped before.
+
+        Go: WithDelayedExecution.AfterFunc.
+        """
         ...
 
 
@@ -129,7 +135,7 @@ class WithTickerAndDelayedExecution(WithTicker, Protocol):
     """A Clock with tickers that also runs functions later (Go: clock.WithTickerAndDelayedExecution)."""
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """As `WithDelayedExecution.after_func`."""
+        """As `WithDelayedExecution.after_func`. Go: WithTickerAndDelayedExecution.AfterFunc."""
         ...
 
 
@@ -279,35 +285,38 @@ class RealClock:
     __slots__ = ()
 
     def now(self) -> float:
-        """Seconds since the Unix epoch; never goes backwards."""
+        """Seconds since the Unix epoch; never goes backwards. Go: RealClock.Now."""
         return _source.now()
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until now."""
+        """Seconds from `ts` until now. Go: RealClock.Since."""
         return _source.now() - ts
 
     def after(self, d: float) -> Channel[float]:
-        """See `Clock.after`."""
+        """See `Clock.after`. Go: RealClock.After."""
         return self.new_timer(d).c()
 
     def new_timer(self, d: float) -> Timer:
-        """See `Clock.new_timer`."""
+        """See `Clock.new_timer`. Go: RealClock.NewTimer."""
         return _RealTimer(d, None)
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """See `WithDelayedExecution.after_func`; the thread is a daemon named "clock-after-func"."""
+        """See `WithDelayedExecution.after_func`; the thread is a daemon named "clock-after-func".
+
+        Go: RealClock.AfterFunc.
+        """
         return _RealTimer(d, f)
 
     def tick(self, d: float) -> Channel[float] | None:
-        """See `Clock.tick`."""
+        """See `Clock.tick`. Go: RealClock.Tick."""
         return self.new_ticker(d).c() if d > 0 else None
 
     def new_ticker(self, d: float) -> Ticker:
-        """See `WithTicker.new_ticker`."""
+        """See `WithTicker.new_ticker`. Go: RealClock.NewTicker."""
         return _RealTicker(d)
 
     def sleep(self, d: float) -> None:
-        """See `Clock.sleep`."""
+        """See `Clock.sleep`. Go: RealClock.Sleep."""
         deadline = self.now() + d
         woken = threading.Condition()
         with woken:

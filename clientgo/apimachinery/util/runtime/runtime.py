@@ -92,12 +92,15 @@ def handle_crash(*additional_handlers: Callable[[BaseException], None]) -> _Cras
 
 
 def handle_crash_with_context(ctx: Context, *additional_handlers: PanicHandler) -> _CrashGuard:
-    """As `handle_crash`, with the context's logger; the handlers get the context too."""
+    """As `handle_crash`, with the context's logger; the handlers get the context too.
+
+    Go: runtime.HandleCrashWithContext.
+    """
     return _CrashGuard(ctx, additional_handlers)
 
 
 def handle_crash_with_logger(logger: klog.Logger, *additional_handlers: PanicHandler) -> _CrashGuard:
-    """As `handle_crash_with_context`, for code that has a logger but no context."""
+    """As `handle_crash_with_context`, for code that has a logger but no context. Go: runtime.HandleCrashWithLogger."""
     return _CrashGuard(klog.new_context(background_context(), logger), additional_handlers)
 
 
@@ -130,7 +133,7 @@ PANIC_HANDLERS: list[PanicHandler] = [_log_panic]
 
 
 def error_to_string(err: BaseException | None, msg: str, /, **pairs: object) -> str:
-    """What `handle_error_with_context` would log, without the header."""
+    """What `handle_error_with_context` would log, without the header. Go: runtime.ErrorToString."""
     return klog.format_message(msg, pairs, err).strip()
 
 
@@ -145,12 +148,14 @@ def handle_error_with_context(ctx: Context, err: BaseException | None, msg: str,
     """Log an error with the context's logger and pass it to the other ERROR_HANDLERS.
 
     The error may be None. Errors are slowed down to a thousand a second: the calling thread may block for 1 ms.
+
+    Go: runtime.HandleErrorWithContext.
     """
     _handle_error(ctx, err, msg, pairs)
 
 
 def handle_error_with_logger(logger: klog.Logger, err: BaseException | None, msg: str, /, **pairs: object) -> None:
-    """As `handle_error_with_context`, for code that has a logger but no context."""
+    """As `handle_error_with_context`, for code that has a logger but no context. Go: runtime.HandleErrorWithLogger."""
     _handle_error(klog.new_context(background_context(), logger), err, msg, pairs)
 
 
@@ -191,7 +196,7 @@ ERROR_HANDLERS: list[ErrorHandler] = [_log_error, _RudimentaryErrorBackoff(0.001
 
 
 def get_caller() -> str:
-    """The dotted name of the function that called the caller of this one."""
+    """The dotted name of the function that called the caller of this one. Go: runtime.GetCaller."""
     try:
         frame = sys._getframe(2)
     except ValueError:
@@ -204,6 +209,8 @@ def recover_from_panic() -> Iterator[None]:
     """`with recover_from_panic(): ...` turns any exception into a RuntimeError that shows where it came from.
 
     Go writes the error to a variable of the caller; here it is raised.
+
+    Go: runtime.RecoverFromPanic.
     """
     try:
         yield
@@ -213,6 +220,6 @@ def recover_from_panic() -> Iterator[None]:
 
 
 def must(err: BaseException | None) -> None:
-    """Raise `err` unless it is None: for errors that cannot happen."""
+    """Raise `err` unless it is None: for errors that cannot happen. Go: runtime.Must."""
     if err is not None:
         raise err

@@ -20,7 +20,7 @@ class Int(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order."""
+        """The items in order. Go: Int.List."""
         return sorted(self)
 
 

@@ -20,7 +20,7 @@ class Int32(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order."""
+        """The items in order. Go: Int32.List."""
         return sorted(self)
 
 

@@ -20,7 +20,7 @@ class Int64(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order."""
+        """The items in order. Go: Int64.List."""
         return sorted(self)
 
 

@@ -29,70 +29,70 @@ class Set(builtins.set[T]):
     __slots__ = ()
 
     def insert(self: SetT, *items: Any) -> SetT:
-        """Add the items; returns this set."""
+        """Add the items; returns this set. Go: Set.Insert."""
         self.update(items)
         return self
 
     def delete(self: SetT, *items: Any) -> SetT:
-        """Remove the items that are there; returns this set."""
+        """Remove the items that are there; returns this set. Go: Set.Delete."""
         self.difference_update(items)
         return self
 
     def clear(self: SetT) -> SetT:  # type: ignore[override]
-        """Remove everything; returns this set."""
+        """Remove everything; returns this set. Go: Set.Clear."""
         super().clear()
         return self
 
     def has(self, item: T) -> bool:
-        """Whether the item is in the set."""
+        """Whether the item is in the set. Go: Set.Has."""
         return item in self
 
     def has_all(self, *items: T) -> bool:
-        """Whether every item is in the set."""
+        """Whether every item is in the set. Go: Set.HasAll."""
         return self.issuperset(items)
 
     def has_any(self, *items: T) -> bool:
-        """Whether at least one of the items is in the set."""
+        """Whether at least one of the items is in the set. Go: Set.HasAny."""
         return not self.isdisjoint(items)
 
     def clone(self: SetT) -> SetT:
-        """A set of its own with the same items."""
+        """A set of its own with the same items. Go: Set.Clone."""
         return type(self)(self)
 
     def difference(self: SetT, *others: Iterable[Any]) -> SetT:
-        """The items that are in none of the others."""
+        """The items that are in none of the others. Go: Set.Difference."""
         return type(self)(super().difference(*others))
 
     def symmetric_difference(self: SetT, other: Iterable[Any]) -> SetT:  # type: ignore[override]
-        """The items that are in exactly one of the two."""
+        """The items that are in exactly one of the two. Go: Set.SymmetricDifference."""
         return type(self)(super().symmetric_difference(other))
 
     def union(self: SetT, *others: Iterable[Any]) -> SetT:  # type: ignore[override]
-        """The items of all the sets."""
+        """The items of all the sets. Go: Set.Union."""
         return type(self)(super().union(*others))
 
     def intersection(self: SetT, *others: Iterable[Any]) -> SetT:
-        """The items that are in all the sets."""
+        """The items that are in all the sets. Go: Set.Intersection."""
         return type(self)(super().intersection(*others))
 
     def is_superset(self, other: Iterable[Any]) -> bool:
-        """Whether every item of the other is in this one."""
+        """Whether every item of the other is in this one. Go: Set.IsSuperset."""
         return self.issuperset(other)
 
     def equal(self, other: Iterable[Any]) -> bool:
-        """Whether both have the same items."""
+        """Whether both have the same items. Go: Set.Equal."""
         return self == builtins.set(other)
 
     def unsorted_list(self) -> builtins.list[T]:
-        """The items in any order."""
+        """The items in any order. Go: Set.UnsortedList."""
         return builtins.list(self)
 
     def pop_any(self) -> tuple[T | None, bool]:
-        """Remove some item: `(item, True)`, or `(None, False)` when there is none."""
+        """Remove some item: `(item, True)`, or `(None, False)` when there is none. Go: Set.PopAny."""
         return (self.pop(), True) if self else (None, False)
 
     def len(self) -> int:
-        """How many items there are."""
+        """How many items there are. Go: Set.Len."""
         return builtins.len(self)
 
 

@@ -20,7 +20,7 @@ class String(Set[str]):
     __slots__ = ()
 
     def list(self) -> builtins.list[str]:
-        """The items in order."""
+        """The items in order. Go: String.List."""
         return sorted(self)
 
 

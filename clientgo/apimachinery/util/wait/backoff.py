@@ -60,16 +60,16 @@ class Backoff:
     """What `duration` may not exceed, in seconds, if positive; when it would, it becomes `cap` and `steps` zero."""
 
     def step(self) -> float:
-        """The delay to wait now, in seconds; moves this backoff on."""
+        """The delay to wait now, in seconds; moves this backoff on. Go: Backoff.Step."""
         delay, self.duration, self.steps = _delay(self.steps, self.duration, self.cap, self.factor, self.jitter)
         return delay
 
     def delay_func(self) -> DelayFunc:
-        """A function that steps a copy of this backoff."""
+        """A function that steps a copy of this backoff. Go: Backoff.DelayFunc."""
         return DelayFunc(dataclasses.replace(self).step)
 
     def timer(self) -> Timer:
-        """A timer with the delays of `delay_func`, as simple a one as they allow."""
+        """A timer with the delays of `delay_func`, as simple a one as they allow. Go: Backoff.Timer."""
         if self.steps > 1 or self.jitter != 0:
             return _timer._VariableTimer(self.delay_func(), _timer._internal_clock)
         if self.duration > 0:
@@ -81,6 +81,8 @@ class Backoff:
 
         An interval that is not positive means the first delay every time; without a factor there is nothing to reset.
         The function is thread-safe.
+
+        Go: Backoff.DelayWithReset.
         """
         if self.factor <= 0:
             return self.delay_func()
@@ -126,22 +128,27 @@ def until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
     """Call `f` again and again until `stop_ch` is set, with `period` seconds between the end of one call and the next.
 
     Blocks. An exception of `f` is logged and the loop goes on.
+
+    Go: wait.Until.
     """
     jitter_until(f, period, 0.0, True, stop_ch)
 
 
 def until_with_context(ctx: Context, f: Callable[[Context], object], period: float) -> None:
-    """As `until`, with a context."""
+    """As `until`, with a context. Go: wait.UntilWithContext."""
     jitter_until_with_context(ctx, f, period, 0.0, True)
 
 
 def non_sliding_until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
-    """As `until`, with `period` counted from the start of each call."""
+    """As `until`, with `period` counted from the start of each call. Go: wait.NonSlidingUntil."""
     jitter_until(f, period, 0.0, False, stop_ch)
 
 
 def non_sliding_until_with_context(ctx: Context, f: Callable[[Context], object], period: float) -> None:
-    """As `until_with_context`, with `period` counted from the start of each call."""
+    """As `until_with_context`, with `period` counted from the start of each call.
+
+    Go: wait.NonSlidingUntilWithContext.
+    """
     jitter_until_with_context(ctx, f, period, 0.0, False)
 
 
@@ -152,6 +159,8 @@ def jitter_until(
 
     A factor that is not positive means no jitter. `sliding`: the period starts when `f` has returned, otherwise before
     it is called. Blocks.
+
+    Go: wait.JitterUntil.
     """
     backoff_until(f, new_jittered_backoff_manager(period, jitter_factor, REAL_CLOCK), sliding, stop_ch)
 
@@ -159,19 +168,22 @@ def jitter_until(
 def jitter_until_with_context(
     ctx: Context, f: Callable[[Context], object], period: float, jitter_factor: float, sliding: bool
 ) -> None:
-    """As `jitter_until`, with a context."""
+    """As `jitter_until`, with a context. Go: wait.JitterUntilWithContext."""
     backoff_until_with_context(ctx, f, new_jittered_backoff_manager(period, jitter_factor, REAL_CLOCK), sliding)
 
 
 def backoff_until(f: Callable[[], object], backoff: BackoffManager, sliding: bool, stop_ch: StopChannel) -> None:
-    """Call `f` until `stop_ch` is set, waiting what `backoff` says; `sliding` as in `jitter_until`. Blocks."""
+    """Call `f` until `stop_ch` is set, waiting what `backoff` says; `sliding` as in `jitter_until`. Blocks.
+
+    Go: wait.BackoffUntil.
+    """
     backoff_until_with_context(context_for_channel(stop_ch), lambda _ctx: f(), backoff, sliding)
 
 
 def backoff_until_with_context(
     ctx: Context, f: Callable[[Context], object], backoff: BackoffManager, sliding: bool
 ) -> None:
-    """As `backoff_until`, with a context."""
+    """As `backoff_until`, with a context. Go: wait.BackoffUntilWithContext."""
     done = ctx.done()
     while not done.is_set():
         timer = None if sliding else backoff.backoff()
@@ -189,7 +201,7 @@ class BackoffManager(Protocol):
     """Says how long to wait before the next turn (Go: wait.BackoffManager). Not thread-safe."""
 
     def backoff(self) -> ClockTimer:
-        """The manager's one timer, set anew; receive from it before the next call."""
+        """The manager's one timer, set anew; receive from it before the next call. Go: BackoffManager.Backoff."""
         ...
 
 
@@ -238,7 +250,10 @@ def new_exponential_backoff_manager(
 
 
 def new_jittered_backoff_manager(duration: float, jitter_factor: float, c: Clock) -> BackoffManager:
-    """The same `duration` every time, plus jitter if the factor is positive. Deprecated in Go."""
+    """The same `duration` every time, plus jitter if the factor is positive. Deprecated in Go.
+
+    Go: wait.NewJitteredBackoffManager.
+    """
     return _TimerBackoffManager(c, lambda: jitter(duration, jitter_factor) if jitter_factor > 0.0 else duration)
 
 
@@ -246,6 +261,8 @@ def exponential_backoff(backoff: Backoff, condition: Callable[[], bool]) -> None
     """Call `condition` at most `backoff.steps` times, until it returns True, with the backoff's delays in between.
 
     Blocks; `backoff` itself is not changed. Raises what the condition raises, and ErrWaitTimeout after the last step.
+
+    Go: wait.ExponentialBackoff.
     """
     backoff = dataclasses.replace(backoff)
     while backoff.steps > 0:
@@ -258,7 +275,10 @@ def exponential_backoff(backoff: Backoff, condition: Callable[[], bool]) -> None
 
 
 def exponential_backoff_with_context(ctx: Context, backoff: Backoff, condition: ConditionWithContextFunc) -> None:
-    """As `exponential_backoff`; raises `ctx.err()` when the context is done, also while waiting."""
+    """As `exponential_backoff`; raises `ctx.err()` when the context is done, also while waiting.
+
+    Go: wait.ExponentialBackoffWithContext.
+    """
     backoff = dataclasses.replace(backoff)
     while backoff.steps > 0:
         err = ctx.err()

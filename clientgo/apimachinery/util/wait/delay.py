@@ -27,7 +27,7 @@ class DelayFunc:
         return self._fn()
 
     def timer(self, c: Clock) -> Timer:
-        """A timer of clock `c` with these delays. Not to be used by several threads."""
+        """A timer of clock `c` with these delays. Not to be used by several threads. Go: DelayFunc.Timer."""
         return _timer._VariableTimer(self._fn, c)
 
     def until(self, ctx: Context, immediate: bool, sliding: bool, condition: ConditionWithContextFunc) -> None:
@@ -35,11 +35,13 @@ class DelayFunc:
 
         `immediate`: check before the first delay. `sliding`: the delay starts after the condition returned, otherwise
         before it was called. Raises what the condition raises, and `ctx.err()` when the context is done.
+
+        Go: DelayFunc.Until.
         """
         loop_condition_until_context(ctx, self.timer(_timer._internal_clock), immediate, sliding, condition)
 
     def concurrent(self) -> DelayFunc:
-        """The same function for several threads, called by one at a time."""
+        """The same function for several threads, called by one at a time. Go: DelayFunc.Concurrent."""
         lock = threading.Lock()
         fn = self._fn
 

@@ -26,6 +26,8 @@ def interrupted(err: BaseException | None) -> bool:
     """Whether waiting ended without an answer: timed out, cancelled, or past its deadline.
 
     Looks along the chain of causes, so `raise X from err` stays interrupted.
+
+    Go: wait.Interrupted.
     """
     while err is not None:
         if isinstance(err, _ErrInterrupted | Canceled | DeadlineExceeded):
@@ -35,5 +37,8 @@ def interrupted(err: BaseException | None) -> bool:
 
 
 def error_interrupted(cause: BaseException | None) -> BaseException:
-    """An error that prints as `cause` and counts as `interrupted`; conditions of their own may raise it."""
+    """An error that prints as `cause` and counts as `interrupted`; conditions of their own may raise it.
+
+    Go: wait.ErrorInterrupted.
+    """
     return cause if isinstance(cause, _ErrInterrupted) else _ErrInterrupted(cause)

@@ -43,6 +43,8 @@ def poll_until_context_cancel(
     """Block until `condition` returns True, asking every `interval` seconds, first at once if `immediate`.
 
     Raises what the condition raises, and `ctx.err()` when the context is done.
+
+    Go: wait.PollUntilContextCancel.
     """
     loop_condition_until_context(ctx, Backoff(duration=interval).timer(), immediate, False, condition)
 
@@ -50,7 +52,10 @@ def poll_until_context_cancel(
 def poll_until_context_timeout(
     ctx: Context, interval: float, timeout: float, immediate: bool, condition: ConditionWithContextFunc
 ) -> None:
-    """As `poll_until_context_cancel`, for at most `timeout` seconds; then DeadlineExceeded is raised."""
+    """As `poll_until_context_cancel`, for at most `timeout` seconds; then DeadlineExceeded is raised.
+
+    Go: wait.PollUntilContextTimeout.
+    """
     deadline_ctx, cancel = context.with_timeout(ctx, timeout)
     try:
         poll_until_context_cancel(deadline_ctx, interval, immediate, condition)
@@ -62,64 +67,66 @@ def poll(interval: float, timeout: float, condition: _Condition) -> None:
     """Ask every `interval` seconds until `condition` returns True; ErrWaitTimeout after `timeout` seconds.
 
     A timeout of 0 means none. The condition is asked once more when the time is over.
+
+    Go: wait.Poll.
     """
     poll_with_context(context.background(), interval, timeout, lambda _ctx: condition())
 
 
 def poll_with_context(ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll`; a context that is done raises ErrWaitTimeout too."""
+    """As `poll`; a context that is done raises ErrWaitTimeout too. Go: wait.PollWithContext."""
     _poll(ctx, False, interval, timeout, condition)
 
 
 def poll_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
-    """As `poll` without a timeout, until `stop_ch` is set."""
+    """As `poll` without a timeout, until `stop_ch` is set. Go: wait.PollUntil."""
     poll_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
 
 
 def poll_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_with_context` without a timeout."""
+    """As `poll_with_context` without a timeout. Go: wait.PollUntilWithContext."""
     _poll(ctx, False, interval, 0.0, condition)
 
 
 def poll_infinite(interval: float, condition: _Condition) -> None:
-    """As `poll` without a timeout."""
+    """As `poll` without a timeout. Go: wait.PollInfinite."""
     poll_infinite_with_context(context.background(), interval, lambda _ctx: condition())
 
 
 def poll_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_with_context` without a timeout."""
+    """As `poll_with_context` without a timeout. Go: wait.PollInfiniteWithContext."""
     _poll(ctx, False, interval, 0.0, condition)
 
 
 def poll_immediate(interval: float, timeout: float, condition: _Condition) -> None:
-    """As `poll`, asking at once first."""
+    """As `poll`, asking at once first. Go: wait.PollImmediate."""
     poll_immediate_with_context(context.background(), interval, timeout, lambda _ctx: condition())
 
 
 def poll_immediate_with_context(
     ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc
 ) -> None:
-    """As `poll_with_context`, asking at once first, even if the context is done."""
+    """As `poll_with_context`, asking at once first, even if the context is done. Go: wait.PollImmediateWithContext."""
     _poll(ctx, True, interval, timeout, condition)
 
 
 def poll_immediate_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
-    """As `poll_until`, asking at once first."""
+    """As `poll_until`, asking at once first. Go: wait.PollImmediateUntil."""
     poll_immediate_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
 
 
 def poll_immediate_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_until_with_context`, asking at once first."""
+    """As `poll_until_with_context`, asking at once first. Go: wait.PollImmediateUntilWithContext."""
     _poll(ctx, True, interval, 0.0, condition)
 
 
 def poll_immediate_infinite(interval: float, condition: _Condition) -> None:
-    """As `poll_infinite`, asking at once first."""
+    """As `poll_infinite`, asking at once first. Go: wait.PollImmediateInfinite."""
     poll_immediate_infinite_with_context(context.background(), interval, lambda _ctx: condition())
 
 
 def poll_immediate_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_infinite_with_context`, asking at once first."""
+    """As `poll_infinite_with_context`, asking at once first. Go: wait.PollImmediateInfiniteWithContext."""
     _poll(ctx, True, interval, 0.0, condition)
 
 

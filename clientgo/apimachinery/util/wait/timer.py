@@ -16,15 +16,15 @@ class Timer(Protocol):
     """Tells a loop when to go round again (Go: wait.Timer). Not for use by several threads."""
 
     def c(self) -> Channel[float]:
-        """The channel that receives a value when the interval is over; starts the first interval."""
+        """The channel that receives a value when the interval is over; starts the first interval. Go: Timer.C."""
         ...
 
     def next(self) -> None:
-        """Start the next interval. Only after the value of the last one was received."""
+        """Start the next interval. Only after the value of the last one was received. Go: Timer.Next."""
         ...
 
     def stop(self) -> None:
-        """Release the timer. Also allowed when it was never used."""
+        """Release the timer. Also allowed when it was never used. Go: Timer.Stop."""
         ...
 
 

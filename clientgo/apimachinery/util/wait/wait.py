@@ -48,7 +48,10 @@ class Group:
         self._threads: list[threading.Thread] = []
 
     def wait(self) -> None:
-        """Block until every thread has ended, also those started meanwhile. Not to be called by one of them."""
+        """Block until every thread has ended, also those started meanwhile. Not to be called by one of them.
+
+        Go: Group.Wait.
+        """
         while True:
             with self._lock:
                 if not self._threads:
@@ -60,15 +63,15 @@ class Group:
                     self._threads.remove(thread)
 
     def start_with_channel(self, stop_ch: StopChannel, f: Callable[[StopChannel], object]) -> None:
-        """Start `f(stop_ch)` in a new thread."""
+        """Start `f(stop_ch)` in a new thread. Go: Group.StartWithChannel."""
         self._start(lambda: f(stop_ch), _name_of(f))
 
     def start_with_context(self, ctx: Context, f: Callable[[Context], object]) -> None:
-        """Start `f(ctx)` in a new thread."""
+        """Start `f(ctx)` in a new thread. Go: Group.StartWithContext."""
         self._start(lambda: f(ctx), _name_of(f))
 
     def start(self, f: Callable[[], object], name: str | None = None) -> None:
-        """Start `f` in a new thread, named after the function unless `name` is given."""
+        """Start `f` in a new thread, named after the function unless `name` is given. Go: Group.Start."""
         self._start(f, name or _name_of(f))
 
     def _start(self, f: Callable[[], object], name: str) -> None:
@@ -92,7 +95,7 @@ def _name_of(f: Callable[..., object]) -> str:
 
 
 def forever(f: Callable[[], object], period: float) -> None:
-    """Call `f` every `period` seconds and never return. Prefer `until`, which can be stopped."""
+    """Call `f` every `period` seconds and never return. Prefer `until`, which can be stopped. Go: wait.Forever."""
     from clientgo.apimachinery.util.wait.backoff import until  # backoff.py stands on this module
 
     until(f, period, NEVER_STOP)
@@ -103,7 +106,10 @@ _jitter_rand: Callable[[], float] = random.random
 
 
 def jitter(duration: float, max_factor: float) -> float:
-    """`duration` plus a random part of up to `max_factor` times it; a factor that is not positive counts as 1."""
+    """`duration` plus a random part of up to `max_factor` times it; a factor that is not positive counts as 1.
+
+    Go: wait.Jitter.
+    """
     if max_factor <= 0.0:
         max_factor = 1.0
     return duration + _jitter_rand() * max_factor * duration
@@ -124,7 +130,7 @@ class ConditionFunc:
         return self._fn()
 
     def with_context(self) -> ConditionWithContextFunc:
-        """The same as a condition that gets a context, and ignores it."""
+        """The same as a condition that gets a context, and ignores it. Go: ConditionFunc.WithContext."""
         fn = self._fn
         return lambda _ctx: fn()
 
@@ -138,6 +144,8 @@ def context_for_channel(parent_ch: StopChannel) -> Context:
 
     Needs no thread of its own, except for a StopChannel that is neither a Signal nor a threading.Event once somebody
     asks for a callback, as deriving another context does: see `channel.add_done_callback`.
+
+    Go: wait.ContextForChannel.
     """
     return _ChannelContext(parent_ch)
 

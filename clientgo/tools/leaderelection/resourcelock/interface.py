@@ -46,6 +46,8 @@ class LeaderElectionRecord:
 
     A leader renews it; when `renew_time` has not changed for `lease_duration_seconds`, by an observer's own clock,
     anybody may take it. The clocks of different machines are never compared.
+
+    Go: resourcelock.LeaderElectionRecord.
     """
 
     holder_identity: str = ""
@@ -84,7 +86,7 @@ class EventRecorder(Protocol):
     """Records an event about an object: an event recorder of tools/record is one (Go: resourcelock.EventRecorder)."""
 
     def eventf(self, obj: Any, event_type: str, reason: str, message: str, *args: object) -> None:
-        """Record an event whose text is `message` with `args` filled in by `%`."""
+        """Record an event whose text is `message` with `args` filled in by `%`. Go: EventRecorder.Eventf."""
         ...
 
 
@@ -105,27 +107,30 @@ class Interface(Protocol):
     """
 
     def get(self, ctx: Context) -> tuple[LeaderElectionRecord, bytes]:
-        """The record, and its bytes to compare with those of last time. Raises a NotFound StatusError if none."""
+        """The record, and its bytes to compare with those of last time. Raises a NotFound StatusError if none.
+
+        Go: Interface.Get.
+        """
         ...
 
     def create(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Create the record; fails when there is one."""
+        """Create the record; fails when there is one. Go: Interface.Create."""
         ...
 
     def update(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Replace the record; fails when somebody else changed it since this lock last saw it."""
+        """Replace the record; fails when somebody else changed it since this lock last saw it. Go: Interface.Update."""
         ...
 
     def record_event(self, s: str) -> None:
-        """Record what happened to this candidate as an event."""
+        """Record what happened to this candidate as an event. Go: Interface.RecordEvent."""
         ...
 
     def identity(self) -> str:
-        """The name of this candidate."""
+        """The name of this candidate. Go: Interface.Identity."""
         ...
 
     def describe(self) -> str:
-        """What to call the lock in a log."""
+        """What to call the lock in a log. Go: Interface.Describe."""
         ...
 
 
@@ -140,6 +145,8 @@ def new(
     """The lock of the given type; LEASES_RESOURCE_LOCK is the only one left. `core_client` is not used any more.
 
     Raises ValueError for all others, saying what became of them.
+
+    Go: resourcelock.New.
     """
     return new_with_labels(lock_type, ns, name, core_client, coordination_client, rlc, None)
 
@@ -153,7 +160,7 @@ def new_with_labels(
     rlc: ResourceLockConfig,
     labels: Mapping[str, str] | None,
 ) -> Interface:
-    """As `new`, with labels for the object that holds the lock."""
+    """As `new`, with labels for the object that holds the lock. Go: resourcelock.NewWithLabels."""
     from clientgo.tools.leaderelection.resourcelock.leaselock import LeaseLock  # it implements the Interface above
 
     if lock_type in _REMOVED_RESOURCE_LOCKS:
@@ -173,7 +180,10 @@ def new_from_kubeconfig(
     kubeconfig: rest.Config,
     renew_deadline: float,
 ) -> Interface:
-    """As `new`, with a client of its own that gives every request up in half of `renew_deadline`, at least a second."""
+    """As `new`, with a client of its own that gives every request up in half of `renew_deadline`, at least a second.
+
+    Go: resourcelock.NewFromKubeconfig.
+    """
     # The typed clients stand above this package: only who calls this function needs them.
     from clientgo import kubernetes, rest
 

@@ -55,13 +55,13 @@ class LeaseLock:
         self._lease: coordinationv1.Lease | None = None
 
     def get(self, ctx: Context) -> tuple[LeaderElectionRecord, bytes]:
-        """See `Interface.get`."""
+        """See `Interface.get`. Go: LeaseLock.Get."""
         self._lease = self._leases().get(ctx, self.lease_meta.name)
         record = lease_spec_to_leader_election_record(self._lease.spec)
         return record, record.to_json()
 
     def create(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """See `Interface.create`."""
+        """See `Interface.create`. Go: LeaseLock.Create."""
         metadata = metav1.ObjectMeta(name=self.lease_meta.name, namespace=self.lease_meta.namespace)
         if self.labels is not None:
             metadata.labels = dict(self.labels)
@@ -69,7 +69,7 @@ class LeaseLock:
         self._lease = self._leases().create(ctx, lease)
 
     def update(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """See `Interface.update`. Raises RuntimeError before the first get or create."""
+        """See `Interface.update`. Raises RuntimeError before the first get or create. Go: LeaseLock.Update."""
         if self._lease is None:
             raise RuntimeError("lease not initialized, call get or create first")
         self._lease.spec = leader_election_record_to_lease_spec(ler)
@@ -78,7 +78,10 @@ class LeaseLock:
         self._lease = self._leases().update(ctx, self._lease)
 
     def record_event(self, s: str) -> None:
-        """See `Interface.record_event`. Does nothing without a recorder or before the Lease was seen."""
+        """See `Interface.record_event`. Does nothing without a recorder or before the Lease was seen.
+
+        Go: LeaseLock.RecordEvent.
+        """
         recorder = self.lock_config.event_recorder
         if recorder is None or self._lease is None:
             return
@@ -89,11 +92,11 @@ class LeaseLock:
         recorder.eventf(subject, "Normal", "LeaderElection", "%s", f"{self.lock_config.identity} {s}")
 
     def describe(self) -> str:
-        """ "namespace/name" of the Lease."""
+        """ "namespace/name" of the Lease. Go: LeaseLock.Describe."""
         return f"{self.lease_meta.namespace}/{self.lease_meta.name}"
 
     def identity(self) -> str:
-        """See `Interface.identity`."""
+        """See `Interface.identity`. Go: LeaseLock.Identity."""
         return self.lock_config.identity
 
     def _leases(self) -> LeaseInterface:
@@ -104,7 +107,10 @@ class LeaseLock:
 
 
 def lease_spec_to_leader_election_record(spec: coordinationv1.LeaseSpec) -> LeaderElectionRecord:
-    """The record a Lease holds; what the spec leaves out has its zero value."""
+    """The record a Lease holds; what the spec leaves out has its zero value.
+
+    Go: resourcelock.LeaseSpecToLeaderElectionRecord.
+    """
     return LeaderElectionRecord(
         holder_identity=spec.holder_identity or "",
         lease_duration_seconds=spec.lease_duration_seconds or 0,
@@ -117,7 +123,7 @@ def lease_spec_to_leader_election_record(spec: coordinationv1.LeaseSpec) -> Lead
 
 
 def leader_election_record_to_lease_spec(ler: LeaderElectionRecord) -> coordinationv1.LeaseSpec:
-    """The spec of a Lease that holds the record."""
+    """The spec of a Lease that holds the record. Go: resourcelock.LeaderElectionRecordToLeaseSpec."""
     return coordinationv1.LeaseSpec(
         holder_identity=ler.holder_identity,
         lease_duration_seconds=ler.lease_duration_seconds,

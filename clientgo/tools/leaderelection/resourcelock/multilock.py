@@ -29,6 +29,8 @@ class MultiLock:
         """The primary's record, and the bytes of both; held by UNKNOWN_LEADER when they have different holders.
 
         A secondary that is missing counts only if this candidate holds the primary. Raises what the locks raise.
+
+        Go: MultiLock.Get.
         """
         primary, primary_raw = self.primary.get(ctx)
         try:
@@ -44,7 +46,7 @@ class MultiLock:
         return primary, concat_raw_record(primary_raw, secondary_raw)
 
     def create(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Create both; a primary that exists already is left alone."""
+        """Create both; a primary that exists already is left alone. Go: MultiLock.Create."""
         try:
             self.primary.create(ctx, ler)
         except StatusError as err:
@@ -53,7 +55,7 @@ class MultiLock:
         self.secondary.create(ctx, ler)
 
     def update(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Update both; a secondary that is missing is created."""
+        """Update both; a secondary that is missing is created. Go: MultiLock.Update."""
         self.primary.update(ctx, ler)
         try:
             self.secondary.get(ctx)
@@ -65,19 +67,19 @@ class MultiLock:
         self.secondary.update(ctx, ler)
 
     def record_event(self, s: str) -> None:
-        """Record the event about both."""
+        """Record the event about both. Go: MultiLock.RecordEvent."""
         self.primary.record_event(s)
         self.secondary.record_event(s)
 
     def describe(self) -> str:
-        """What the primary is called."""
+        """What the primary is called. Go: MultiLock.Describe."""
         return self.primary.describe()
 
     def identity(self) -> str:
-        """The primary's identity."""
+        """The primary's identity. Go: MultiLock.Identity."""
         return self.primary.identity()
 
 
 def concat_raw_record(primary_raw: bytes, secondary_raw: bytes) -> bytes:
-    """The bytes of both records, with a comma in between."""
+    """The bytes of both records, with a comma in between. Go: resourcelock.ConcatRawRecord."""
     return primary_raw + b"," + secondary_raw

@@ -33,15 +33,15 @@ class FakePassiveClock:
         self._time_ns = _to_ns(t)
 
     def now(self) -> float:
-        """The time last set, in seconds since the Unix epoch."""
+        """The time last set, in seconds since the Unix epoch. Go: FakePassiveClock.Now."""
         return self._time_ns / _NS
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until the time last set."""
+        """Seconds from `ts` until the time last set. Go: FakePassiveClock.Since."""
         return (self._time_ns - _to_ns(ts)) / _NS
 
     def set_time(self, t: float) -> None:
-        """Set the time, backwards too."""
+        """Set the time, backwards too. Go: FakePassiveClock.SetTime."""
         with self._lock:
             self._time_ns = _to_ns(t)
 
@@ -99,50 +99,62 @@ class FakeClock(FakePassiveClock):
         self._waiters: list[_Waiter] = []
 
     def after(self, d: float) -> Channel[float]:
-        """See `Clock.after`."""
+        """See `Clock.after`. Go: FakeClock.After."""
         return self._add(d).channel
 
     def new_timer(self, d: float) -> Timer:
-        """See `Clock.new_timer`. A duration that is not positive fires at the next step, also one of 0."""
+        """See `Clock.new_timer`. A duration that is not positive fires at the next step, also one of 0.
+
+        Go: FakeClock.NewTimer.
+        """
         return _FakeTimer(self, self._add(d))
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """See `WithDelayedExecution.after_func`; `f` runs in the thread that moves the clock."""
+        """See `WithDelayedExecution.after_func`; `f` runs in the thread that moves the clock.
+
+        Go: FakeClock.AfterFunc.
+        """
         return _FakeTimer(self, self._add(d, after_func=f))
 
     def tick(self, d: float) -> Channel[float] | None:
-        """See `Clock.tick`."""
+        """See `Clock.tick`. Go: FakeClock.Tick."""
         return self._add(d, interval_ns=_to_ns(d)).channel if d > 0 else None
 
     def new_ticker(self, d: float) -> Ticker:
-        """See `WithTicker.new_ticker`. Stopping it does nothing and it goes on counting as a waiter, as in Go."""
+        """See `WithTicker.new_ticker`. Stopping it does nothing and it goes on counting as a waiter, as in Go.
+
+        Go: FakeClock.NewTicker.
+        """
         return _FakeTicker(self._add(d, interval_ns=_to_ns(d)).channel)
 
     def step(self, d: float) -> None:
-        """Move the clock by `d` seconds in one jump and wake everything that is due."""
+        """Move the clock by `d` seconds in one jump and wake everything that is due. Go: FakeClock.Step."""
         with self._lock:
             now, due = self._advance(self._time_ns + _to_ns(d))
         for waiter in due:
             waiter.fire(now)
 
     def set_time(self, t: float) -> None:
-        """Move the clock to `t` in one jump and wake everything that is due."""
+        """Move the clock to `t` in one jump and wake everything that is due. Go: FakeClock.SetTime."""
         with self._lock:
             now, due = self._advance(_to_ns(t))
         for waiter in due:
             waiter.fire(now)
 
     def has_waiters(self) -> bool:
-        """Whether a timer, a ticker or a `wait` with a timeout is pending: tests wait for this before they step."""
+        """Whether a timer, a ticker or a `wait` with a timeout is pending: tests wait for this before they step.
+
+        Go: FakeClock.HasWaiters.
+        """
         return self.waiters() > 0
 
     def waiters(self) -> int:
-        """How many timers, tickers and waits with a timeout are pending."""
+        """How many timers, tickers and waits with a timeout are pending. Go: FakeClock.Waiters."""
         with self._lock:
             return len(self._waiters)
 
     def sleep(self, d: float) -> None:
-        """Moves the clock instead of waiting for it, as in Go."""
+        """Moves the clock instead of waiting for it, as in Go. Go: FakeClock.Sleep."""
         self.step(d)
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
@@ -231,36 +243,36 @@ class IntervalClock:
         self.duration = duration
 
     def now(self) -> float:
-        """Move on by `duration` and tell the new time."""
+        """Move on by `duration` and tell the new time. Go: IntervalClock.Now."""
         self.time += self.duration
         return self.time
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until the last time told."""
+        """Seconds from `ts` until the last time told. Go: IntervalClock.Since."""
         return self.time - ts
 
     def after(self, d: float) -> Channel[float]:
-        """Not supported."""
+        """Not supported. Go: IntervalClock.After."""
         self._refuse("After")
 
     def new_timer(self, d: float) -> Timer:
-        """Not supported."""
+        """Not supported. Go: IntervalClock.NewTimer."""
         self._refuse("NewTimer")
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """Not supported."""
+        """Not supported. Go: IntervalClock.AfterFunc."""
         self._refuse("AfterFunc")
 
     def tick(self, d: float) -> Channel[float] | None:
-        """Not supported."""
+        """Not supported. Go: IntervalClock.Tick."""
         self._refuse("Tick")
 
     def new_ticker(self, d: float) -> Ticker:
-        """Not supported."""
+        """Not supported. Go: IntervalClock.NewTicker."""
         self._refuse("NewTicker")
 
     def sleep(self, d: float) -> None:
-        """Not supported."""
+        """Not supported. Go: IntervalClock.Sleep."""
         self._refuse("Sleep")
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:

@@ -13,10 +13,10 @@ class SimpleIntervalClock:
         self.duration = duration
 
     def now(self) -> float:
-        """Move on by `duration` and tell the new time."""
+        """Move on by `duration` and tell the new time. Go: SimpleIntervalClock.Now."""
         self.time += self.duration
         return self.time
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until the last time told."""
+        """Seconds from `ts` until the last time told. Go: SimpleIntervalClock.Since."""
         return self.time - ts
