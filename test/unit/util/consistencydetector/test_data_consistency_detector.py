@@ -1,4 +1,4 @@
-"""The comparison of what was streamed with a list. Go: util/consistencydetector/data_consistency_detector_test.go."""
+"""Comparing what was streamed with what a list says."""
 
 from __future__ import annotations
 
@@ -11,81 +11,92 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing import synctest
 from clientgo.util import consistencydetector
+from clientgo.util.consistencydetector.data_consistency_detector import DataInconsistencyError
 
-BACKGROUND = context.background()
-
-
-def pod(name: str, uid: str = "") -> corev1.Pod:
-    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, uid=uid or name))
+CTX = context.background()
 
 
-def check(listed: list[Any], retrieved: list[Any], version: str = "2", **kwargs: Any) -> list[metav1.ListOptions]:
-    """Run the check; the options of the list calls it made."""
-    asked: list[metav1.ListOptions] = []
+def pod(name: str, version: str = "1") -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, resource_version=version, uid=name))
 
-    def list_fn(_: context.Context, options: metav1.ListOptions) -> corev1.PodList:
-        asked.append(options)
-        return corev1.PodList(items=listed)
 
-    options = metav1.ListOptions(**kwargs.pop("options", {}))
+class Server:
+    def __init__(self, *pods: corev1.Pod, failures: int = 0) -> None:
+        self.pods = pods
+        self.failures = failures
+        self.asked: list[dict[str, Any]] = []
+
+    def list(self, ctx: context.Context, options: metav1.ListOptions) -> corev1.PodList:
+        self.asked.append(options.to_dict())
+        if len(self.asked) <= self.failures:
+            raise RuntimeError("down")
+        return corev1.PodList(items=list(self.pods), metadata=metav1.ListMeta(resource_version="2"))
+
+
+def check(server: Server, *streamed: corev1.Pod, version: str = "2", transform: Any = None, **options: Any) -> None:
     consistencydetector.check_data_consistency(
-        BACKGROUND, "it", version, list_fn, kwargs.get("transform"), options, lambda: retrieved
+        CTX, "", version, server.list, transform, metav1.ListOptions(**options), lambda: list(streamed)
     )
-    return asked
 
 
-def test_the_same_objects_in_any_order_are_consistent() -> None:
-    (asked,) = check([pod("a"), pod("b")], [pod("b"), pod("a")])
-    assert asked == metav1.ListOptions(resource_version="2", resource_version_match="Exact")
+def test_equal_data_in_any_order():
+    server = Server(pod("a"), pod("b"))
+    check(server, pod("b"), pod("a"))
+    assert server.asked == [{"resourceVersion": "2", "resourceVersionMatch": "Exact"}]
+    check(Server())
 
 
-def test_other_objects_are_not() -> None:
-    with pytest.raises(AssertionError, match="data inconsistency detected for it, panicking!"):
-        check([pod("a")], [pod("b")])
+def test_different_data_raises():
+    with pytest.raises(DataInconsistencyError, match="data inconsistency detected for"):
+        check(Server(pod("a"), pod("b")), pod("a"))
+    with pytest.raises(DataInconsistencyError):
+        check(Server(pod("a", "2")), pod("a", "1"))
 
 
-def test_what_was_listed_goes_through_the_transform_too() -> None:
-    def rename(obj: corev1.Pod) -> corev1.Pod:
-        obj.set_name("renamed")
-        return obj
+def test_what_the_store_transforms_is_transformed_before_comparing():
+    def strip(item: corev1.Pod) -> corev1.Pod:
+        item.set_resource_version("")
+        return item
 
-    check([pod("a")], [pod("renamed", uid="a")], transform=rename)
-
-
-@pytest.mark.parametrize(
-    ("limit", "asked_limit"),
-    [
-        # The watch cache ignored the limit of a list of any data; the database would not.
-        (1, 0),
-        (3, 3),
-    ],
-)
-def test_the_limit_is_dropped_if_it_was_ignored(limit: int, asked_limit: int) -> None:
-    items = [pod("a"), pod("b")]
-    (asked,) = check(items, items, options={"resource_version": "0", "limit": limit})
-    assert asked.limit == asked_limit
+    check(Server(pod("a", "7")), pod("a", ""), transform=strip)
 
 
-@pytest.mark.parametrize(("version", "token"), [("0", ""), ("2", "token")])
-def test_some_lists_cannot_be_compared(version: str, token: str) -> None:
-    assert check([pod("a")], [pod("b")], version, options={"continue_": token}) == []
+@pytest.mark.parametrize(("limit", "streamed", "asked"), [(1, 2, None), (3, 2, 3), (2, 2, 2)])
+def test_the_limit_a_watch_cache_ignored_is_left_out(limit, streamed, asked):
+    pods = [pod(f"p{i}") for i in range(streamed)]
+    server = Server(*pods)
+    check(server, *pods, resource_version="0", limit=limit)
+    assert server.asked[0].get("limit") == asked
 
 
-def test_a_failing_list_is_tried_until_the_context_is_done(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(("version", "options"), [("0", {}), ("2", {"continue_": "token"})])
+def test_nothing_to_compare_with(version, options):
+    server = Server()
+    check(server, pod("a"), version=version, **options)
+    assert server.asked == []
+
+
+def test_the_list_is_retried_every_second():
+    with synctest.bubble() as b:
+        server = Server(pod("a"), failures=3)
+        check(server, pod("a"))
+        assert len(server.asked) == 4
+        assert b.elapsed == pytest.approx(3.0)
+
+
+def test_a_context_that_ends_gives_up_without_an_error(caplog):
     with synctest.bubble():
-        ctx, _ = context.with_timeout(BACKGROUND, 3.5)
-
-        def fail(_: context.Context, __: metav1.ListOptions) -> corev1.PodList:
-            raise RuntimeError("no list")
-
-        consistencydetector.check_data_consistency(ctx, "it", "2", fail, None, metav1.ListOptions(), list)
-    assert caplog.text.count("retrying until stopCh is closed, err: no list") == 4
+        ctx, cancel = context.with_timeout(CTX, 2.5)
+        server = Server(failures=100)
+        consistencydetector.check_data_consistency(ctx, "", "2", server.list, None, metav1.ListOptions(), list)
+        cancel()
+    assert len(server.asked) == 3
     assert "won't be performed" in caplog.text
 
 
-def test_it_can_be_switched_on_and_back() -> None:
-    assert not consistencydetector.is_data_consistency_detection_for_watch_list_enabled()
-    restore = consistencydetector.set_data_consistency_detection_for_watch_list_enabled_for_test(True)
-    assert consistencydetector.is_data_consistency_detection_for_watch_list_enabled()
+def test_switching_it_on():
+    before = consistencydetector.is_data_consistency_detection_for_watch_list_enabled()
+    restore = consistencydetector.set_data_consistency_detection_for_watch_list_enabled_for_test(not before)
+    assert consistencydetector.is_data_consistency_detection_for_watch_list_enabled() is not before
     restore()
-    assert not consistencydetector.is_data_consistency_detection_for_watch_list_enabled()
+    assert consistencydetector.is_data_consistency_detection_for_watch_list_enabled() is before

@@ -1,63 +1,13 @@
-"""Which lists can be streamed. Go: util/watchlist/watch_list_test.go."""
+"""Which lists can be made as streams, and with which options."""
 
 from __future__ import annotations
 
 import pytest
 
-from clientgo import features
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.features import WATCH_LIST_CLIENT
 from clientgo.features.testing import set_feature_during_test
 from clientgo.util import watchlist
-
-
-def stream_from(version: str) -> metav1.ListOptions:
-    return metav1.ListOptions(
-        resource_version=version,
-        resource_version_match="NotOlderThan",
-        watch=True,
-        allow_watch_bookmarks=True,
-        send_initial_events=True,
-    )
-
-
-@pytest.mark.parametrize(
-    ("match", "version", "limit", "token", "streamed"),
-    [
-        ("", "", 0, "", True),
-        ("", "0", 0, "", True),
-        ("", "100", 0, "", True),
-        # A watch cache ignores the limit here.
-        ("", "0", 4, "", True),
-        ("", "", 4, "", False),
-        ("", "0", 0, "FakeToken", False),
-        ("NotOlderThan", "", 0, "", False),
-        ("NotOlderThan", "0", 0, "", True),
-        ("NotOlderThan", "100", 0, "", True),
-        ("NotOlderThan", "0", 4, "", True),
-        ("NotOlderThan", "0", 0, "FakeToken", False),
-        ("Exact", "", 0, "", False),
-        ("Exact", "0", 0, "", False),
-        ("Exact", "100", 0, "", False),
-        ("Exact", "0", 4, "", False),
-        ("Exact", "0", 0, "FakeToken", False),
-    ],
-)
-def test_list_options_become_options_of_a_stream(
-    match: str, version: str, limit: int, token: str, streamed: bool
-) -> None:
-    options = metav1.ListOptions(resource_version_match=match, resource_version=version, limit=limit, continue_=token)
-    before = options.deep_copy()
-    with set_feature_during_test(features.WATCH_LIST_CLIENT, True):
-        prepared, ok = watchlist.prepare_watch_list_options_from_list_options(options)
-    assert ok is streamed
-    assert prepared == (stream_from(version) if streamed else metav1.ListOptions())
-    assert options == before
-
-
-def test_with_the_gate_off_nothing_is_streamed() -> None:
-    with set_feature_during_test(features.WATCH_LIST_CLIENT, False):
-        prepared, ok = watchlist.prepare_watch_list_options_from_list_options(metav1.ListOptions())
-    assert (prepared, ok) == (metav1.ListOptions(), False)
 
 
 class Client:
@@ -69,7 +19,63 @@ class Client:
 
 
 @pytest.mark.parametrize(
-    ("client", "unsupported"), [(None, False), (object(), False), (Client(True), True), (Client(False), False)]
+    ("client", "unsupported"),
+    [(Client(False), False), (Client(True), True), (object(), False), (None, False)],
+    ids=["supports it", "does not", "says nothing", "no client"],
 )
-def test_a_client_may_say_that_it_cannot_stream(client: object, unsupported: bool) -> None:
+def test_does_client_not_support_watch_list_semantics(client, unsupported):
     assert watchlist.does_client_not_support_watch_list_semantics(client) is unsupported
+
+
+# resourceVersionMatch, resourceVersion, limit, continue -> whether it can be a stream
+TABLE = [
+    ("", "", 0, "", True),
+    ("", "0", 0, "", True),
+    ("", "100", 0, "", True),
+    ("", "0", 4, "", True),
+    ("", "100", 4, "", False),
+    ("", "0", 0, "FakeToken", False),
+    ("NotOlderThan", "", 0, "", False),
+    ("NotOlderThan", "0", 0, "", True),
+    ("NotOlderThan", "100", 0, "", True),
+    ("NotOlderThan", "0", 4, "", True),
+    ("NotOlderThan", "0", 0, "FakeToken", False),
+    ("Exact", "", 0, "", False),
+    ("Exact", "0", 0, "", False),
+    ("Exact", "100", 0, "", False),
+    ("Exact", "0", 4, "", False),
+    ("Exact", "0", 0, "FakeToken", False),
+    ("Unknown", "100", 0, "", False),
+]
+
+
+@pytest.mark.parametrize(("match", "version", "limit", "token", "streamed"), TABLE)
+def test_prepare_watch_list_options(match, version, limit, token, streamed):
+    options = metav1.ListOptions(
+        resource_version_match=match, resource_version=version, limit=limit, continue_=token, label_selector="a=b"
+    )
+    before = options.to_dict()
+    with set_feature_during_test(WATCH_LIST_CLIENT, True):
+        prepared, ok = watchlist.prepare_watch_list_options_from_list_options(options)
+    assert ok is streamed
+    assert options.to_dict() == before, "the caller's options are not changed"
+    if not streamed:
+        assert prepared == metav1.ListOptions()
+        return
+    assert prepared.resource_version == version
+    assert prepared.resource_version_match == "NotOlderThan"
+    assert prepared.label_selector == "a=b"
+    assert (prepared.limit, prepared.watch, prepared.allow_watch_bookmarks) == (0, True, True)
+    assert prepared.send_initial_events is True
+
+
+def test_prepare_watch_list_options_goes_by_the_gate():
+    with set_feature_during_test(WATCH_LIST_CLIENT, False):
+        prepared, ok = watchlist.prepare_watch_list_options_from_list_options(metav1.ListOptions())
+    assert (prepared, ok) == (metav1.ListOptions(), False)
+
+
+def test_a_list_cannot_ask_for_initial_events_itself():
+    with set_feature_during_test(WATCH_LIST_CLIENT, True):
+        options = metav1.ListOptions(send_initial_events=True)
+        assert not watchlist.prepare_watch_list_options_from_list_options(options)[1]
