@@ -20,6 +20,7 @@ Path = tuple[str, ...]
 FieldSet = set[Path]
 
 MAX_UPDATE_MANAGERS = 10
+_ANCIENT = "ancient-changes"
 _META = ("f:metadata",)
 # What the server owns itself and no manager is shown to own.
 _STRIPPED = {
@@ -340,9 +341,15 @@ class Managers:
     def cap(self) -> None:
         """Fold the oldest Update managers into one when there are too many."""
         updates = sorted((key for key in self.sets if key[1] == "Update"), key=lambda key: self.times.get(key, ""))
-        for key in updates[: max(0, len(updates) - MAX_UPDATE_MANAGERS)]:
-            bucket = ("ancient-changes", "Update", key[2], "")
-            self.sets.setdefault(bucket, set()).update(self.sets.pop(key))
+        surplus = len(updates) - MAX_UPDATE_MANAGERS
+        if surplus <= 0:
+            return
+        known = [key for key in updates if key[0] == _ANCIENT]
+        old = [key for key in updates if key[0] != _ANCIENT]
+        # The first time the common entry itself takes a place.
+        for key in old[: surplus if known else surplus + 1]:
+            bucket = (_ANCIENT, "Update", key[2], "")
+            self.sets[bucket] = self.sets.get(bucket, set()) | self.sets.pop(key)
             self.times[bucket] = self.times.pop(key, "")
 
 
@@ -374,6 +381,7 @@ def updated(
             after.sets[other] -= diff.removed
         if changed:
             after.sets[key] = (after.sets.get(key) or set()) | changed
+            after.times[key] = now
         after.cap()
     return after.encode(now, before)
 

@@ -16,10 +16,11 @@ import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from fractions import Fraction
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from clientgo.apimachinery.api import resource
 
 Json = dict[str, Any]
 
@@ -34,8 +35,9 @@ _INT_RANGES = {
 _RFC3339 = re.compile(
     r"^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
 )
-_QUANTITY = re.compile(r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?$")
-_CANONICAL_QUANTITY = re.compile(r"^[1-9]\d{0,14}(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$|^0$")
+_QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+# Canonical as it stands: too small for the next suffix.
+_PLAIN_QUANTITY = re.compile(r"^[1-9]\d{0,2}(Ki|Mi|Gi|Ti|Pi|m|k|M|G|T|P)?$")
 
 
 class DecodeError(Exception):
@@ -263,62 +265,14 @@ def _bad_time(value: str, layout: str) -> DecodeError:
 
 
 def _quantity(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str) and _PLAIN_QUANTITY.match(value):
+        return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = json.dumps(value)
-    if not isinstance(value, str):
-        raise DecodeError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-    if _CANONICAL_QUANTITY.match(value):
-        return value
-    text = value.strip()
-    if not _QUANTITY.match(text):
-        raise DecodeError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-    return canonical_quantity(text)
-
-
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
-
-
-def canonical_quantity(text: str) -> str:
-    """Print a quantity as apimachinery's resource.Quantity does: no fraction, the largest suffix that keeps it."""
-    match = re.match(r"^([+-]?[0-9.]+)(.*)$", text)
-    if match is None:
-        return text
-    number, suffix = Fraction(match[1].rstrip(".") or "0"), match[2]
-    if suffix in _BINARY:
-        value = number * 1024 ** _BINARY[suffix]
-        if value.denominator == 1 and (abs(value) >= 1024 or value == 0):
-            power = 0
-            whole = value.numerator
-            while whole and whole % 1024 == 0 and power < 6:
-                whole //= 1024
-                power += 1
-            return f"{whole}{'' if not power else list(_BINARY)[power - 1]}"
-        suffix, number = "", value
-    if suffix[:1] in ("e", "E") and len(suffix) > 1:
-        exponent = int(suffix[1:])
-        number *= Fraction(10) ** exponent
-        power = 0
-        while number and number.denominator == 1 and number.numerator % 1000 == 0:
-            number /= 1000
-            power += 3
-        return f"{_whole(number)}e{power}" if power else str(_whole(number))
-    value = number * Fraction(10) ** _DECIMAL[suffix]
-    if value == 0:
-        return "0"
-    nanos = _whole(value * 10**9)
-    for unit, exponent in reversed(_DECIMAL.items()):
-        step = 10 ** (exponent + 9)
-        if nanos % step == 0:
-            return f"{nanos // step}{unit}"
-    return text
-
-
-def _whole(value: Fraction) -> int:
-    """Round away from zero, as Quantity does for what is below a nano."""
-    quotient, rest = divmod(abs(value.numerator), value.denominator)
-    quotient += 1 if rest else 0
-    return quotient if value >= 0 else -quotient
+    try:
+        return str(resource.parse_quantity(value.strip()))
+    except (ValueError, AttributeError, TypeError) as err:
+        raise DecodeError(str(err) if isinstance(value, str) else _QUANTITY_TEXT) from None
 
 
 def _int_or_string(value: Any, ctx: Context, path: str, field: str) -> Any:
