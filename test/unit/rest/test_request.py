@@ -73,7 +73,7 @@ def test_abs_path_and_request_uri_replace_the_path_below_the_base():
 def test_mistakes_are_kept_and_nothing_is_sent(build, message):
     request = build(client_for("http://127.0.0.1:1").get())
     assert str(request.error()) == message
-    with pytest.raises((ValueError, TypeError), match=".*"):
+    with pytest.raises((ValueError, TypeError), match=r".*"):
         request.do(CTX).raw()
 
 
@@ -242,7 +242,7 @@ def test_a_lost_connection_is_tried_again_for_get_only():
         assert client.get().resource("pods").name("web").do(CTX).into(corev1.Pod).metadata.name == "web"
         assert clock.slept == [1.0]
     with ScriptedServer(lambda request: Answer(hang_up=True)) as server:
-        with pytest.raises(rest.URLError, match='Post "http://.*/api/v1/pods": EOF'):
+        with pytest.raises(rest.URLError, match=r'Post "http://.*/api/v1/pods": EOF'):
             client_for(server.url).post().resource("pods").body(pod()).do(CTX).raise_for_error()
         assert len(server.requests) == 1
 
@@ -308,7 +308,7 @@ def test_nobody_listens():
 
 
 def test_an_unknown_host():
-    with pytest.raises(rest.URLError, match="dial tcp: lookup no-such-host.invalid: no such host"):
+    with pytest.raises(rest.URLError, match=r"dial tcp: lookup no-such-host.invalid: no such host"):
         client_for("http://no-such-host.invalid:1").get().resource("pods").do(CTX).raw()
 
 

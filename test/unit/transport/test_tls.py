@@ -46,7 +46,7 @@ def get(server: ScriptedServer, **settings: object) -> bytes:
         setattr(config, name, value)
     client = rest.rest_client_for(config)
     try:
-        return client.get().resource("pods").do(CTX).raw()
+        return client.get().resource("pods").max_retries(0).do(CTX).raw()
     finally:
         client.client.close_idle_connections()
 
@@ -61,7 +61,7 @@ def test_an_unknown_authority_is_refused_by_default(server_pair):
     with (
         serving(server_pair) as server,
         pytest.raises(
-            rest.URLError, match="tls: failed to verify certificate: (unable to get local issuer|self-signed)"
+            rest.URLError, match=r"tls: failed to verify certificate: (unable to get local issuer|self-signed)"
         ),
     ):
         get(server)
@@ -99,7 +99,7 @@ def test_a_certificate_for_another_host_is_refused(authority):
 
 def test_a_common_name_is_no_name(authority):
     old = authority.issue("old", common_name="127.0.0.1")
-    with serving(old) as server, pytest.raises(rest.URLError, match="certificate is not valid for '127.0.0.1'"):
+    with serving(old) as server, pytest.raises(rest.URLError, match=r"certificate is not valid for '127.0.0.1'"):
         get(server, ca_data=authority.data)
 
 
@@ -107,7 +107,7 @@ def test_a_server_name_is_checked_in_place_of_the_host(authority):
     other = authority.issue("named", "DNS:other.example.com")
     with serving(other) as server:
         assert get(server, ca_data=authority.data, server_name="other.example.com")
-        with pytest.raises(rest.URLError, match="is not valid for 'third.example.com'"):
+        with pytest.raises(rest.URLError, match=r"is not valid for 'third.example.com'"):
             get(server, ca_data=authority.data, server_name="third.example.com")
 
 
@@ -116,7 +116,8 @@ def test_a_client_certificate_is_sent(authority, server_pair):
     with serving(server_pair, client_ca=authority.path) as server:
         assert get(server, ca_data=authority.data, cert_file=str(client.cert), key_file=str(client.key))
         assert get(server, ca_data=authority.data, cert_data=client.cert.read_bytes(), key_data=client.key.read_bytes())
-        with pytest.raises(rest.URLError, match="tls: .*certificate required|read: |EOF"):
+        # The server may hang up before its reason arrives.
+        with pytest.raises(rest.URLError, match=r"certificate required|connection reset|broken pipe|EOF"):
             get(server, ca_data=authority.data)
 
 

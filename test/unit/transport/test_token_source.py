@@ -39,7 +39,7 @@ def test_an_unreadable_file_keeps_the_old_token(tmp_path):
 
 
 def test_without_any_token_it_says_which_file(tmp_path):
-    with pytest.raises(OSError, match='failed to read token file ".*/none": No such file or directory'):
+    with pytest.raises(OSError, match=r'failed to read token file ".*/none": No such file or directory'):
         new_cached_file_token_source(str(tmp_path / "none")).token()
     (tmp_path / "empty").write_text(" \n")
     with pytest.raises(ValueError, match="read empty token from file"):
