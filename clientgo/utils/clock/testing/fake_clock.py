@@ -160,6 +160,7 @@ class FakeClock(FakePassiveClock):
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
         """See `Clock.wait`: only `notify` and moving this clock end it. Timeouts up to RESOLUTION have run out already.
 
+        Whoever runs out of time also wakes the others that wait on the same `cond`; for them it returns True.
         The thread that moves the clock must not hold `cond`, unless its lock is re-entrant.
         """
         if timeout is None:
