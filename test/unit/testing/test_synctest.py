@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clientgo.testing import synctest
+from clientgo.testing.synctest import primitives
 from clientgo.utils.clock.clock import RealClock
 
 THIS_MODULE = sys.modules[__name__]
@@ -351,9 +352,9 @@ def test_isinstance_holds_on_both_sides_of_a_bubble() -> None:
 
 
 def test_names_are_restored_afterwards_even_after_a_failure() -> None:
-    names = [(owner, name, getattr(owner, name)) for owner, name, _ in synctest._REPLACEMENTS]
+    names = [(owner, name, getattr(owner, name)) for owner, name, _ in primitives._REPLACEMENTS]
     with pytest.raises(ZeroDivisionError), synctest.bubble():
-        assert threading.Lock is synctest.Lock
+        assert threading.Lock is primitives.Lock
         raise ZeroDivisionError
     assert all(getattr(owner, name) is value for owner, name, value in names)
 
@@ -391,7 +392,7 @@ def test_threads_outside_keep_the_ordinary_threading_while_a_bubble_is_open() ->
 
     def outside() -> None:
         go.wait()
-        kinds.append(isinstance(threading.Lock(), synctest.Lock))
+        kinds.append(isinstance(threading.Lock(), primitives.Lock))
         kinds.append(time.time() < 1_700_000_000)
         inner = threading.Thread(target=lambda: kinds.append(False))
         inner.start()
@@ -401,7 +402,7 @@ def test_threads_outside_keep_the_ordinary_threading_while_a_bubble_is_open() ->
     thread = spawn(outside, "outside")
     with synctest.bubble():
         go.set()
-        assert isinstance(threading.Lock(), synctest.Lock)
+        assert isinstance(threading.Lock(), primitives.Lock)
         made.wait()
     thread.join()
     assert kinds == [False, False, False]

@@ -1,0 +1,87 @@
+"""Who runs next: schedules that a bubble follows, from a list, a seed, or Hypothesis."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+class Chooser(Protocol):
+    """Decides who runs next."""
+
+    def __call__(self, candidates: int, forced: bool) -> int:
+        """Pick one of `candidates` (at least 2) threads.
+
+        0 is what would happen without a chooser: the running thread goes on or, when `forced` (it is blocked or has
+        ended), the one that has been ready longest.
+        """
+
+
+class Schedule:
+    """An explicit list of deviations from the default order: replays a run exactly.
+
+    A decision is a moment with at least two threads that can run. `picks` maps the number of a decision, from 0, to the
+    candidate to take there; all other decisions take their default.
+    """
+
+    def __init__(self, picks: Mapping[int, int] | None = None) -> None:
+        self.picks = dict(picks or {})
+
+    def chooser(self) -> Chooser:
+        decisions = itertools.count()
+
+        def choose(candidates: int, forced: bool) -> int:
+            return self.picks.get(next(decisions), 0) % candidates
+
+        return choose
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schedule) and self.picks == other.picks
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Schedule({self.picks})"
+
+
+class RandomSchedule:
+    """Random choices from a seed: preempt the running thread with probability `preempt`, else uniformly.
+
+    When `preempt` is None it is drawn from the seed as well, since some races need many switches and some need few.
+    """
+
+    def __init__(self, seed: int, preempt: float | None = None) -> None:
+        self.seed = seed
+        self.preempt = preempt
+
+    def chooser(self) -> Chooser:
+        rng = random.Random(self.seed)
+        preempt = rng.choice((0.02, 0.1, 0.3, 0.6)) if self.preempt is None else self.preempt
+
+        def choose(candidates: int, forced: bool) -> int:
+            if forced:
+                return rng.randrange(candidates)
+            return rng.randrange(1, candidates) if rng.random() < preempt else 0
+
+        return choose
+
+    def __repr__(self) -> str:
+        return f"RandomSchedule({self.seed}{'' if self.preempt is None else f', preempt={self.preempt}'})"
+
+
+def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
+    """Hypothesis strategy of schedules for the first so many decisions; they shrink to the fewest deviations."""
+    from hypothesis import strategies as st
+
+    def of_calmness(zeros: int) -> SearchStrategy[Schedule]:
+        pick = st.sampled_from((0,) * zeros + (1, 2, 3))
+        # A list of fixed length: one that may be short mostly is, and many races need many switches.
+        picks = st.lists(pick, min_size=decisions, max_size=decisions)
+        return picks.map(lambda picks: Schedule({number: pick for number, pick in enumerate(picks) if pick}))
+
+    return st.sampled_from((2, 8, 30)).flatmap(of_calmness)
