@@ -157,7 +157,10 @@ def _sort_unordered(told: list[dict[str, Any]], op: str) -> Iterable[dict[str, A
         return "sync" if notification["old"].get("rv") == notification["new"].get("rv") else None
 
     for run_kind, run in groupby(told, kind):
-        yield from run if run_kind is None else sorted(run, key=_key)
+        if run_kind is None:
+            yield from run
+        else:
+            yield from sorted(run, key=_key)
 
 
 def _key(notification: dict[str, Any]) -> str:
