@@ -22,7 +22,7 @@ from clientgo.tools.cache import ListWatch
 from clientgo.utils.clock import REAL_CLOCK
 
 CANDIDATE = Path(cuttable.__file__).with_name("leader_candidate.py")
-LEASE, DEADLINE, PERIOD = 4.0, 2.5, 0.5
+LEASE, DEADLINE, PERIOD = 3.0, 2.0, 0.4
 # The next leader's last look may have come just before the lease ended; the rest is for a slow machine.
 TAKEOVER = LEASE + PERIOD * 2.2
 SLACK = 10.0
