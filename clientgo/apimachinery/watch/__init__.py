@@ -1,4 +1,7 @@
-"""Watches: streams of changes (k8s.io/apimachinery/pkg/watch)."""
+"""Watches: streams of changes (k8s.io/apimachinery/pkg/watch).
+
+`DEFAULT_CHAN_SIZE` can be read here; to change it, set it in `clientgo.apimachinery.watch.watch`.
+"""
 
 from clientgo.apimachinery.watch.filter import FilterFunc, Recorder, filter, new_recorder
 from clientgo.apimachinery.watch.mux import (

@@ -1,4 +1,14 @@
-"""Recording events about objects (k8s.io/client-go/tools/record)."""
+"""Recording events about objects (k8s.io/client-go/tools/record).
+
+    broadcaster = record.new_broadcaster()
+    broadcaster.start_structured_logging(0)
+    broadcaster.start_recording_to_sink(typedcorev1.EventSinkImpl(client.core_v1().events("")))
+    recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="my-controller"))
+    recorder.event(foo, corev1.EVENT_TYPE_NORMAL, "Synced", "Foo synced successfully")
+
+Repeats become one Event with a count, similar events are combined, floods are cut; `broadcaster.statistics()` tells what
+became of them all.
+"""
 
 from clientgo.tools.record.event import (
     DEFAULT_SLEEP_DURATION,

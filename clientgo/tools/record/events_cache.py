@@ -7,6 +7,7 @@ spam filter drops what one source says too often about one object.
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -76,7 +77,8 @@ class EventSourceObjectSpamFilter:
     ) -> None:
         self._cache = lru.Cache(lru_cache_size)
         self._burst = burst
-        self._qps = qps
+        # Go has a float32 here, and 0.01 of them is a little less: a token comes after 100 seconds, not at them.
+        (self._qps,) = struct.unpack("f", struct.pack("f", qps))
         self._clock = clock
         self._spam_key_func = spam_key_func
 

@@ -469,7 +469,8 @@ def _status_of(err: BaseException | None) -> Status | None:
     for each in chain(err):
         if isinstance(each, StatusError):
             return each.err_status
-        if isinstance(each, APIStatus):
+        # Exceptions of other libraries may have a `status` that is a number.
+        if isinstance(each, APIStatus) and callable(each.status):
             return each.status()
     return None
 

@@ -76,6 +76,13 @@ def test_status_errors_of_unknown_reason_are_told_by_their_code() -> None:
     assert not apierrors.is_not_found(err) and apierrors.is_conflict(err)
 
 
+def test_errors_of_other_libraries_with_a_status_of_their_own_are_no_api_errors() -> None:
+    class OtherError(Exception):
+        status = 404
+
+    assert not apierrors.is_not_found(OtherError())
+
+
 def test_objects_sent_in_place_of_results_become_errors() -> None:
     status = apierrors.new_gone("g").status()
     assert apierrors.is_gone(apierrors.from_object(status))
