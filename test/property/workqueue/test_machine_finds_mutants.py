@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,11 +13,14 @@ from simple_queue import SimpleDelayingQueue, SimpleQueue, SimpleRateLimitingQue
 
 from clientgo.testing.workqueue_machine import (
     DelayingQueueMachine,
+    PriorityQueueMachine,
     QueueMachine,
     QueueMismatch,
     QueueSession,
     RateLimitingQueueMachine,
+    exponential,
 )
+from clientgo.util import workqueue
 
 # ---- plain queues, each with one fault
 
@@ -242,6 +246,52 @@ class DelayStartsWithTheSecondStep(SimpleRateLimitingQueue):
         return super().delay(failures + 1)
 
 
+# ---- priority queues
+
+
+def priority_queue(metrics_provider: Any, base: type[workqueue.PriorityQueue[str]] = workqueue.PriorityQueue) -> Any:
+    return base(
+        workqueue.PriorityQueueConfig(
+            name="priority",
+            metrics_provider=metrics_provider,
+            rate_limiter=workqueue.new_typed_item_exponential_failure_rate_limiter(0.125, 8.0),
+        )
+    )
+
+
+class _IgnoresPriorities(workqueue.PriorityQueue[str]):
+    def add_with_opts(self, opts: workqueue.AddOpts, *items: str) -> None:
+        super().add_with_opts(replace(opts, priority=None), *items)
+
+
+class _LowestPriorityFirst(workqueue.PriorityQueue[str]):
+    def add_with_opts(self, opts: workqueue.AddOpts, *items: str) -> None:
+        priority = None if opts.priority is None else -opts.priority
+        super().add_with_opts(replace(opts, priority=priority), *items)
+
+
+class _LongerDelayWins(workqueue.PriorityQueue[str]):
+    def add_with_opts(self, opts: workqueue.AddOpts, *items: str) -> None:
+        for item in items:
+            if opts.rate_limited and opts.after > exponential(self.num_requeues(item)):
+                self._rate_limiter.when(item)
+                super().add_with_opts(replace(opts, rate_limited=False), item)
+            else:
+                super().add_with_opts(opts, item)
+
+
+def IgnoresPriorities(metrics_provider: Any) -> Any:
+    return priority_queue(metrics_provider, _IgnoresPriorities)
+
+
+def LowestPriorityFirst(metrics_provider: Any) -> Any:
+    return priority_queue(metrics_provider, _LowestPriorityFirst)
+
+
+def LongerDelayWins(metrics_provider: Any) -> Any:
+    return priority_queue(metrics_provider, _LongerDelayWins)
+
+
 PLAIN = [
     ForgetsWhatIsAddedWhileProcessing,
     HandsOutAnItemTwice,
@@ -274,10 +324,12 @@ RATE_LIMITING = [
     DelayNeverGrows,
     DelayStartsWithTheSecondStep,
 ]
+PRIORITY = [IgnoresPriorities, LowestPriorityFirst, LongerDelayWins]
 MUTANTS = [
     *((QueueMachine, mutant) for mutant in PLAIN),
     *((DelayingQueueMachine, mutant) for mutant in DELAYING),
     *((RateLimitingQueueMachine, mutant) for mutant in RATE_LIMITING),
+    *((PriorityQueueMachine, mutant) for mutant in PRIORITY),
 ]
 
 # The same run each time; without shrinking, which the last test shows.

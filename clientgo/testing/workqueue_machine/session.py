@@ -1,0 +1,332 @@
+"""Sessions: operations done to a queue and to its model, and compared after each step."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine.metrics import RecordingMetrics
+from clientgo.testing.workqueue_machine.model import (
+    SHUT_DOWN,
+    DelayingQueueModel,
+    Item,
+    PriorityQueueModel,
+    QueueModel,
+    RateLimitingQueueModel,
+)
+from clientgo.util.workqueue import AddOpts
+
+NewQueue: TypeAlias = Callable[[Any], Any]
+"""Makes the queue under test; its argument is a workqueue.MetricsProvider or None."""
+
+
+class QueueMismatch(AssertionError):
+    """The queue did something else than the model; the text ends with a script that shows it."""
+
+
+class _Call:
+    """One operation in a thread of its own, so that it may block while the session goes on."""
+
+    def __init__(self, name: str, fn: Callable[[], Any]) -> None:
+        self._fn = fn
+        self.done = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self.result = self._fn()
+        except Exception as err:
+            self.error = err
+        self.done = True
+
+
+class QueueSession:
+    """Does the same to a queue and to its model and compares them after each step; raises QueueMismatch.
+
+    Leaving the `with` block shuts the queue down and takes out what is left: nothing may be lost, and no call or
+    thread may stay blocked.
+    """
+
+    def __init__(self, new_queue: NewQueue, schedule: synctest.Schedule | None = None) -> None:
+        self._new_queue = new_queue
+        self._schedule = schedule
+        self._bubble = synctest.bubble(schedule)
+        self._metrics = RecordingMetrics()
+        self.model = self._new_model()
+        self.script: list[str] = []
+        self._answers: list[Item] = []
+        self._gets: list[_Call] = []
+        self._drains: list[_Call] = []
+        self._broken = False
+
+    def _new_model(self) -> Any:
+        return QueueModel()
+
+    def __enter__(self) -> QueueSession:
+        self._bubble.__enter__()
+        self.queue = self._new_queue(self._metrics)
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        if exc is None and not self._broken:
+            try:
+                self._take_out_what_is_left()
+            except BaseException as err:
+                self._bubble.__exit__(type(err), err, err.__traceback__)
+                raise
+            self._bubble.__exit__(None, None, None)
+            return
+        self._bubble.__exit__(exc_type, exc or QueueMismatch(), tb)
+
+    # ---- the operations
+
+    def add(self, item: Item) -> None:
+        self._step(f"add({item!r})", lambda: self.queue.add(item), lambda: self.model.add(item))
+
+    def get(self) -> None:
+        """The call may block; its thread stays in the session until an item or the shutdown comes."""
+        self._step("get()", self._get, self.model.get, self._gets)
+
+    def done(self, item: Item) -> None:
+        """Only for items that a get has returned."""
+        self._step(f"done({item!r})", lambda: self.queue.done(item), lambda: self.model.done(item))
+
+    def shut_down(self) -> None:
+        self._step("shut_down()", lambda: self.queue.shut_down(), self.model.shut_down)
+
+    def shut_down_with_drain(self) -> None:
+        """The call may block, as `get`."""
+        self._step(
+            "shut_down_with_drain()",
+            lambda: self.queue.shut_down_with_drain(),
+            self.model.shut_down_with_drain,
+            self._drains,
+        )
+
+    def sleep(self, seconds: float) -> None:
+        """Let virtual time pass."""
+        self._step(f"sleep({seconds!r})", None, lambda: self.model.sleep(seconds), seconds=seconds)
+
+    def work_off(self) -> None:
+        """Get what is ready, one after the other, and be done with it at once."""
+        while self.model.ready:
+            before = set(self.model.processing)
+            self.get()
+            for item in self.model.processing - before:
+                self.done(item)
+
+    # ---- comparing
+
+    def _get(self) -> None:
+        item, shutdown = self.queue.get()
+        self._answers.append(SHUT_DOWN if shutdown else item)
+
+    def _step(
+        self,
+        line: str,
+        operation: Callable[[], Any] | None,
+        model_operation: Callable[[], None],
+        may_block_in: list[_Call] | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        self.script.append(f"q.{line}")
+        drains_before = len(self._drains)
+        call = _Call(line, operation) if operation is not None else None
+        if call is not None and may_block_in is not None:
+            may_block_in.append(call)
+            drains_before = len(self._drains)
+        self._pass_time(seconds)
+
+        answers, self._answers = self._answers, []
+        gets_before = self.model.blocked_gets
+        expected = self.model.step(model_operation, answers)
+        self._note_answers(line == "get()" and gets_before == 0, answers)
+        for blocked in [*self._gets, *self._drains, *([call] if call else [])]:
+            if blocked.error is not None:
+                self._fail(f"raises {type(blocked.error).__name__}: {blocked.error}", blocked.error)
+        if call is not None and may_block_in is None and not call.done:
+            self._fail("blocks")
+        if Counter(map(repr, answers)) != Counter(map(repr, expected)):
+            self._fail(f"{_text(answers)} returned by get, expected {_text(expected)}")
+        self._gets = [get for get in self._gets if not get.done]
+        self._check_drains(line, drains_before)
+        self._check_state()
+
+    def _pass_time(self, seconds: float) -> None:
+        try:
+            if seconds:
+                self._bubble.sleep(seconds)
+            else:
+                self._bubble.wait()
+        except synctest.BubbleError as err:
+            self._fail(f"{type(err).__name__}: {err}", err)
+
+    def _note_answers(self, own: bool, answers: list[Item]) -> None:
+        if self.script[-1] == "q.get()" and not answers:
+            self.script[-1] += "  # blocks"
+        elif own and len(answers) == 1:
+            self.script[-1] += f"  # {answers[0]!r}"
+        elif answers:
+            self.script[-1] += f"  # blocked gets return {', '.join(map(repr, answers))}"
+
+    def _check_drains(self, line: str, before: int) -> None:
+        self._drains = [drain for drain in self._drains if not drain.done]
+        returned = before - len(self._drains)
+        if returned:
+            self.script[-1] += f"  # {returned} shut_down_with_drain returned"
+        busy = bool(self.model.processing) and self.model.draining
+        if busy and returned:
+            self._fail(f"shut_down_with_drain returned while {sorted(self.model.processing)} was being processed")
+        # Go wakes one of several drains when the last item is done, and all on the first shut_down.
+        must_return = line.startswith("done(") or line == "shut_down_with_drain()"
+        if before and not busy and must_return and not returned:
+            self._fail("shut_down_with_drain blocks although no item is being processed")
+        if line == "shut_down()" and self._drains and not self.model.counts["shut_down"]:
+            self._fail("shut_down does not release shut_down_with_drain")
+        self.model.counts["shut_down"] += line == "shut_down()"
+
+    def _check_state(self) -> None:
+        model = self.model
+        for what, actual, expected in (
+            ("len()", self.queue.len(), len(model.ready)),
+            ("shutting_down()", self.queue.shutting_down(), model.shutting_down),
+            *self._metrics_to_compare(),
+        ):
+            if actual != expected:
+                self._fail(f"{what} is {actual}, expected {expected}")
+        check = getattr(self.queue, "_check", None)
+        if check is not None:
+            try:
+                check()
+            except AssertionError as err:
+                self._fail(f"an invariant of the queue is broken: {err}", err)
+
+    def _metrics_to_compare(self) -> list[tuple[str, float, float]]:
+        metrics, counts = self._metrics, self.model.counts
+        rows = []
+        for what, metric, expected in (
+            ("the depth metric", metrics.depth, len(self.model.dirty)),
+            ("the adds metric", metrics.adds, counts["add"]),
+            ("the retries metric", metrics.retries, counts["retry"]),
+        ):
+            if metric is not None:
+                rows.append((what, metric.value, expected))
+        for what, metric, expected in (
+            ("the number of latencies", metrics.latency, counts["get"]),
+            ("the number of work durations", metrics.work_duration, counts["done"]),
+        ):
+            if metric is not None:
+                rows.append((what, metric.observations, expected))
+        return rows
+
+    def _take_out_what_is_left(self) -> None:
+        if self._drains:
+            self.shut_down()
+        self._wait_for_delayed_items()
+        in_progress = sorted(self.model.processing)
+        if in_progress:
+            self.shut_down_with_drain()
+        for item in in_progress[1:]:
+            self.done(item)
+        self.shut_down()
+        for item in in_progress[:1]:
+            self.done(item)
+        self.work_off()
+        self.get()
+        self._pass_time(60.0)  # let the queue's own threads see the shutdown
+
+    def _wait_for_delayed_items(self) -> None:
+        """Nothing to do for a queue without delays."""
+
+    def _fail(self, problem: str, cause: BaseException | None = None) -> None:
+        self._broken = True
+        raise QueueMismatch(f"{self.script[-1]}: {problem}\n\n{self.script_text(problem)}") from cause
+
+    def script_text(self, problem: str = "") -> str:
+        """The session so far as a program."""
+        name = getattr(self._new_queue, "__name__", "new_queue")
+        schedule = f", {self._schedule!r}" if self._schedule is not None and self._schedule.picks else ""
+        lines = [f"with {type(self).__name__}({name}{schedule}) as q:", *(f"    {line}" for line in self.script)]
+        if problem:
+            lines[-1] += f"  # <- {problem.splitlines()[0]}"
+        return "\n".join(lines)
+
+
+def _text(answers: Sequence[Item]) -> str:
+    return ", ".join(map(repr, answers)) if answers else "nothing"
+
+
+class DelayingQueueSession(QueueSession):
+    """Adds `add_after`."""
+
+    def _new_model(self) -> Any:
+        return DelayingQueueModel()
+
+    def add_after(self, item: Item, delay: float) -> None:
+        self._step(
+            f"add_after({item!r}, {delay!r})",
+            lambda: self.queue.add_after(item, delay),
+            lambda: self.model.add_after(item, delay),
+        )
+
+    def _wait_for_delayed_items(self) -> None:
+        """Look before and at each moment when something becomes ready."""
+        while self.model.waiting and not self.model.shutting_down:
+            self.work_off()
+            rest = min(self.model.waiting.values()) - self.model.now
+            self.sleep(round(rest / 2, 6))
+            self.sleep(round(rest - round(rest / 2, 6), 6))
+
+
+def exponential(failures: int, base: float = 0.125, limit: float = 8.0) -> float:
+    """The delays a rate limiting queue under test has to be made with: base * 2^failures, at most `limit` seconds."""
+    return min(base * 2.0**failures, limit)
+
+
+class RateLimitingQueueSession(DelayingQueueSession):
+    """Adds `add_rate_limited`, `forget` and `num_requeues`; the queue's delays have to be those of `exponential`."""
+
+    def _new_model(self) -> Any:
+        return RateLimitingQueueModel(exponential)
+
+    def add_rate_limited(self, item: Item) -> None:
+        self._step(
+            f"add_rate_limited({item!r})",
+            lambda: self.queue.add_rate_limited(item),
+            lambda: self.model.add_rate_limited(item),
+        )
+        self.num_requeues(item)
+
+    def forget(self, item: Item) -> None:
+        self._step(f"forget({item!r})", lambda: self.queue.forget(item), lambda: self.model.forget(item))
+        self.num_requeues(item)
+
+    def num_requeues(self, item: Item) -> None:
+        actual, expected = self.queue.num_requeues(item), self.model.failures[item]
+        if actual != expected:
+            self._fail(f"num_requeues({item!r}) is {actual}, expected {expected}")
+
+
+class PriorityQueueSession(RateLimitingQueueSession):
+    """Adds `add_with_opts`, which takes a workqueue.AddOpts."""
+
+    def _new_model(self) -> Any:
+        return PriorityQueueModel(exponential)
+
+    def add_with_opts(
+        self, item: Item, after: float = 0.0, rate_limited: bool = False, priority: int | None = None
+    ) -> None:
+        opts = AddOpts(after=after, rate_limited=rate_limited, priority=priority)
+        self._step(
+            f"add_with_opts({item!r}, after={after}, rate_limited={rate_limited}, priority={priority})",
+            lambda: self.queue.add_with_opts(opts, item),
+            lambda: self.model.add_with_opts(item, after, rate_limited, priority),
+        )
