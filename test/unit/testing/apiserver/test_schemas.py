@@ -1,0 +1,288 @@
+"""Structural schemas, tables, OpenAPI, protobuf, selectors and RBAC rules, as pure functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clientgo.testing.apiserver import openapi, openapi_pb, protobuf, rbac, selectors, structural, table
+from clientgo.testing.apiserver.errors import ApiError
+from clientgo.testing.apiserver.rbac import Attributes
+from clientgo.testing.apiserver.registry import Registry
+from clientgo.testing.apiserver.times import human_duration
+
+Json = dict[str, Any]
+
+
+def spec(**properties: Json) -> Json:
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
+
+
+# ---- structural schemas
+
+
+def test_pruning_keeps_what_the_schema_knows() -> None:
+    schema = spec(a={"type": "integer"}, free={"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+    obj = {"kind": "K", "metadata": {"x": 1}, "spec": {"a": 1, "b": 2, "free": {"z": 1}}, "extra": 1}
+    pruned, dropped = structural.prune(obj, schema)
+    assert pruned == {"kind": "K", "metadata": {"x": 1}, "spec": {"a": 1, "free": {"z": 1}}}
+    assert dropped == ["spec.b", "extra"]
+
+
+def test_an_embedded_resource_keeps_its_head() -> None:
+    inner = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"spec": {"type": "object"}}}
+    obj = {"spec": {"it": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "data": 1}}}
+    assert structural.prune(obj, spec(it=inner))[0]["spec"]["it"] == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "x"},
+    }
+
+
+def test_defaults_go_into_lists_maps_and_nulls() -> None:
+    item = {"type": "object", "properties": {"port": {"type": "integer", "default": 80}}}
+    schema = spec(
+        list={"type": "array", "items": item},
+        map={"type": "object", "additionalProperties": item},
+        null={"type": "string", "default": "x"},
+        nullable={"type": "string", "default": "x", "nullable": True},
+    )
+    obj = {"spec": {"list": [{}, {"port": 1}], "map": {"a": {}}, "null": None, "nullable": None}}
+    assert structural.default(obj, schema)["spec"] == {
+        "list": [{"port": 80}, {"port": 1}],
+        "map": {"a": {"port": 80}},
+        "null": "x",
+        "nullable": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "message"),
+    [
+        ({"type": "string"}, 1, 'Invalid value: "integer": spec.v in body must be of type string: "integer"'),
+        ({"type": "boolean"}, "x", 'Invalid value: "string": spec.v in body must be of type boolean: "string"'),
+        ({"type": "number"}, 1, ""),
+        ({"type": "integer"}, 1.0, ""),
+        ({"type": "integer"}, True, 'Invalid value: "boolean": spec.v in body must be of type integer: "boolean"'),
+        ({"type": "string", "nullable": True}, None, ""),
+        ({"type": "string", "minLength": 2}, "a", 'Invalid value: "a": spec.v in body should be at least 2 chars long'),
+        ({"type": "integer", "minimum": 1, "exclusiveMinimum": True}, 1,
+         "Invalid value: 1: spec.v in body should be greater than 1"),
+        ({"type": "integer", "multipleOf": 3}, 4, "Invalid value: 4: spec.v in body should be a multiple of 3"),
+        ({"type": "array", "items": {"type": "string"}, "maxItems": 1}, ["a", "b"],
+         "Too many: 2: must have at most 1 item"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, [],
+         "Invalid value: 0: spec.v in body should have at least 1 items"),
+        ({"type": "object", "maxProperties": 1, "additionalProperties": {"type": "string"}}, {"a": "", "b": ""},
+         "Too many: 2: must have at most 1 item"),
+        ({"type": "string", "format": "date-time"}, "2024-01-02T03:04:05Z", ""),
+        ({"type": "string", "format": "date-time"}, "yesterday",
+         'Invalid value: "yesterday": spec.v in body must be of type date-time: "yesterday"'),
+        ({"type": "string", "format": "ipv4"}, "1.2.3.4", ""),
+        ({"type": "string", "enum": ["a"]}, "a", ""),
+        ({"type": "integer", "enum": [1]}, True,
+         'Invalid value: "boolean": spec.v in body must be of type integer: "boolean"'),
+        ({"x-kubernetes-int-or-string": True}, "50%", ""),
+        ({"type": "string", "pattern": r"^\p{L}+$"}, "anything goes when the pattern cannot be read", ""),
+        ({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {},
+         'Invalid value: "": "spec.v" must validate one and only one schema (oneOf). Found none valid'),
+        ({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1, "b": 1},
+         'Invalid value: "": "spec.v" must validate one and only one schema (oneOf). Found 2 valid alternatives'),
+        ({"type": "object", "not": {"required": ["a"]}}, {"a": 1},
+         'Invalid value: "": "spec.v" must not validate the schema (not)'),
+        ({"type": "integer", "anyOf": [{"maximum": 1}, {"minimum": 5}]}, 3,
+         'Invalid value: "": "spec.v" must validate at least one schema (anyOf)'),
+        ({"type": "array", "items": {"type": "integer"}, "x-kubernetes-list-type": "set"}, [1, 2, 1],
+         "Duplicate value: 1"),
+    ],
+)  # fmt: skip
+def test_validation(schema: Json, value: Any, message: str) -> None:
+    found = structural.validate({"spec": {"v": value}}, spec(v=schema))
+    assert (found[0].body if found else "") == message
+
+
+@pytest.mark.parametrize(
+    ("schema", "field"),
+    [
+        ({}, "s.type"),
+        ({"type": "string"}, "s.type"),
+        (spec(a={}), "s.properties[spec].properties[a].type"),
+        (spec(a={"type": "what"}), "s.properties[spec].properties[a].type"),
+        (spec(a={"type": "array"}), "s.properties[spec].properties[a].items"),
+        (spec(a={"type": "string", "default": 1}), "s.properties[spec].properties[a].default"),
+        (spec(a={"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "map"}),
+         "s.properties[spec].properties[a].x-kubernetes-list-map-keys"),
+    ],
+)  # fmt: skip
+def test_schemas_that_are_not_structural(schema: Json, field: str) -> None:
+    assert field in [error.field for error in structural.check_schema(schema, "s")]
+
+
+# ---- tables
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        (".spec.size", 3),
+        (".metadata.labels['a.b/c']", "x"),
+        (r".metadata.labels.a\.b/c", None),
+        (".spec.list[1].name", "two"),
+        (".spec.list[-1].name", "two"),
+        (".spec.list[*].name", "one"),
+        ('.spec.list[?(@.name=="two")].value', 2),
+        (".spec.missing.deeper", None),
+        ("nonsense", None),
+    ],
+)
+def test_json_paths_of_columns(path: str, wanted: Any) -> None:
+    obj = {
+        "metadata": {"labels": {"a.b/c": "x"}},
+        "spec": {"size": 3, "list": [{"name": "one", "value": 1}, {"name": "two", "value": 2}]},
+    }
+    assert table.json_path(path)(obj) == wanted
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0s"), (119, "119s"), (120, "2m"), (130, "2m10s"), (600, "10m"), (3 * 3600, "3h"), (3 * 3600 + 60, "3h1m"),
+     (9 * 3600, "9h"), (48 * 3600, "2d"), (53 * 3600, "2d5h"),
+     (8 * 86400, "8d"), (800 * 86400, "2y70d"), (-5, "<invalid>")],
+)  # fmt: skip
+def test_durations_are_for_people(seconds: int, text: str) -> None:
+    assert human_duration(seconds) == text
+
+
+# ---- OpenAPI
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        found = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return found.union(*(references(item) for item in value.values()))
+    if isinstance(value, list):
+        return set().union(*(references(item) for item in value))
+    return set()
+
+
+def test_every_reference_of_v2_is_defined() -> None:
+    document = openapi.v2_document(Registry())
+    assert {f"#/definitions/{name}" for name in document["definitions"]} >= references(document)
+    assert openapi_pb.encode(document)
+
+
+def test_every_reference_of_v3_is_defined() -> None:
+    registry = Registry()
+    for group in registry.groups():
+        for version in group.versions:
+            document = openapi.v3_document(registry, group.name, version)
+            assert document is not None
+            schemas = document["components"]["schemas"]
+            assert {f"#/components/schemas/{name}" for name in schemas} >= references(document)
+
+
+def test_kinds_are_marked_and_merge_keys_published() -> None:
+    document = openapi.v3_document(Registry(), "apps", "v1")
+    assert document is not None
+    schemas = document["components"]["schemas"]
+    deployment = schemas["io.k8s.api.apps.v1.Deployment"]
+    assert deployment["x-kubernetes-group-version-kind"] == [{"group": "apps", "version": "v1", "kind": "Deployment"}]
+    containers = schemas["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"]
+    assert containers["x-kubernetes-patch-merge-key"] == "name"
+    assert containers["x-kubernetes-list-map-keys"] == ["name"]
+    assert schemas["io.k8s.api.core.v1.PodSpec"]["required"] == ["containers"]
+
+
+# ---- protobuf
+
+
+def field(number: int, body: bytes) -> bytes:
+    return bytes((number << 3 | 2, len(body))) + body
+
+
+def envelope(api_version: str, kind: str, raw: bytes) -> bytes:
+    meta = field(1, api_version.encode()) + field(2, kind.encode())
+    return protobuf.MAGIC + field(1, meta) + field(2, raw)
+
+
+def test_a_config_map_in_protobuf() -> None:
+    entry = field(1, b"key") + field(2, b"value")
+    raw = field(1, field(1, b"name")) + field(2, entry)
+    assert protobuf.decode(envelope("v1", "ConfigMap", raw)) == {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "name"},
+        "data": {"key": "value"},
+    }
+
+
+def test_inlined_structs_quantities_and_times_in_protobuf() -> None:
+    volume = field(1, b"v") + field(2, field(2, field(1, b"Memory")))
+    spec_bytes = field(1, volume)
+    creation = field(8, bytes((1 << 3, 60)))
+    decoded = protobuf.decode(envelope("v1", "Pod", field(1, creation) + field(2, spec_bytes)))
+    assert decoded["spec"]["volumes"] == [{"name": "v", "emptyDir": {"medium": "Memory"}}]
+    assert decoded["metadata"]["creationTimestamp"] == "1970-01-01T00:01:00Z"
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", protobuf.MAGIC, envelope("v1", "Nope", b""), envelope("v9", "Pod", b"")])
+def test_what_is_no_object_in_protobuf(body: bytes) -> None:
+    with pytest.raises(protobuf.WireError):
+        protobuf.decode(body)
+
+
+# ---- selectors and rules
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("", True), ("a", True), ("!a", False), ("!b", True), ("a=1", True), ("a==1", True), ("a!=1", False),
+        ("b!=1", True),
+        ("a in (1,2)", True), ("a in ()", False), ("a notin (1)", False), ("b notin (1)", True), ("a=1,!b", True),
+        ("a=1,b", False),
+        ("n>3", True), ("n<3", False), ("a=", False), (" a = 1 , n = 5 ", True),
+    ],
+)  # fmt: skip
+def test_label_selectors(text: str, matches: bool) -> None:
+    predicate = selectors.parse_labels(text)
+    assert (predicate is None or predicate({"a": "1", "n": "5"})) is matches
+
+
+@pytest.mark.parametrize(
+    "text", ["=", "a=b=c", "a in", "a in (", "a in (b", "a,", "a b", "-a", "a=-", "n>x", "(", "a in b"]
+)
+def test_label_selectors_that_make_no_sense(text: str) -> None:
+    with pytest.raises(ApiError) as raised:
+        selectors.parse_labels(text)
+    assert raised.value.code == 400
+
+
+def test_field_selectors_unescape_values() -> None:
+    assert selectors.parse_fields(r"a=x\,y,b!=z\=") == [("a", "=", "x,y"), ("b", "!=", "z=")]
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed"),
+    [
+        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}, False),
+        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"]}, True),
+        ({"verbs": ["get"], "apiGroups": [""], "resources": ["*/status"]}, True),
+        ({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}, True),
+        ({"verbs": ["get"], "apiGroups": ["apps"], "resources": ["pods/status"]}, False),
+        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"], "resourceNames": ["other"]}, False),
+        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"], "resourceNames": ["p"]}, True),
+        ({"verbs": ["get"], "nonResourceURLs": ["*"]}, False),
+    ],
+)
+def test_rbac_rules(rule: Json, allowed: bool) -> None:
+    asked = Attributes("get", resource="pods", subresource="status", namespace="ns", name="p")
+    assert rbac.rule_allows(rule, asked) is allowed
+
+
+def test_rbac_rules_for_paths() -> None:
+    rule = {"verbs": ["get"], "nonResourceURLs": ["/healthz", "/apis/*"]}
+    assert rbac.rule_allows(rule, Attributes("get", path="/healthz"))
+    assert rbac.rule_allows(rule, Attributes("get", path="/apis/apps"))
+    assert not rbac.rule_allows(rule, Attributes("get", path="/metrics"))

@@ -1,0 +1,124 @@
+"""The workload simulator: Deployments roll out, roll back, scale and go, with ReplicaSets and Pods as in a cluster."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from clientgo import context, kubernetes
+from clientgo.api.apps import v1 as appsv1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.simulator import REVISION, Simulator
+from clientgo.utils.clock import REAL_CLOCK
+
+CTX = context.background()
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    with Environment() as env, Simulator(env.server, ready_delay=0.0):
+        clientset = kubernetes.new_for_config(env.config)
+        yield clientset
+        clientset.close()
+
+
+def deployment(replicas: int, image: str = "example.com/web:1", **spec: Any) -> appsv1.Deployment:
+    labels = {"app": "web"}
+    pod = {"containers": [{"name": "web", "image": image}]}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    doc = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template, **spec}
+    return appsv1.Deployment.from_dict({"metadata": {"name": "web"}, "spec": doc})
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Ask until it holds; every answer is a request, so nothing spins."""
+    clock, wakeup = REAL_CLOCK, threading.Condition()
+    end = clock.now() + 30
+    while not condition():
+        assert clock.now() < end, "did not happen"
+        with wakeup:
+            clock.wait(wakeup, 0.02)
+
+
+def rolled_out(client: Any, replicas: int) -> Callable[[], bool]:
+    """What `kubectl rollout status` waits for."""
+
+    def check() -> bool:
+        now = client.apps_v1().deployments("default").get(CTX, "web")
+        status = now.status
+        return bool(
+            status.observed_generation >= now.metadata.generation
+            and status.updated_replicas == status.replicas == status.available_replicas == replicas
+        )
+
+    return check
+
+
+def images(client: Any) -> set[str]:
+    pods = client.core_v1().pods("default").list(CTX, metav1.ListOptions()).items
+    return {pod.spec.containers[0].image for pod in pods if pod.metadata.deletion_timestamp is None}
+
+
+def set_image(client: Any, image: str) -> None:
+    patch = [{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": image}]
+    data = json.dumps(patch).encode()
+    client.apps_v1().deployments("default").patch(CTX, "web", "application/json-patch+json", data)
+
+
+@pytest.mark.parametrize("strategy", [{"type": "RollingUpdate"}, {"type": "Recreate"}])
+def test_a_deployment_rolls_out_and_over_and_goes(client: Any, strategy: dict[str, str]) -> None:
+    deployments = client.apps_v1().deployments("default")
+    deployments.create(CTX, deployment(3, strategy=strategy))
+    eventually(rolled_out(client, 3))
+    assert images(client) == {"example.com/web:1"}
+
+    set_image(client, "example.com/web:2")
+    eventually(rolled_out(client, 3))
+    assert images(client) == {"example.com/web:2"}
+    sets = client.apps_v1().replica_sets("default").list(CTX, metav1.ListOptions()).items
+    assert sorted((rs.metadata.annotations[REVISION], rs.spec.replicas) for rs in sets) == [("1", 0), ("2", 3)]
+
+    set_image(client, "example.com/web:1")
+    eventually(rolled_out(client, 3))
+    assert deployments.get(CTX, "web").metadata.annotations[REVISION] == "3"
+    assert len(client.apps_v1().replica_sets("default").list(CTX, metav1.ListOptions()).items) == 2
+
+    deployments.delete(CTX, "web", metav1.DeleteOptions())
+    eventually(lambda: not client.core_v1().pods("default").list(CTX, metav1.ListOptions()).items)
+
+
+def test_a_rollout_stays_within_surge_and_unavailability(client: Any) -> None:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    deployments = client.apps_v1().deployments("default")
+    deployments.create(CTX, deployment(4, strategy=strategy))
+    eventually(rolled_out(client, 4))
+    seen: list[tuple[int, int]] = []
+    done = rolled_out(client, 4)
+    set_image(client, "example.com/web:2")
+
+    def watch() -> bool:
+        sets = client.apps_v1().replica_sets("default").list(CTX, metav1.ListOptions()).items
+        seen.append((sum(rs.spec.replicas or 0 for rs in sets), sum(rs.status.available_replicas for rs in sets)))
+        return done()
+
+    eventually(watch)
+    assert max(total for total, _ in seen) <= 5
+    assert min(available for _, available in seen) >= 4
+
+
+def test_conditions_tell_availability_and_progress(client: Any) -> None:
+    deployments = client.apps_v1().deployments("default")
+    deployments.create(CTX, deployment(2))
+    eventually(rolled_out(client, 2))
+
+    def reasons() -> set[tuple[str, str]]:
+        conditions = deployments.get(CTX, "web").status.conditions
+        return {(condition.type, condition.reason) for condition in conditions}
+
+    eventually(lambda: ("Progressing", "NewReplicaSetAvailable") in reasons())
+    assert ("Available", "MinimumReplicasAvailable") in reasons()

@@ -1,0 +1,153 @@
+"""Watches over real sockets: order for many, the slow one dropped, connections that go on, resources that go away."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver import watch as watching
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+class Stream:
+    """A watch on a raw socket, so that a test decides how fast it reads."""
+
+    def __init__(self, env: Environment, path: str, *, receive_buffer: int = 0) -> None:
+        self.sock = socket.socket()
+        if receive_buffer:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.sock.settimeout(30)
+        self.sock.connect(("127.0.0.1", int(env.url.rpartition(":")[2])))
+        head = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\n\r\n"
+        self.sock.sendall(head.encode())
+        self.file = self.sock.makefile("rb")
+        self.status = int(self.file.readline().split()[1])
+        while self.file.readline().strip():
+            pass
+
+    def events(self) -> Iterator[Any]:
+        """Events until the last chunk."""
+        rest = b""
+        while size := int(self.file.readline() or b"0", 16):
+            rest += self.file.read(size)
+            self.file.readline()
+            *lines, rest = rest.split(b"\n")
+            yield from map(json.loads, lines)
+        self.file.readline()
+
+    def close(self) -> None:
+        self.file.close()
+        self.sock.close()
+
+
+@pytest.fixture
+def env() -> Iterator[Environment]:
+    with Environment() as environment:
+        yield environment
+
+
+@pytest.fixture
+def session(env: Environment) -> Iterator[requests.Session]:
+    with requests.Session() as client:
+        client.headers["Authorization"] = f"Bearer {env.token}"
+        yield client
+
+
+def version(env: Environment, session: requests.Session) -> str:
+    return str(session.get(env.url + CONFIG_MAPS, timeout=10).json()["metadata"]["resourceVersion"])
+
+
+def test_every_watcher_gets_every_event_in_order(env: Environment, session: requests.Session) -> None:
+    watchers, writes = 60, 100
+    start = version(env, session)
+    streams = [Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}") for _ in range(watchers)]
+    for i in range(writes):
+        session.post(env.url + CONFIG_MAPS, json={"metadata": {"name": f"c{i:03d}"}}, timeout=10).raise_for_status()
+    expected = [f"c{i:03d}" for i in range(writes)]
+    for stream in streams:
+        events = stream.events()
+        assert [next(events)["object"]["metadata"]["name"] for _ in range(writes)] == expected
+        stream.close()
+
+
+def test_a_connection_goes_on_after_its_watch(env: Environment, session: requests.Session) -> None:
+    stream = Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={version(env, session)}&timeoutSeconds=1")
+    assert list(stream.events()) == []
+    stream.sock.sendall(f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\n\r\n".encode())
+    assert stream.file.readline() == b"HTTP/1.1 200 OK\r\n"
+    stream.close()
+
+
+def test_a_slow_watcher_is_dropped_and_holds_nobody(
+    env: Environment, session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MAX_BACKLOG", 200_000)
+    start = version(env, session)
+    slow = Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}", receive_buffer=4096)
+    fast = Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}")
+    writes = 60
+    seen: list[str] = []
+
+    def read() -> None:
+        for event in fast.events():
+            seen.append(event["object"]["metadata"]["name"])
+            if len(seen) == writes:
+                return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for i in range(writes):
+        body = {"metadata": {"name": f"c{i:03d}"}, "data": {"k": "x" * 200_000}}
+        session.post(env.url + CONFIG_MAPS, json=body, timeout=10).raise_for_status()
+    reader.join(30)
+    assert seen == [f"c{i:03d}" for i in range(writes)]
+    # The stream of the slow one breaks off, perhaps in the middle of a chunk.
+    got = []
+    with contextlib.suppress(ValueError, OSError):
+        got.extend(slow.events())
+    assert len(got) < writes
+    slow.close()
+    fast.close()
+
+
+def test_watches_end_when_their_crd_goes(env: Environment, session: requests.Session) -> None:
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"kind": "Foo", "plural": "foos"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+    definitions = f"{env.url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    session.post(definitions, json=crd, timeout=10).raise_for_status()
+    foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}}
+    session.post(f"{env.url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=10).raise_for_status()
+    stream = Stream(env, "/apis/example.com/v1/foos?watch=1")
+    session.delete(f"{definitions}/foos.example.com", timeout=10).raise_for_status()
+    assert [event["type"] for event in stream.events()] == ["ADDED", "DELETED"]
+    stream.close()
+
+
+def test_a_watch_through_another_version_is_converted(env: Environment, session: requests.Session) -> None:
+    path = "/apis/events.k8s.io/v1/namespaces/default/events"
+    stream = Stream(env, f"{path}?watch=1")
+    involved = {"kind": "Pod", "namespace": "default", "name": "p"}
+    event = {"metadata": {"name": "e"}, "involvedObject": involved, "message": "hello"}
+    session.post(f"{env.url}/api/v1/namespaces/default/events", json=event, timeout=10).raise_for_status()
+    seen = next(stream.events())["object"]
+    assert (seen["apiVersion"], seen["note"], seen["regarding"]["name"]) == ("events.k8s.io/v1", "hello", "p")
+    stream.close()
