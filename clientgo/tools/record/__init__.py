@@ -6,8 +6,8 @@
     recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="my-controller"))
     recorder.event(foo, corev1.EVENT_TYPE_NORMAL, "Synced", "Foo synced successfully")
 
-Repeats become one Event with a count, similar events are combined, floods are cut; `broadcaster.statistics()` tells what
-became of them all.
+Repeats become one Event with a count, similar events are combined, floods are cut; `broadcaster.statistics()` tells
+what became of them all.
 """
 
 from clientgo.tools.record.event import (
