@@ -1,0 +1,210 @@
+"""Exec credential plugins: a real program, its environment, and what is wrong with its answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from httpscript import Answer, Received, ScriptedServer
+
+from clientgo import context, rest
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.plugin.pkg.client.auth.exec import validate_plugin_policy
+from clientgo.plugin.pkg.client.auth.exec.exec import Authenticator, _Cache, _new_authenticator
+from clientgo.tools.clientcmd import api
+from clientgo.utils.clock.testing import FakeClock
+
+CTX = context.background()
+V1 = "client.authentication.k8s.io/v1"
+
+# Counts its runs in a file, and prints the JSON in another one.
+PROGRAM = """
+import os, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+with open(folder / "runs", "a") as runs:
+    runs.write(os.environ["KUBERNETES_EXEC_INFO"] + "\\n")
+print((folder / "answer").read_text())
+sys.exit(int(os.environ.get("EXIT_CODE", "0")))
+"""
+
+
+class Plugin:
+    """A plugin on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "plugin.py").write_text(PROGRAM)
+        self.answer({"token": "first"})
+
+    def answer(self, status: dict[str, Any] | None, **more: Any) -> None:
+        document = {"kind": "ExecCredential", "apiVersion": V1, **({"status": status} if status is not None else {})}
+        (self.folder / "answer").write_text(json.dumps({**document, **more}))
+
+    def runs(self) -> list[Any]:
+        path = self.folder / "runs"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def config(self, **fields: Any) -> api.ExecConfig:
+        args = [str(self.folder / "plugin.py"), str(self.folder)]
+        return api.ExecConfig(
+            **{"command": sys.executable, "args": args, "api_version": V1, "interactive_mode": "Never", **fields}
+        )
+
+    def authenticator(self, clock: FakeClock | None = None, **fields: Any) -> Authenticator:
+        return _new_authenticator(_Cache(), self.config(**fields), None, clock=clock or FakeClock(0.0))
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Plugin:
+    return Plugin(tmp_path)
+
+
+def test_a_token_is_fetched_once_and_again_after_a_401(plugin):
+    def answer(request: Received) -> Answer:
+        return Answer(200 if request.headers["Authorization"] == "Bearer second" else 401, b"{}")
+
+    with ScriptedServer(answer) as server:
+        config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"), qps=-1)
+        config.exec_provider = plugin.config()
+        client = rest.rest_client_for(config)
+        assert plugin.runs() == [], "nothing runs before the first request"
+        assert client.get().resource("pods").do(CTX).error() is not None
+        plugin.answer({"token": "second"})
+        client.get().resource("pods").do(CTX)
+        assert client.get().resource("pods").do(CTX).status_code() == 200
+        client.client.close_idle_connections()
+    # The first run, and the one the first 401 caused, brought "first".
+    sent = [request.headers["Authorization"] for request in server.requests]
+    assert sent == ["Bearer first", "Bearer first", "Bearer second"]
+
+
+def test_credentials_expire(plugin):
+    clock = FakeClock(0.0)
+    plugin.answer({"token": "a", "expirationTimestamp": "1970-01-01T00:01:00Z"})
+    authenticator = plugin.authenticator(clock)
+    assert authenticator.get_creds().token == "a"
+    clock.step(59)
+    authenticator.get_creds()
+    assert len(plugin.runs()) == 1
+    clock.step(2)
+    authenticator.get_creds()
+    assert len(plugin.runs()) == 2
+
+
+def test_the_plugin_is_told_about_the_cluster_only_if_it_asks(plugin):
+    config = rest.Config(host="https://h", ca_data=b"ca", server_name="n")
+    config.exec_provider = plugin.config(provide_cluster_info=True, config={"audience": "x"})
+    cluster = rest.config_to_exec_cluster(config)
+    _new_authenticator(_Cache(), config.exec_provider, cluster).get_creds()
+    [told] = plugin.runs()
+    assert told["spec"] == {
+        "cluster": {
+            "server": "https://h",
+            "tls-server-name": "n",
+            "certificate-authority-data": "Y2E=",
+            "config": {"audience": "x"},
+        },
+        "interactive": False,
+    }
+    plugin.authenticator().get_creds()
+    assert plugin.runs()[1]["spec"] == {"interactive": False}
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "message"),
+    [
+        (None, {}, "exec plugin didn't return a status field"),
+        ({}, {}, "exec plugin didn't return a token or cert/key pair"),
+        ({"clientCertificateData": "c"}, {}, "exec plugin returned only certificate or key, not both"),
+        (
+            {"token": "t"},
+            {"apiVersion": "client.authentication.k8s.io/v1beta1"},
+            f"exec plugin is configured to use API version {V1}, plugin returned version "
+            "client.authentication.k8s.io/v1beta1",
+        ),
+        ({"token": "t"}, {"kind": "Pod"}, 'decoding stdout: no kind "Pod" is registered'),
+    ],
+)
+def test_wrong_answers(plugin, status, more, message):
+    plugin.answer(status, **more)
+    with pytest.raises(ValueError, match=message):
+        plugin.authenticator().get_creds()
+
+
+def test_no_token_in_an_error_about_the_answer(plugin):
+    (plugin.folder / "answer").write_text('{"status": {"token": "very-secret"')
+    with pytest.raises(ValueError, match="decoding stdout") as caught:
+        plugin.authenticator().get_creds()
+    assert "very-secret" not in str(caught.value)
+
+
+def test_a_plugin_that_fails_or_is_not_there(plugin):
+    with pytest.raises(ValueError, match="failed with exit code 3"):
+        plugin.authenticator(env=[api.ExecEnvVar(name="EXIT_CODE", value="3")]).get_creds()
+    missing = plugin.authenticator(command="no-such-plugin", install_hint="apt install it")
+    with pytest.raises(ValueError, match="exec: executable no-such-plugin not found") as caught:
+        missing.get_creds()
+    assert "It looks like you are trying to use a client-go credential plugin" in str(caught.value)
+    assert str(caught.value).endswith("apt install it")
+    for _ in range(10):
+        with pytest.raises(ValueError, match="not found") as caught:
+            missing.get_creds()
+    assert str(caught.value) == "exec: executable no-such-plugin not found", "the hint is not repeated for ever"
+
+
+@pytest.mark.parametrize(
+    ("mode", "terminal", "fields", "expected"),
+    [
+        ("Never", True, {}, False),
+        ("IfAvailable", True, {}, True),
+        ("IfAvailable", False, {}, False),
+        ("IfAvailable", True, {"stdin_unavailable": True}, False),
+        ("Always", True, {}, True),
+        ("Always", False, {}, "exec plugin cannot support interactive mode: standard input is not a terminal"),
+        (
+            "Always",
+            True,
+            {"stdin_unavailable": True, "stdin_unavailable_message": "used by -f -"},
+            "exec plugin cannot support interactive mode: standard input is unavailable: used by -f -",
+        ),
+        ("Sometimes", True, {}, 'exec plugin cannot support interactive mode: unknown interactiveMode: "Sometimes"'),
+    ],
+)
+def test_interactive_modes(plugin, mode, terminal, fields, expected):
+    config = plugin.config(interactive_mode=mode, **fields)
+    authenticator = _new_authenticator(_Cache(), config, None, is_terminal=lambda: terminal)
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=expected):
+            authenticator.get_creds()
+        return
+    authenticator.get_creds()
+    assert plugin.runs()[0]["spec"]["interactive"] is expected
+
+
+def test_policies(plugin):
+    deny = api.PluginPolicy(policy_type="DenyAll")
+    with pytest.raises(ValueError, match='not allowed: policy set to "DenyAll"'):
+        plugin.authenticator(plugin_policy=deny).get_creds()
+    listed = api.PluginPolicy(policy_type="Allowlist", allowlist=[api.AllowlistEntry(command=sys.executable)])
+    assert plugin.authenticator(plugin_policy=listed).get_creds().token == "first"
+    other = api.PluginPolicy(policy_type="Allowlist", allowlist=[api.AllowlistEntry(command="/bin/other")])
+    with pytest.raises(ValueError, match="is not permitted by the credential plugin allowlist"):
+        plugin.authenticator(plugin_policy=other).get_creds()
+    for policy, message in (
+        (api.PluginPolicy(policy_type="Allowlist"), "allowlist is unspecified"),
+        (api.PluginPolicy(policy_type="Allowlist", allowlist=[]), "allowlist is empty"),
+        (api.PluginPolicy(policy_type="DenyAll", allowlist=[]), "allowlist is non-nil"),
+        (api.PluginPolicy(policy_type="Maybe"), "unknown plugin policy"),
+        (api.PluginPolicy(policy_type="Allowlist", allowlist=[api.AllowlistEntry()]), "empty allowlist entry #1"),
+        (api.PluginPolicy(policy_type="Allowlist", allowlist=[api.AllowlistEntry(command="a/../b")]), "non-normalized"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            validate_plugin_policy(policy)
+
+
+def test_an_unknown_version_is_refused_at_once(plugin):
+    with pytest.raises(ValueError, match='exec plugin: invalid apiVersion "v1"'):
+        plugin.authenticator(api_version="v1")
