@@ -100,14 +100,7 @@ class Authenticator:
         user = self.user_of(token.strip())
         if user is None:
             raise errors.unauthorized()
-        return self._impersonated(request, user)
-
-    def _impersonated(self, request: Request, user: User) -> User:
-        name = request.headers.get("impersonate-user")
-        if not name or not user.master:
-            return user
-        groups = tuple(g.strip() for g in request.headers.get("impersonate-group", "").split(",") if g.strip())
-        return User(name, request.headers.get("impersonate-uid", ""), (*groups, AUTHENTICATED))
+        return user
 
     def user_of(self, token: str) -> User | None:
         known = self._users.get(sha256(token.encode()).digest())

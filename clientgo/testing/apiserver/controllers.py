@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
-from clientgo.testing.apiserver import apply, crd, http
+from clientgo.testing.apiserver import crd, http
 from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.negotiation import Form
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 _COLLECTOR = "generic-garbage-collector"
-# An owner that has not shown up after this many seconds never existed.
-_ABSENT_OWNER_DELAY = 0.0
 
 
 def internal_request(method: str, manager: str) -> http.Request:
@@ -420,6 +418,3 @@ class Controllers:
             if stored is not None and any(r.get("blockOwnerDeletion") for r in mine):
                 blocking += 1
         return blocking
-
-
-__all__ = ["Controllers", "apply", "internal_request"]

@@ -18,6 +18,8 @@ from clientgo.testing.apiserver.storage import Stored
 
 Json = dict[str, Any]
 
+_IMMORTAL_NAMESPACES = ("default", "kube-public", "kube-system")
+
 
 class Deleter(Reader):
     """Removes objects, or marks those that something holds."""
@@ -62,6 +64,8 @@ class Deleter(Reader):
         obj = current.obj
         metadata = obj["metadata"]
         self._check_preconditions(call, current, options)
+        if resource.storage == "/namespaces" and current.name in _IMMORTAL_NAMESPACES:
+            raise errors.forbidden("", "namespaces", current.name, "this namespace may not be deleted")
         finalizers = self._deletion_finalizers(metadata.get("finalizers") or [], options.policy)
         if resource.storage == crd.STORAGE and not metadata.get("deletionTimestamp"):
             finalizers = [*finalizers, crd.CLEANUP_FINALIZER]

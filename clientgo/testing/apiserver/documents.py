@@ -11,7 +11,7 @@ from clientgo.testing.apiserver.negotiation import YAML, Form
 from clientgo.testing.apiserver.registry import Resource
 from clientgo.testing.apiserver.storage import Stored
 from clientgo.testing.apiserver.times import Times
-from clientgo.testing.apiserver.watch import INITIAL_EVENTS_END, chunk
+from clientgo.testing.apiserver.watch import INITIAL_EVENTS_END
 
 Json = dict[str, Any]
 NO_CACHE = "no-cache, private"
@@ -167,6 +167,3 @@ class Documents:
         """A watch that consists of one ERROR event."""
         line = b'{"type":"ERROR","object":%b}\n' % dumps(status)
         return http.Response(200, line, "application/json", {"Cache-Control": NO_CACHE})
-
-
-__all__ = ["Documents", "chunk", "meta_in_order", "render"]

@@ -136,13 +136,17 @@ def _inside_array(text: str, at: int) -> bool:
 # ---- YAML
 
 
-class _Loader(yaml.CSafeLoader):
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SafeDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]
     """YAML without timestamps: in an API object a date stays a string."""
 
 
 _Loader.yaml_implicit_resolvers = {
     key: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for key, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    for key, resolvers in _SafeLoader.yaml_implicit_resolvers.items()
 }
 
 
@@ -194,7 +198,7 @@ def _key(name: Any) -> str:
 
 def dumps_yaml(value: Any) -> bytes:
     text: str = yaml.dump(
-        value, Dumper=yaml.CSafeDumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=2**20
+        value, Dumper=_SafeDumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=2**20
     )
     return text.encode("utf-8", "replace")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,8 @@ _STREAM_HEAD = http.head(
         "Transfer-Encoding": "chunked",
     },
 )
+
+_TABLE_WATCHES = itertools.count()
 
 
 class Reader(Core):
@@ -134,7 +137,7 @@ class Reader(Core):
         kind = f"{form.kind}{form.version}{call.resource.version}{call.resource.group}"
         if form.kind == "Table":
             # The first event alone carries the columns, so a table watch shares with nobody.
-            kind += f"#{id(call)}"
+            kind += f"#{next(_TABLE_WATCHES)}"
         view = View(
             call.resource.storage,
             call.prefix,

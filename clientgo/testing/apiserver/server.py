@@ -39,7 +39,7 @@ from clientgo.testing.apiserver.negotiation import Form
 from clientgo.testing.apiserver.options import WriteOptions
 from clientgo.testing.apiserver.persistence import SqliteJournal
 from clientgo.testing.apiserver.rbac import Attributes, Authorizer
-from clientgo.testing.apiserver.registry import Group, Registry, Resource
+from clientgo.testing.apiserver.registry import Registry, Resource
 from clientgo.testing.apiserver.rest import Rest
 from clientgo.testing.apiserver.routing import RequestInfo
 from clientgo.testing.apiserver.storage import DEFAULT_HISTORY, Event, Store, Stored
@@ -263,7 +263,7 @@ class Server:
         try:
             if too_large:
                 raise errors.too_large(http.MAX_BODY)
-            user = self.authenticator.authenticate(request)
+            user = self._impersonated(request, self.authenticator.authenticate(request))
             form = Form(pretty=negotiation.pretty(request))
             return self._route(request, user)
         except ApiError as err:
@@ -277,6 +277,17 @@ class Server:
             text = "Internal Server Error"
             status = ApiError(500, "InternalError", text, {"causes": [{"message": type(err).__name__}]}).status()
             return render(status, form, 500)
+
+    def _impersonated(self, request: Request, user: User) -> User:
+        """The user that the request acts as; who may not impersonate gets a 403."""
+        name = request.header("impersonate-user")
+        groups = tuple(g.strip() for g in request.header("impersonate-group").split(",") if g.strip())
+        if not name and not groups:
+            return user
+        self.authorizer.check(user, Attributes("impersonate", resource="users", name=name))
+        for group in groups:
+            self.authorizer.check(user, Attributes("impersonate", resource="groups", name=group))
+        return User(name, request.header("impersonate-uid"), (*groups, AUTHENTICATED))
 
     def _route(self, request: Request, user: User) -> Response:
         watch = request.param("watch") not in ("", "0", "false")
@@ -498,6 +509,3 @@ class Server:
             raise errors.bad_request(f'resourceVersion: Invalid value: "{text}"')
         self.store.compact(int(text))
         return render({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, Form())
-
-
-__all__ = ["Group", "Server", "admin_user"]

@@ -12,7 +12,7 @@ from clientgo.testing.apiserver.documents import render
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.jsonio import copy
 from clientgo.testing.apiserver.options import DeleteOptions, WriteOptions
-from clientgo.testing.apiserver.rbac import Attributes, rule_allows
+from clientgo.testing.apiserver.rbac import Attributes
 from clientgo.testing.apiserver.storage import Stored
 from clientgo.testing.apiserver.table import selector_text
 
@@ -322,6 +322,3 @@ def _rules(server: Server, user: User, namespace: str) -> Json:
         "nonResourceRules": [rule for rule in rules if rule.get("nonResourceURLs")],
         "incomplete": False,
     }
-
-
-__all__ = ["binding", "eviction", "pod_streams", "review", "rule_allows", "scale", "token"]
