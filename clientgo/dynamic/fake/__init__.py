@@ -1,7 +1,4 @@
-"""A fake dynamic client, for tests. Mirrors k8s.io/client-go/dynamic/fake.
-
-Builds on `clientgo.testing`; nothing but tests should import it.
-"""
+"""A dynamic client without a server. Mirrors k8s.io/client-go/dynamic/fake."""
 
 from clientgo.dynamic.fake.simple import (
     FakeDynamicClient,
@@ -9,4 +6,8 @@ from clientgo.dynamic.fake.simple import (
     new_simple_dynamic_client_with_custom_list_kinds,
 )
 
-__all__ = ["FakeDynamicClient", "new_simple_dynamic_client", "new_simple_dynamic_client_with_custom_list_kinds"]
+__all__ = [
+    "FakeDynamicClient",
+    "new_simple_dynamic_client",
+    "new_simple_dynamic_client_with_custom_list_kinds",
+]
