@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import venv
@@ -47,10 +48,45 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+def clone_into(directory: Path) -> Path:
+    clone = directory / "clone"
+    run("git", "clone", "--quiet", ROOT, clone, cwd=directory)
+    return clone
+
+
+def test_a_clone_runs_the_demo_and_runs_it_again(tmp_path: Path) -> None:
+    """What a person types first. The second time the environment is there already."""
+    clone = clone_into(tmp_path)
+
+    first = run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)
+    second = run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)
+
+    assert "12 of 12 checks hold" in first
+    assert "12 of 12 checks hold" in second
+    assert run("git", "status", "--short", cwd=clone) == ""
+
+
+def test_without_a_python_that_is_new_enough_a_message_says_so(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("bash", "dirname", "cat", "cksum", "rm", "env"):
+        (tools / name).symlink_to(shutil.which(name) or "")
+    old = tools / "python3"
+    old.write_text("#!/bin/bash\nexit 1\n")
+    old.chmod(0o755)
+
+    done = subprocess.run(
+        [tools / "bash", ROOT / "hack" / "demo"], env={"PATH": str(tools)}, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.returncode == 1
+    assert "clientgo needs Python 3.11 or newer" in done.stderr
+
+
 def test_the_wheel_of_a_fresh_clone_works_without_the_checkout(tmp_path: Path) -> None:
-    clone, elsewhere = tmp_path / "clone", tmp_path / "elsewhere"
+    elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    run("git", "clone", "--quiet", ROOT, clone, cwd=tmp_path)
+    clone = clone_into(tmp_path)
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, clone, cwd=tmp_path)
     (wheel,) = tmp_path.glob("clientgo-*.whl")
     venv.create(tmp_path / "venv", with_pip=True)

@@ -12,7 +12,7 @@ README = (ROOT / "README.md").read_text()
 
 # Where each command of the README's shell blocks is run.
 RUN_BY = {
-    "hack/demo": "test_demo.py runs what it starts; test_a_clone_... runs it whole",
+    "hack/demo": "test_package.py, from a clone",
     "hack/test": "this test run",
     "hack/test test/property/workqueue": "this test run",
     "HYPOTHESIS_PROFILE=thorough hack/test test/property/workqueue": "a person with hours; conftest.py has the profile",
