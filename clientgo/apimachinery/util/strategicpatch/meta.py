@@ -74,9 +74,15 @@ class PatchMetaFromStruct:
     def lookup_patch_metadata_for_slice(self, key: str) -> tuple[PatchMetaFromStruct, PatchMeta]:
         """Go: PatchMetaFromStruct.LookupPatchMetadataForSlice."""
         subschema, patch_meta = self.lookup_patch_metadata_for_struct(key)
+        if not isinstance(subschema.t, str) and self._is_pointer(key):
+            # Go takes a list for a pointer to a struct, too.
+            return subschema, patch_meta
         if not isinstance(subschema.t, str) or not subschema.t.startswith("[]"):
             raise InvalidTypeError(f"{self.name()}.{key}", "array", subschema.name())
         return _type_of(subschema.t.removeprefix("[]"), subschema.module), patch_meta
+
+    def _is_pointer(self, key: str) -> bool:
+        return not isinstance(self.t, str) and _fields_by_json_name(self.t)[key].type.startswith("*")
 
     def name(self) -> str:
         """Go: PatchMetaFromStruct.Name."""

@@ -495,11 +495,29 @@ def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchM
         else:
             continue
         named, server_only = _partition(merged, order, merge_key)
-        before = present or []
+        before = _order_after_merge(present or [], wanted or [], merge_key)
         original[key] = _merge_sorted(
             _in_order(server_only, before, merge_key), _in_order(named, order, merge_key), before, merge_key
         )
         patch.pop(key, None)
+
+
+def _order_after_merge(present: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
+    """The server's order, against which the merged list is sorted.
+
+    Go merges into the list's own memory and reads the order from there afterwards: what the patch deleted has made
+    room, and new elements stand in it. Servers order lists by that, so it is kept.
+    """
+    if not merge_key:
+        return present
+    directives = [(each.get(merge_key), each.get(_DIRECTIVE_MARKER)) for each in patch]
+    deleted = [name for name, directive in directives if directive == _DELETE]
+    kept = [each for each in present if each.get(merge_key) not in deleted]
+    if any(directive == _REPLACE for _, directive in directives):
+        return kept
+    known = [each.get(merge_key) for each in kept]
+    added = [each for each in patch if _DIRECTIVE_MARKER not in each and each.get(merge_key) not in known]
+    return kept + added[: len(present) - len(kept)]
 
 
 def _validate_order(patch: list[Any], order: list[Any], merge_key: str) -> None:

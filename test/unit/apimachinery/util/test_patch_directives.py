@@ -54,6 +54,19 @@ def test_directives_are_carried_out(original: Any, patch: Any, expected: Any) ->
     assert smp.strategic_merge_map_patch(original, patch, corev1.Pod) == expected
 
 
+@pytest.mark.parametrize(("current", "order"), [(["1", "2", "4"], ["2", "4", "3"]), (["1", "4", "2"], ["4", "2", "3"])])
+def test_a_new_element_takes_the_room_a_deleted_one_leaves(current: list[str], order: list[str]) -> None:
+    """Go's server, too, puts "3" behind "4", which the patch does not know."""
+    patch = {
+        "spec": {
+            "$setElementOrder/containers": [c("2"), c("3")],
+            "containers": [c("3"), {"name": "1", "$patch": "delete"}],
+        }
+    }
+    merged = smp.strategic_merge_map_patch(containers(*[c(name) for name in current]), patch, corev1.Pod)
+    assert [container["name"] for container in merged["spec"]["containers"]] == order
+
+
 @pytest.mark.parametrize(
     ("patch", "message"),
     [
