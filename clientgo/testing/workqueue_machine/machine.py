@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from clientgo.testing.workqueue_machine.model import Item
 from clientgo.testing.workqueue_machine.session import (
     DelayingQueueSession,
     NewQueue,
@@ -16,15 +16,30 @@ from clientgo.testing.workqueue_machine.session import (
     RateLimitingQueueSession,
 )
 
+Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
+
 ITEMS = st.sampled_from("abc")
 DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
+PRIORITIES = st.none() | st.integers(-2, 2)
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Random operations on a plain queue. `QueueMachine.of(new_queue).TestCase` is a unittest case pytest collects."""
+    """Random operations on a plain queue. `QueueMachine.of(new_queue).TestCase` is a unittest case pytest collects.
+
+    All operations share one rule: as rules of their own Hypothesis would leave some of them out of most runs, and
+    little happens in a queue without gets, or without adds.
+    """
 
     session_type: ClassVar[type[QueueSession]] = QueueSession
     new_queue: ClassVar[Any]
+    # Names of methods, each as often as it weighs. A shutdown ends most of what can happen, so it is rare.
+    operations: ClassVar[tuple[str, ...]] = (
+        *("add",) * 8,
+        *("get",) * 6,
+        *("done",) * 4,
+        "work_off",
+        "shut_down",
+    )
 
     @classmethod
     def of(cls, new_queue: NewQueue) -> type[QueueMachine]:
@@ -40,29 +55,28 @@ class QueueMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.session.__exit__(None, None, None)
 
-    @rule(item=ITEMS)
-    def add(self, item: Item) -> None:
-        self.session.add(item)
+    @rule(data=st.data())
+    def step(self, data: st.DataObject) -> None:
+        getattr(self, data.draw(st.sampled_from(self.operations)))(data.draw)
 
-    @precondition(lambda self: self.session.model.blocked_gets < 3)
-    @rule()
-    def get(self) -> None:
-        self.session.get()
+    def add(self, draw: Draw) -> None:
+        self.session.add(draw(ITEMS))
 
-    @precondition(lambda self: self.session.model.processing)
-    @rule(which=st.integers(0, 2))
-    def done(self, which: int) -> None:
+    def get(self, draw: Draw) -> None:
+        if self.session.model.blocked_gets < 2:
+            self.session.get()
+
+    def done(self, draw: Draw) -> None:
         processing = sorted(self.session.model.processing)
-        self.session.done(processing[which % len(processing)])
+        if processing:
+            self.session.done(draw(st.sampled_from(processing)))
 
-    @rule()
-    def work_off(self) -> None:
+    def work_off(self, draw: Draw) -> None:
         self.session.work_off()
 
-    @rule(how=st.sampled_from(("not yet",) * 12 + ("drain", "drain", "at once")))
-    def shut_down(self, how: str) -> None:
-        # It ends most of what can happen, so most of the draws do nothing.
-        if how == "drain":
+    def shut_down(self, draw: Draw) -> None:
+        how = draw(st.sampled_from(("not yet", "not yet", "with drain", "at once")))
+        if how == "with drain":
             self.session.shut_down_with_drain()
         elif how == "at once":
             self.session.shut_down()
@@ -72,43 +86,41 @@ class DelayingQueueMachine(QueueMachine):
     """Random operations and passing time on a delaying queue."""
 
     session_type = DelayingQueueSession
+    operations = (*QueueMachine.operations, *("add_after",) * 8, *("sleep",) * 4)
 
-    @rule(item=ITEMS, delay=DELAYS)
-    def add_after(self, item: Item, delay: float) -> None:
-        self.session.add_after(item, delay)
+    def add_after(self, draw: Draw) -> None:
+        self.session.add_after(draw(ITEMS), draw(DELAYS))
 
-    @rule(seconds=DELAYS.filter(bool))
-    def sleep(self, seconds: float) -> None:
-        self.session.sleep(seconds)
+    def sleep(self, draw: Draw) -> None:
+        self.session.sleep(draw(DELAYS.filter(bool)))
 
 
 class RateLimitingQueueMachine(DelayingQueueMachine):
     """Random operations and passing time on a rate limiting queue whose delays are `exponential`."""
 
     session_type = RateLimitingQueueSession
+    operations = (*DelayingQueueMachine.operations, *("add_rate_limited",) * 6, *("forget",) * 2, *("fail",) * 4)
 
-    @rule(item=ITEMS)
-    def add_rate_limited(self, item: Item) -> None:
-        self.session.add_rate_limited(item)
+    def add_rate_limited(self, draw: Draw) -> None:
+        self.session.add_rate_limited(draw(ITEMS))
 
-    @rule(item=ITEMS)
-    def forget(self, item: Item) -> None:
-        self.session.forget(item)
+    def forget(self, draw: Draw) -> None:
+        self.session.forget(draw(ITEMS))
 
-    @precondition(lambda self: self.session.model.processing)
-    @rule()
-    def fail(self) -> None:
+    def fail(self, draw: Draw) -> None:
         """What a worker does with an item it could not process."""
-        item = min(self.session.model.processing)
-        self.session.add_rate_limited(item)
-        self.session.done(item)
+        processing = sorted(self.session.model.processing)
+        if processing:
+            item = draw(st.sampled_from(processing))
+            self.session.add_rate_limited(item)
+            self.session.done(item)
 
 
 class PriorityQueueMachine(RateLimitingQueueMachine):
     """Random operations, priorities and passing time on a priority queue whose delays are `exponential`."""
 
     session_type = PriorityQueueSession
+    operations = (*RateLimitingQueueMachine.operations, *("add_with_opts",) * 20)
 
-    @rule(item=ITEMS, after=DELAYS, rate_limited=st.booleans(), priority=st.none() | st.integers(-2, 2))
-    def add_with_opts(self, item: Item, after: float, rate_limited: bool, priority: int | None) -> None:
-        self.session.add_with_opts(item, after, rate_limited, priority)
+    def add_with_opts(self, draw: Draw) -> None:
+        self.session.add_with_opts(draw(ITEMS), draw(DELAYS), draw(st.booleans()), draw(PRIORITIES))

@@ -233,6 +233,7 @@ class QueueSession:
         self._wait_for_delayed_items()
         in_progress = sorted(self.model.processing)
         if in_progress:
+            self.add(in_progress[-1])  # to come behind what is ready
             self.shut_down_with_drain()
         for item in in_progress[1:]:
             self.done(item)
