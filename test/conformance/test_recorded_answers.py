@@ -26,6 +26,7 @@ EXCHANGES = """
     error_400_json error_400_strict error_401 error_403_anonymous error_403_bob error_404_namespace error_404_object
     error_404_plain error_404_resource error_405 error_406 error_409_exists error_415 error_422_list_options
     error_422_name error_504_rv_too_large list_empty list_missing_namespace
+    patch_strategic scale_get
     patch_apply_create patch_apply_conflict patch_apply_force patch_json patch_merge delete_configmap dry_run_create
     event_create event_events_k8s_io
     crd_create crd_established cr_create error_422_cr cr_status_patch cr_list table_widgets delete_pod
@@ -70,6 +71,10 @@ def state(server: Server) -> None:
     merge = {**headers, "Content-Type": "application/merge-patch+json"}
     status = json.dumps({"status": {"phase": "Running"}})
     requests.patch(f"{server.url}{NAMESPACE}/pods/pod-1/status", data=status, headers=merge, timeout=10)
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "example.com/web:1"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+    post("/apis/apps/v1/namespaces/demo/deployments", {"metadata": {"name": "web"}, "spec": spec})
     for i in range(2):
         post(f"{NAMESPACE}/configmaps", {"metadata": {"name": f"cm-{i}"}, "data": {"k": "v"}})
 

@@ -6,10 +6,11 @@ facts of the built-in APIs. Errors are PatchError (the patch does not fit: 422 o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from clientgo.testing.apiserver import schema
-from clientgo.testing.apiserver.jsonio import copy
+from clientgo.testing.apiserver.jsonio import copy, dumps_text
 
 Json = dict[str, Any]
 
@@ -252,9 +253,9 @@ def _merge_plain_map(current: Any, value: Json, struct: schema.Struct | None) ->
 
 
 def _merge_primitives(current: Any, value: list[Any], order: Any) -> list[Any]:
-    out = list(current) if isinstance(current, list) else []
-    out += [item for item in value if item not in out]
-    return _in_order(out, order, lambda item: item)
+    before = current if isinstance(current, list) else []
+    out = before + [item for item in value if item not in before]
+    return _in_order(out, order if isinstance(order, list) else value, before, lambda item: item)
 
 
 def _merge_items(current: Any, value: list[Any], key: str, struct: schema.Struct | None, order: Any) -> list[Any]:
@@ -276,28 +277,38 @@ def _merge_items(current: Any, value: list[Any], key: str, struct: schema.Struct
             out[at] = _merge_map(out[at], item, struct)
         else:
             out.append(_merge_map({}, item, struct))
-    return _in_order(out, order, lambda item: item.get(key))
+    before = current if isinstance(current, list) else []
+    return _in_order(out, order if isinstance(order, list) else value, before, lambda item: item.get(key))
 
 
-def _in_order(items: list[Any], order: Any, key: Any) -> list[Any]:
-    """Items named by $setElementOrder in that order, the server's own ones where they stood relative to those."""
-    if not isinstance(order, list):
-        return items
-    wanted = [key(item) if isinstance(item, dict) else item for item in order]
-    listed = sorted((item for item in items if key(item) in wanted), key=lambda item: wanted.index(key(item)))
-    out: list[Any] = []
-    queue = iter(listed)
-    for item in items:
-        out.append(next(queue) if key(item) in wanted else item)
-    return out
+def _in_order(items: list[Any], order: list[Any], before: list[Any], key: Callable[[Any], Any]) -> list[Any]:
+    """Items that the patch names in its order, merged with the others in theirs; what is new comes first.
+
+    `order` is $setElementOrder or else the patch itself, `before` the list on the server.
+    """
+
+    def key_of(item: Any) -> Any:
+        return key(item) if isinstance(item, dict) else item
+
+    by_key = {dumps_text(key(item)): item for item in items}
+    named = [name for name in dict.fromkeys(dumps_text(key_of(item)) for item in order) if name in by_key]
+    rank = {dumps_text(key(item)): i for i, item in enumerate(before)}
+    others = [name for name in by_key if name not in set(named)]
+    out: list[str] = []
+    while named and others:
+        moved_past = named[0] in rank and others[0] in rank and rank[others[0]] < rank[named[0]]
+        out.append(others.pop(0) if moved_past else named.pop(0))
+    return [by_key[name] for name in (*out, *named, *others)]
 
 
 def _reorder_only(out: Json, field: str, order: Any, struct: schema.Struct | None) -> None:
     known = _field(struct, field)
     if known is None or not isinstance(out.get(field), list):
         return
+    if not isinstance(order, list):
+        raise PatchError(f"{_ORDER}{field} must be a list")
     key = known.merge_key
-    out[field] = _in_order(out[field], order, (lambda item: item.get(key)) if key else (lambda item: item))
+    out[field] = _in_order(out[field], order, out[field], (lambda item: item.get(key)) if key else (lambda item: item))
 
 
 def _clean(value: Any) -> Any:

@@ -1,0 +1,149 @@
+"""A working day with kubectl against the embedded API server and its workload simulator, oldest and newest kubectl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from processes import KUBECTL_MINORS, children, kubectl, start_apiserver
+
+pytestmark = pytest.mark.kubectl
+Run = Callable[..., str]
+
+
+@pytest.fixture(scope="module", params=[KUBECTL_MINORS[0], KUBECTL_MINORS[-1]])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """kubectl on a server with simulated workloads; `fails=True` for commands that must fail."""
+    kubeconfig = tmp_path_factory.mktemp("kubectl") / "kubeconfig"
+    with start_apiserver(kubeconfig, "--simulate-workloads", "--simulate-delay=0.1") as server:
+
+        def command(*arguments: str, fails: bool = False) -> str:
+            return kubectl(kubeconfig, *arguments, minor=request.param, check=not fails)
+
+        yield command
+        assert server.stop() == 0, server.output
+    assert children() == []
+
+
+@pytest.fixture
+def web(run: Run) -> Iterator[str]:
+    """A Deployment that has rolled out."""
+    run("create", "deployment", "web", "--image=example.com/web:1", "--replicas=2")
+    run("rollout", "status", "deploy/web", "--timeout=30s")
+    yield "deploy/web"
+    run("delete", "deploy", "web", "--cascade=foreground", "--ignore-not-found")
+
+
+def test_outputs_of_get(run: Run, web: str) -> None:
+    assert run("get", web, "-o", "jsonpath={.spec.replicas}") == "2"
+    assert run("get", web, "-o", "name").strip() == "deployment.apps/web"
+    assert run("get", web, "-o", "custom-columns=N:.metadata.name").split() == ["N", "web"]
+    assert run("get", web, "-o", "go-template={{.kind}}") == "Deployment"
+    assert "example.com/web:1" in run("get", web, "-o", "wide")
+    assert "\nkind: Deployment\n" in run("get", web, "-o", "yaml")
+    assert "managedFields:" in run("get", web, "-o", "yaml", "--show-managed-fields")
+    assert run("get", "pods", "-l", "app=web", "--field-selector=status.phase=Running", "-o", "name").count("pod/") == 2
+    assert "Available      True" in run("describe", web)
+
+
+def test_rolling_out_and_back(run: Run, web: str) -> None:
+    run("set", "image", web, "web=example.com/web:2")
+    run("rollout", "status", web, "--timeout=30s")
+    assert run("rollout", "history", web).count("<none>") == 2
+    run("rollout", "undo", web)
+    run("rollout", "status", web, "--timeout=30s")
+    assert run("get", web, "-o", "jsonpath={.spec.template.spec.containers[0].image}") == "example.com/web:1"
+    run("rollout", "restart", web)
+    run("rollout", "status", web, "--timeout=30s")
+    run("scale", web, "--replicas=1")
+    run("wait", web, "--for=jsonpath={.status.replicas}=1", "--timeout=30s")
+
+
+def test_patches_labels_and_annotations(run: Run, web: str) -> None:
+    run("patch", web, "-p", '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"s:1"}]}}}}')
+    assert run("get", web, "-o", "jsonpath={.spec.template.spec.containers[*].name}") == "side web"
+    run("patch", web, "--type=merge", "-p", '{"spec":{"minReadySeconds":1}}')
+    run("patch", web, "--type=json", "-p", '[{"op":"remove","path":"/spec/minReadySeconds"}]')
+    assert run("get", web, "-o", "jsonpath={.spec.minReadySeconds}") == ""
+    run("label", web, "tier=front")
+    run("annotate", web, "note=x")
+    assert "tier=front" in run("get", "deploy", "-l", "tier=front", "--show-labels")
+
+
+def test_apply_client_and_server_side(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "cm.yaml"
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {a: '1', b: '2'}\n")
+    assert "created" in run("apply", "-f", str(file))
+    assert "unchanged" in run("apply", "-f", str(file))
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {a: '3'}\n")
+    assert '+  a: "3"' in run("diff", "-f", str(file), fails=True)
+    assert "configured" in run("apply", "-f", str(file))
+    assert run("get", "cm", "conf", "-o", "jsonpath={.data}") == '{"a":"3"}'
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: '1'}\n")
+    assert "serverside-applied" in run("apply", "--server-side", "-f", str(file))
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: '2'}\n")
+    refused = run("apply", "--server-side", "--field-manager=else", "-f", str(file), fails=True)
+    assert 'conflict with "kubectl": .data.a' in refused
+    run("apply", "--server-side", "--field-manager=else", "--force-conflicts", "-f", str(file))
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\nbogus: 1\n")
+    assert 'unknown field "bogus"' in run("apply", "-f", str(file), fails=True)
+    run("delete", "cm", "conf", "other")
+
+
+def test_explain_and_discovery(run: Run) -> None:
+    assert "rollingUpdate" in run("explain", "deployment.spec.strategy")
+    assert "containerPort" in run("explain", "pods.spec.containers.ports")
+    assert "deployments" in run("api-resources", "--api-group=apps")
+    assert "apps/v1" in run("api-versions").split()
+    assert '"minor": "36"' in run("get", "--raw", "/version")
+
+
+def test_rights(run: Run) -> None:
+    assert run("auth", "can-i", "create", "pods").strip() == "yes"
+    assert run("auth", "can-i", "create", "pods", "--as=bob", fails=True).strip() == "no"
+    run("create", "serviceaccount", "reader")
+    run("create", "role", "reader", "--verb=get", "--resource=pods")
+    run("create", "rolebinding", "reader", "--role=reader", "--serviceaccount=default:reader")
+    assert run("auth", "can-i", "get", "pods", "--as=system:serviceaccount:default:reader").strip() == "yes"
+    assert run("create", "token", "reader").count(".") == 2
+
+
+def test_other_kinds_are_created(run: Run) -> None:
+    run("create", "namespace", "extra")
+    run("create", "configmap", "c", "--from-literal=a=b", "-n", "extra")
+    run("create", "secret", "generic", "s", "--from-literal=a=b", "-n", "extra")
+    run("create", "job", "j", "--image=example.com/job:1", "-n", "extra")
+    run("create", "cronjob", "cj", "--image=example.com/job:1", "--schedule=* * * * *", "-n", "extra")
+    run("create", "service", "clusterip", "svc", "--tcp=80:80", "-n", "extra")
+    run("create", "ingress", "i", "--rule=host/path=svc:80", "-n", "extra")
+    run("create", "quota", "q", "--hard=pods=1", "-n", "extra")
+    listed = run("get", "cm,secret,job,cronjob,svc,ingress,quota", "-n", "extra", "-o", "name").split()
+    assert {"configmap/c", "secret/s", "job.batch/j", "cronjob.batch/cj", "service/svc"} <= set(listed)
+    run("delete", "namespace", "extra", "--timeout=30s")
+    assert "not found" in run("get", "namespace", "extra", fails=True)
+    assert "may not be deleted" in run("delete", "namespace", "default", fails=True)
+
+
+def test_deleting_with_and_without_dependents(run: Run, web: str) -> None:
+    run("delete", web, "--cascade=orphan")
+    (left,) = run("get", "rs", "-l", "app=web", "-o", "name").split()
+    run("delete", left)
+    run("wait", "pods", "-l", "app=web", "--for=delete", "--timeout=30s")
+
+
+def test_draining_the_node(run: Run, web: str) -> None:
+    run("cordon", "simulated-node")
+    assert "drained" in run("drain", "simulated-node", "--ignore-daemonsets", "--force", "--timeout=30s")
+    run("uncordon", "simulated-node")
+
+
+def test_what_needs_a_container_says_so(run: Run, web: str) -> None:
+    (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
+    assert "runs no containers" in run("logs", pod, fails=True)
+    assert run("exec", pod, "--", "true", fails=True)
+
+
+def test_events_tell_of_scaling(run: Run, web: str) -> None:
+    assert "ScalingReplicaSet" in run("get", "events")
+    assert "Scaled up replica set web-" in run("events", "--for=deployment/web")
