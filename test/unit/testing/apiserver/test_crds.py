@@ -1,0 +1,150 @@
+"""CRDs on a running server: versions and their conversion, names that collide, changes, teardown, selectable fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from clientgo.testing.apiserver import Environment
+
+Json = dict[str, Any]
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+class Api:
+    def __init__(self, env: Environment) -> None:
+        self.env = env
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {env.token}"
+
+    def __call__(
+        self, method: str, path: str, body: Any = None, *, want: int = 0, media: str = "application/json"
+    ) -> Any:
+        data = None if body is None else json.dumps(body)
+        response = self.session.request(
+            method, self.env.url + path, data=data, headers={"Content-Type": media}, timeout=20
+        )
+        assert not want or response.status_code == want, response.text
+        return response.json()
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        yield client
+        client.session.close()
+
+
+def version(name: str, properties: Json, *, storage: bool = False, **more: Any) -> Json:
+    spec = {"type": "object", "properties": properties}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    return {"name": name, "served": True, "storage": storage, "schema": schema, **more}
+
+
+def crd(*versions: Json, kind: str = "Foo", plural: str = "foos", **names: Any) -> Json:
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, **names},
+            "versions": list(versions),
+        },
+    }
+
+
+A = {"a": {"type": "string"}}
+AB = {"a": {"type": "string"}, "b": {"type": "string", "default": "later"}}
+
+
+def foo(api_version: str, name: str, **spec: Any) -> Json:
+    return {"apiVersion": f"example.com/{api_version}", "kind": "Foo", "metadata": {"name": name}, "spec": spec}
+
+
+def path(api_version: str, name: str = "") -> str:
+    return f"/apis/example.com/{api_version}/namespaces/default/foos" + (f"/{name}" if name else "")
+
+
+def test_versions_show_the_same_object(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1alpha1", A), version("v1", AB, storage=True)), want=201)
+    group = api("GET", "/apis/example.com", want=200)
+    assert [entry["version"] for entry in group["versions"]] == ["v1", "v1alpha1"]
+    old = api("POST", path("v1alpha1"), foo("v1alpha1", "x", a="1"), want=201)
+    assert (old["apiVersion"], old["spec"]) == ("example.com/v1alpha1", {"a": "1"})
+    new = api("GET", path("v1", "x"), want=200)
+    assert (new["apiVersion"], new["metadata"]["uid"]) == ("example.com/v1", old["metadata"]["uid"])
+    new["spec"] = {"a": "2", "b": "3"}
+    api("PUT", path("v1", "x"), new, want=200)
+    assert api("GET", path("v1alpha1", "x"), want=200)["spec"] == {"a": "2"}
+    items = api("GET", path("v1alpha1"), want=200)["items"]
+    assert [item["apiVersion"] for item in items] == ["example.com/v1alpha1"]
+
+
+def test_names_that_are_taken_are_not_accepted(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), shortNames=["f"]), want=201)
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), kind="Bar", plural="bars", shortNames=["f"]), want=201)
+    conditions = api("GET", f"{DEFINITIONS}/bars.example.com", want=200)["status"]["conditions"]
+    by_type = {condition["type"]: condition for condition in conditions}
+    assert (by_type["NamesAccepted"]["status"], by_type["NamesAccepted"]["reason"]) == ("False", "ShortNamesConflict")
+    assert by_type["NamesAccepted"]["message"] == '"f" is already in use'
+    assert by_type["Established"]["status"] == "False"
+    resources = {entry["name"] for entry in api("GET", "/apis/example.com/v1", want=200)["resources"]}
+    assert resources == {"foos"}
+
+
+def test_a_changed_schema_holds_from_the_next_request(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
+    api("POST", path("v1"), foo("v1", "x", a="1", b="2"), want=201)
+    definition = api("GET", f"{DEFINITIONS}/foos.example.com", want=200)
+    definition["spec"]["versions"] = crd(version("v1", AB, storage=True))["spec"]["versions"]
+    updated = api("PUT", f"{DEFINITIONS}/foos.example.com", definition, want=200)
+    assert updated["metadata"]["generation"] == 2
+    assert api("POST", path("v1"), foo("v1", "y", a="1"), want=201)["spec"] == {"a": "1", "b": "later"}
+
+
+def test_a_version_that_stores_objects_cannot_be_removed(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
+    definition = api("GET", f"{DEFINITIONS}/foos.example.com", want=200)
+    definition["spec"]["versions"] = [version("v2", A, storage=True)]
+    answer = api("PUT", f"{DEFINITIONS}/foos.example.com", definition, want=422)
+    assert answer["details"]["causes"][0]["field"] == "status.storedVersions[0]"
+
+
+def test_a_crd_waits_for_the_finalizers_of_its_objects(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
+    held = foo("v1", "x")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    api("POST", path("v1"), held, want=201)
+    api("DELETE", f"{DEFINITIONS}/foos.example.com", want=200)
+    assert api.env.wait_idle()
+    assert api("GET", path("v1", "x"), want=200)["metadata"]["deletionTimestamp"]
+    merge = "application/merge-patch+json"
+    api("PATCH", path("v1", "x"), {"metadata": {"finalizers": None}}, want=200, media=merge)
+    assert api.env.wait_idle()
+    api("GET", f"{DEFINITIONS}/foos.example.com", want=404)
+
+
+def test_horizontal_pod_autoscalers_in_both_versions(api: Api) -> None:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    body = {
+        "metadata": {"name": "h"},
+        "spec": {"scaleTargetRef": target, "maxReplicas": 3, "targetCPUUtilizationPercentage": 60},
+    }
+    base = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
+    api("POST", base.format("v1"), body, want=201)
+    seen = api("GET", base.format("v2") + "/h", want=200)
+    assert seen["spec"]["metrics"][0]["resource"] == {
+        "name": "cpu",
+        "target": {"type": "Utilization", "averageUtilization": 60},
+    }
+    merge = "application/merge-patch+json"
+    patched = api("PATCH", base.format("v1") + "/h", {"spec": {"maxReplicas": 5}}, want=200, media=merge)
+    assert (patched["apiVersion"], patched["spec"]["maxReplicas"]) == ("autoscaling/v1", 5)
+    assert patched["spec"]["targetCPUUtilizationPercentage"] == 60
