@@ -19,13 +19,13 @@ the `time` module.
 
 A failure prints the shortest script Hypothesis found. It runs as it stands, without Hypothesis:
 
-    q.done('c'): len() is 0, expected 1
+    q.done('a'): len() is 0, expected 1
 
     with QueueSession(new_queue) as q:
-        q.get()  # blocks
-        q.add('c')  # blocked gets return 'c'
-        q.add('c')
-        q.done('c')  # <- len() is 0, expected 1
+        q.add('a')
+        q.get()  # 'a'
+        q.add('a')
+        q.done('a')  # <- len() is 0, expected 1
 """
 
 from clientgo.testing.workqueue_machine.interleaving import interleave
