@@ -15,12 +15,13 @@ from clientgo import rest
 from clientgo.apimachinery import labels, watch
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime import Scheme, Unknown
 from clientgo.apimachinery.runtime.interfaces import ParameterCodec
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.view import Struct
 from clientgo.apimachinery.types import PatchType
+from clientgo.apimachinery.util import net
 from clientgo.context import Context
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
@@ -36,6 +37,7 @@ C = TypeVar("C")
 Options = TypeVar("Options", bound=Struct)
 
 _FAKE_LOGS = b"fake logs"
+_CORE = GroupVersion("", "v1")
 
 
 class FakeClientset(Fake):
@@ -165,8 +167,13 @@ class _FakeRequest(rest.Request):
         return self._fake.invokes_watch(actions.new_watch_action_with_options(self._gvr(), self._namespace, options))
 
     def do_raw(self, ctx: Context) -> bytes:
-        """The bytes a reactor returns; without one, logs are "fake logs" and everything else is empty."""
+        """The bytes, or the runtime.Unknown, that a reactor returns.
+
+        Without one, logs are "fake logs" and everything else is empty. A proxy request asks the proxy reactors.
+        """
         self._raise_for_error()
+        if self._subresource == "proxy":
+            return self._proxied(ctx)
         action = actions.GenericActionImpl(
             verb="get",
             resource=self._gvr(),
@@ -177,7 +184,18 @@ class _FakeRequest(rest.Request):
         result: Any = self._fake.invokes(action, None)
         if isinstance(result, bytes):
             return result
+        if isinstance(result, Unknown):
+            return result.raw
+        if result is not None:
+            raise TypeError(f"expected reactor to return runtime.Unknown or bytes, got {type(result).__name__}")
         return _FAKE_LOGS if self._subresource == "log" else b""
+
+    def _proxied(self, ctx: Context) -> bytes:
+        scheme, name, port, _ = net.split_scheme_name_port(self._resource_name)
+        params = {key: values[-1] for key, values in self._params.items()}
+        action = actions.new_proxy_get_action(self._gvr(), self._namespace, scheme, name, port, self._subpath, params)
+        response = self._fake.invokes_proxy(action)
+        return b"" if response is None else response.do_raw(ctx)
 
     def stream(self, ctx: Context) -> http.Body:
         return http.BytesBody(self.do_raw(ctx))
@@ -257,7 +275,8 @@ class _FakeRequest(rest.Request):
         return self._options if isinstance(self._options, cls) else cls()
 
     def _gvr(self) -> GroupVersionResource:
-        group_version = self._content.group_version
+        # An eviction goes from the client of one group to a resource of another.
+        group_version = _CORE if self._path_prefix == "/api/v1" else self._content.group_version
         return GroupVersionResource(group_version.group, group_version.version, self._resource)
 
     def _raise_for_error(self) -> None:

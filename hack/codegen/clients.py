@@ -12,6 +12,19 @@ from dataclasses import dataclass
 from clientgo.apimachinery.runtime import Genclient, ListObject, ResourceObject
 from codegen import naming
 
+# Kinds with a hand-written <kind>_expansion.py beside the generated module, as in Go, and what it adds to the package.
+EXPANSIONS = {
+    ("clientgo.api.certificates.v1beta1", "CertificateSigningRequest"): ["CertificateSigningRequestExpansion"],
+    ("clientgo.api.core.v1", "Event"): ["EventExpansion", "EventSinkImpl"],
+    ("clientgo.api.core.v1", "Namespace"): ["NamespaceExpansion"],
+    ("clientgo.api.core.v1", "Node"): ["NodeExpansion"],
+    ("clientgo.api.core.v1", "Pod"): ["PodExpansion"],
+    ("clientgo.api.core.v1", "Service"): ["ServiceExpansion"],
+    ("clientgo.api.events.v1beta1", "Event"): ["EventExpansion"],
+    ("clientgo.api.policy.v1", "Eviction"): ["EvictionExpansion"],
+    ("clientgo.api.policy.v1beta1", "Eviction"): ["EvictionExpansion"],
+}
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -95,13 +108,15 @@ class GroupVersion:
         return f"{self.group_word.lower()}_{self.version}"
 
     def kinds(self) -> list[Kind]:
-        """The kinds with a client, alphabetically."""
+        """The kinds with a client, alphabetically: those with verbs, or with an expansion at least."""
         module = importlib.import_module(self.module)
         found = []
         for name in sorted(module.__all__):
             cls = getattr(module, name)
             genclient = getattr(cls, "GENCLIENT", None)
-            if isinstance(cls, type) and genclient is not None and genclient.verbs:
+            if not isinstance(cls, type) or genclient is None:
+                continue
+            if genclient.verbs or (self.module, name) in EXPANSIONS:
                 found.append(Kind(cls, genclient, getattr(module, f"{name}List", None)))
         return found
 

@@ -6,11 +6,12 @@ already (`decode_document`), since a watch event carries its object inside the J
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.runtime.object import Object
-from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.runtime.view import JSONObject
 
 # The version name of objects in no version; documents are never in it.
@@ -129,6 +130,48 @@ class ClientNegotiator(Protocol):
         ...
 
 
+class StorageSerializer(Protocol):
+    """What reads and writes the objects of a store; a CodecFactory is one."""
+
+    def supported_media_types(self) -> list[SerializerInfo]: ...
+
+    def universal_deserializer(self) -> Decoder:
+        """Reads every kind, as it is."""
+        ...
+
+    def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder: ...
+
+    def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder: ...
+
+
+class ObjectDefaulter(Protocol):
+    """Fills in the defaults of objects; a Scheme is one."""
+
+    def default(self, obj: Object) -> None: ...
+
+
+class ObjectVersioner(Protocol):
+    """Knows the versions of objects; a Scheme is one."""
+
+    def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object: ...
+
+    def prioritized_versions_for_group(self, group: str) -> list[GroupVersion]: ...
+
+
+class ObjectConvertor(Protocol):
+    """Makes objects of one version into those of another; a Scheme is one."""
+
+    def convert(self, source: Any, target: Any, context: Any) -> None:
+        """Fill `target` from `source`; raises when there is no way."""
+        ...
+
+    def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
+        """`obj` in the version that `target` chooses. May be the object itself, changed."""
+        ...
+
+    def convert_field_label(self, gvk: GroupVersionKind, label: str, value: str) -> tuple[str, str]: ...
+
+
 class ObjectTyper(Protocol):
     """Knows the kinds of objects; a Scheme is one."""
 
@@ -141,3 +184,64 @@ class ObjectCreater(Protocol):
     """Makes empty objects of a kind; a Scheme is one."""
 
     def new(self, gvk: GroupVersionKind) -> Object: ...
+
+
+class EquivalentResourceMapper(Protocol):
+    """Which resources are views of the same objects: deployments of extensions/v1beta1 and of apps/v1."""
+
+    def equivalent_resources_for(self, resource: GroupVersionResource, subresource: str) -> list[GroupVersionResource]:
+        """Every name of the resource, its own too; empty for one that is not registered."""
+        ...
+
+    def kind_for(self, resource: GroupVersionResource, subresource: str) -> GroupVersionKind:
+        """The kind that is written there; an empty one when nobody knows."""
+        ...
+
+
+class EquivalentResourceRegistry(EquivalentResourceMapper, Protocol):
+    """One that can be added to."""
+
+    def register_kind_for(self, resource: GroupVersionResource, subresource: str, kind: GroupVersionKind) -> None: ...
+
+
+class ResourceVersioner(Protocol):
+    """Reads and writes resource versions of objects; a meta.MetadataAccessor is one."""
+
+    def set_resource_version(self, obj: Object, version: str) -> None: ...
+
+    def resource_version(self, obj: Object) -> str: ...
+
+
+class Namer(Protocol):
+    """Finds names of objects; a meta.MetadataAccessor is one."""
+
+    def name(self, obj: Object) -> str: ...
+
+    def namespace(self, obj: Object) -> str: ...
+
+
+@runtime_checkable
+class Unstructured(Protocol):
+    """An object without declared fields: all its content is in reach as a document."""
+
+    def new_empty_instance(self) -> Unstructured:
+        """A new object of the same apiVersion and kind, otherwise empty."""
+        ...
+
+    def unstructured_content(self) -> JSONObject:
+        """The document itself, not a copy."""
+        ...
+
+    def set_unstructured_content(self, content: JSONObject) -> None:
+        """Take over `content` as the document."""
+        ...
+
+    def is_list(self) -> bool: ...
+
+    def each_list_item(self, func: Callable[[Any], Any]) -> None:
+        """Call `func` with every item, until it raises."""
+        ...
+
+    def each_list_item_with_alloc(self, func: Callable[[Any], Any]) -> None:
+        """The same with items that do not keep the list alive."""
+        ...

@@ -20,10 +20,9 @@ from clientgo.apimachinery.runtime.error import (
     new_not_registered_err_for_target,
     new_not_registered_err_for_type,
 )
+from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, GroupVersioner
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
-
-API_VERSION_INTERNAL = "__internal"
 
 FieldLabelConversionFunc = Callable[[str, str], tuple[str, str]]
 
@@ -228,18 +227,25 @@ class Scheme:
         target._writable().clear()
         target._writable().update(source.to_dict())
 
-    def convert_to_version(self, obj: Object, target: GroupVersion) -> Object:
-        """A copy of `obj` that says it is of version `target`. Go: ConvertToVersion."""
+    def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
+        """A copy of `obj` in the version that `target`, a GroupVersion mostly, chooses. Go: ConvertToVersion."""
         return self.unsafe_convert_to_version(obj.deep_copy(), target)
 
-    def unsafe_convert_to_version(self, obj: Object, target: GroupVersion) -> Object:
-        """Like convert_to_version, on the object itself. Go: UnsafeConvertToVersion."""
+    def unsafe_convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
+        """Like convert_to_version, but when only the name of the version changes it does on the object itself.
+
+        Go: UnsafeConvertToVersion.
+        """
         kinds, unversioned = self.object_kinds(obj)
-        chosen = next((gvk for gvk in kinds if gvk.group_version() == target), None)
-        if chosen is None and unversioned:
+        chosen, found = target.kind_for_group_version_kinds(kinds)
+        if not (found and chosen in kinds) and unversioned:
             chosen = self._unversioned[type(obj)]
-        if chosen is None:
+        elif not found:
             raise new_not_registered_err_for_target(self._name, type(obj), str(target))
+        elif chosen not in kinds:
+            converted = self.new(chosen)
+            self.convert(obj, converted)
+            obj = converted
         obj.set_group_version_kind(chosen)
         return obj
 
@@ -263,24 +269,6 @@ class Scheme:
 def new_scheme() -> Scheme:
     """An empty scheme. Go: NewScheme."""
     return Scheme()
-
-
-class SchemeBuilder(list[Callable[[Scheme], None]]):
-    """A list of functions that fill a scheme. Go: SchemeBuilder."""
-
-    def add_to_scheme(self, scheme: Scheme) -> None:
-        """Run all of them. Go: AddToScheme."""
-        for function in self:
-            function(scheme)
-
-    def register(self, *functions: Callable[[Scheme], None]) -> None:
-        """Append functions. Go: Register."""
-        self.extend(functions)
-
-
-def new_scheme_builder(*functions: Callable[[Scheme], None]) -> SchemeBuilder:
-    """Go: NewSchemeBuilder."""
-    return SchemeBuilder(functions)
 
 
 def known_kinds(schemes: Iterable[Scheme]) -> set[GroupVersionKind]:

@@ -5,8 +5,8 @@ Differs: kubeconfigs are no API objects here, so that adding them to a scheme do
 
 from __future__ import annotations
 
+from clientgo.apimachinery.runtime import Scheme, new_scheme_builder
 from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.apimachinery.runtime.scheme import Scheme, new_scheme_builder
 
 SCHEME_GROUP_VERSION = GroupVersion("", "__internal")
 

@@ -10,6 +10,9 @@ from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest im
     CertificateSigningRequestInterface,
     CertificateSigningRequestsGetter,
 )
+from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest_expansion import (
+    CertificateSigningRequestExpansion,
+)
 from clientgo.kubernetes.typed.certificates.v1beta1.clustertrustbundle import (
     ClusterTrustBundleInterface,
     ClusterTrustBundlesGetter,
@@ -20,6 +23,7 @@ from clientgo.kubernetes.typed.certificates.v1beta1.podcertificaterequest import
 )
 
 __all__ = [
+    "CertificateSigningRequestExpansion",
     "CertificateSigningRequestInterface",
     "CertificateSigningRequestsGetter",
     "CertificatesV1beta1Client",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.certificates import v1beta1 as certificatesv1beta1
+from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest_expansion import (
+    CertificateSigningRequestExpansion,
+)
 
 
 class CertificateSigningRequestsGetter(Protocol):
@@ -14,7 +17,7 @@ class CertificateSigningRequestsGetter(Protocol):
     def certificate_signing_requests(self) -> CertificateSigningRequestInterface: ...
 
 
-class CertificateSigningRequestInterface(gentype.ClientWithListAndApply[certificatesv1beta1.CertificateSigningRequest, certificatesv1beta1.CertificateSigningRequestList]):
+class CertificateSigningRequestInterface(CertificateSigningRequestExpansion):
     """Reads and writes certificatesigningrequests."""
 
     def __init__(self, client: rest.Interface) -> None:

@@ -8,13 +8,16 @@ from clientgo.kubernetes.typed.core.v1.event import EventInterface, EventsGetter
 from clientgo.kubernetes.typed.core.v1.event_expansion import EventExpansion, EventSinkImpl
 from clientgo.kubernetes.typed.core.v1.limitrange import LimitRangeInterface, LimitRangesGetter
 from clientgo.kubernetes.typed.core.v1.namespace import NamespaceInterface, NamespacesGetter
+from clientgo.kubernetes.typed.core.v1.namespace_expansion import NamespaceExpansion
 from clientgo.kubernetes.typed.core.v1.node import NodeInterface, NodesGetter
+from clientgo.kubernetes.typed.core.v1.node_expansion import NodeExpansion
 from clientgo.kubernetes.typed.core.v1.persistentvolume import PersistentVolumeInterface, PersistentVolumesGetter
 from clientgo.kubernetes.typed.core.v1.persistentvolumeclaim import (
     PersistentVolumeClaimInterface,
     PersistentVolumeClaimsGetter,
 )
 from clientgo.kubernetes.typed.core.v1.pod import PodInterface, PodsGetter
+from clientgo.kubernetes.typed.core.v1.pod_expansion import PodExpansion
 from clientgo.kubernetes.typed.core.v1.podtemplate import PodTemplateInterface, PodTemplatesGetter
 from clientgo.kubernetes.typed.core.v1.replicationcontroller import (
     ReplicationControllerInterface,
@@ -23,6 +26,7 @@ from clientgo.kubernetes.typed.core.v1.replicationcontroller import (
 from clientgo.kubernetes.typed.core.v1.resourcequota import ResourceQuotaInterface, ResourceQuotasGetter
 from clientgo.kubernetes.typed.core.v1.secret import SecretInterface, SecretsGetter
 from clientgo.kubernetes.typed.core.v1.service import ServiceInterface, ServicesGetter
+from clientgo.kubernetes.typed.core.v1.service_expansion import ServiceExpansion
 from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface, ServiceAccountsGetter
 
 __all__ = [
@@ -39,14 +43,17 @@ __all__ = [
     "EventsGetter",
     "LimitRangeInterface",
     "LimitRangesGetter",
+    "NamespaceExpansion",
     "NamespaceInterface",
     "NamespacesGetter",
+    "NodeExpansion",
     "NodeInterface",
     "NodesGetter",
     "PersistentVolumeClaimInterface",
     "PersistentVolumeClaimsGetter",
     "PersistentVolumeInterface",
     "PersistentVolumesGetter",
+    "PodExpansion",
     "PodInterface",
     "PodTemplateInterface",
     "PodTemplatesGetter",
@@ -59,6 +66,7 @@ __all__ = [
     "SecretsGetter",
     "ServiceAccountInterface",
     "ServiceAccountsGetter",
+    "ServiceExpansion",
     "ServiceInterface",
     "ServicesGetter",
     "new",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.core import v1 as corev1
+from clientgo.kubernetes.typed.core.v1.namespace_expansion import NamespaceExpansion
 
 
 class NamespacesGetter(Protocol):
@@ -14,7 +15,7 @@ class NamespacesGetter(Protocol):
     def namespaces(self) -> NamespaceInterface: ...
 
 
-class NamespaceInterface(gentype.ClientWithListAndApply[corev1.Namespace, corev1.NamespaceList]):
+class NamespaceInterface(NamespaceExpansion):
     """Reads and writes namespaces."""
 
     def __init__(self, client: rest.Interface) -> None:

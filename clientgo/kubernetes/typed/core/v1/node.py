@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.core import v1 as corev1
+from clientgo.kubernetes.typed.core.v1.node_expansion import NodeExpansion
 
 
 class NodesGetter(Protocol):
@@ -14,7 +15,7 @@ class NodesGetter(Protocol):
     def nodes(self) -> NodeInterface: ...
 
 
-class NodeInterface(gentype.ClientWithListAndApply[corev1.Node, corev1.NodeList]):
+class NodeInterface(NodeExpansion):
     """Reads and writes nodes."""
 
     def __init__(self, client: rest.Interface) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.kubernetes.typed.core.v1.pod_expansion import PodExpansion
 
 
 class PodsGetter(Protocol):
@@ -16,7 +17,7 @@ class PodsGetter(Protocol):
     def pods(self, namespace: str) -> PodInterface: ...
 
 
-class PodInterface(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
+class PodInterface(PodExpansion):
     """Reads and writes pods of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.core import v1 as corev1
+from clientgo.kubernetes.typed.core.v1.service_expansion import ServiceExpansion
 
 
 class ServicesGetter(Protocol):
@@ -14,7 +15,7 @@ class ServicesGetter(Protocol):
     def services(self, namespace: str) -> ServiceInterface: ...
 
 
-class ServiceInterface(gentype.ClientWithListAndApply[corev1.Service, corev1.ServiceList]):
+class ServiceInterface(ServiceExpansion):
     """Reads and writes services of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:

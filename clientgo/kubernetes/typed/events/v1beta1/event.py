@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.events import v1beta1 as eventsv1beta1
+from clientgo.kubernetes.typed.events.v1beta1.event_expansion import EventExpansion
 
 
 class EventsGetter(Protocol):
@@ -14,7 +15,7 @@ class EventsGetter(Protocol):
     def events(self, namespace: str) -> EventInterface: ...
 
 
-class EventInterface(gentype.ClientWithListAndApply[eventsv1beta1.Event, eventsv1beta1.EventList]):
+class EventInterface(EventExpansion):
     """Reads and writes events of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clientgo import rest
 from clientgo.api.policy import v1 as policyv1
 from clientgo.kubernetes.scheme import CODECS, SCHEME
+from clientgo.kubernetes.typed.policy.v1.eviction import EvictionInterface
 from clientgo.kubernetes.typed.policy.v1.poddisruptionbudget import PodDisruptionBudgetInterface
 from clientgo.transport.http import Client
 
@@ -14,6 +15,10 @@ class PolicyV1Client:
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
+
+    def evictions(self, namespace: str) -> EvictionInterface:
+        """The client of evictions in `namespace`; "" for all of them."""
+        return EvictionInterface(self._rest_client, namespace)
 
     def pod_disruption_budgets(self, namespace: str) -> PodDisruptionBudgetInterface:
         """The client of poddisruptionbudgets in `namespace`; "" for all of them."""

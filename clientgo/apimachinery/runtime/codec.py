@@ -1,0 +1,257 @@
+"""Encoding and decoding in one call, codecs made of codecs, and who chooses the version. Mirrors runtime/codec.go.
+
+Differs: the parameter codec stands in clientgo.apimachinery.runtime.serializer.parameters, with what it needs.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from clientgo.apimachinery.runtime.interfaces import (
+    API_VERSION_INTERNAL,
+    Codec,
+    Decoder,
+    Encoder,
+    GroupVersioner,
+    ObjectCreater,
+    ObjectTyper,
+    Serializer,
+    SerializerInfo,
+)
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind
+from clientgo.apimachinery.runtime.serializer.parameters import new_parameter_codec
+from clientgo.apimachinery.runtime.view import JSONObject
+
+__all__ = [
+    "DISABLED_GROUP_VERSIONER",
+    "INTERNAL_GROUP_VERSIONER",
+    "NoopDecoder",
+    "NoopEncoder",
+    "decode",
+    "decode_into",
+    "encode",
+    "encode_or_die",
+    "new_base64_serializer",
+    "new_codec",
+    "new_coercing_multi_group_versioner",
+    "new_multi_group_versioner",
+    "new_parameter_codec",
+    "serializer_info_for_media_type",
+    "use_or_create_object",
+]
+
+
+class _Encoding:
+    """Half a serializer: writes as another encoder does."""
+
+    encoder: Encoder
+
+    def encode(self, obj: Object) -> bytes:
+        return self.encoder.encode(obj)
+
+    def identifier(self) -> str:
+        return self.encoder.identifier()
+
+
+class _Decoding:
+    """Half a serializer: reads as another decoder does."""
+
+    decoder: Decoder
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        return self.decoder.decode(data, defaults, into)
+
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
+        return self.decoder.decode_document(document, into)
+
+    def expecting(self, cls: type[Object]) -> Decoder:
+        return self.decoder.expecting(cls)
+
+
+class _Codec(_Encoding, _Decoding):
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        self.encoder = encoder
+        self.decoder = decoder
+
+
+def new_codec(encoder: Encoder, decoder: Decoder) -> Codec:
+    """One that writes with one and reads with the other. Go: NewCodec."""
+    return _Codec(encoder, decoder)
+
+
+def encode(encoder: Encoder, obj: Object) -> bytes:
+    """The object's bytes. Go: Encode."""
+    return encoder.encode(obj)
+
+
+def decode(decoder: Decoder, data: bytes) -> Object:
+    """The object in `data`; raises what the decoder raises. Go: Decode."""
+    return decoder.decode(data)[0]
+
+
+def decode_into(decoder: Decoder, data: bytes, into: Object) -> None:
+    """Fill `into`. Raises ValueError when `data` is of another kind. Go: DecodeInto."""
+    obj, gvk = decoder.decode(data, None, into)
+    if obj is not into:
+        raise ValueError(f"unable to decode {gvk} into {type(into).__name__}")
+
+
+def encode_or_die(encoder: Encoder, obj: Object) -> str:
+    """The object as text, for tests; raises what the encoder raises, where Go panics. Go: EncodeOrDie."""
+    return encoder.encode(obj).decode()
+
+
+def use_or_create_object(
+    typer: ObjectTyper, creater: ObjectCreater, gvk: GroupVersionKind, obj: Object | None
+) -> Object:
+    """`obj` when it is of that kind, otherwise a new object. Raises for a kind or class nobody knows.
+
+    Go: UseOrCreateObject.
+    """
+    if obj is not None and gvk in typer.object_kinds(obj)[0]:
+        return obj
+    return creater.new(gvk)
+
+
+class NoopEncoder(_Decoding):
+    """A decoder that passes for a serializer. Go: NoopEncoder."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+
+    def encode(self, obj: Object) -> bytes:
+        """Raises TypeError."""
+        raise TypeError(f"encoding is not allowed for this codec: {type(self.decoder).__name__}")
+
+    def identifier(self) -> str:
+        return "noop"
+
+
+class NoopDecoder(_Encoding):
+    """An encoder that passes for a serializer. Go: NoopDecoder."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        """Raises TypeError, as do the other ways to decode."""
+        raise self._refusal()
+
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
+        raise self._refusal()
+
+    def expecting(self, cls: type[Object]) -> Decoder:
+        raise self._refusal()
+
+    def _refusal(self) -> TypeError:
+        return TypeError(f"decoding is not allowed for this codec: {type(self.encoder).__name__}")
+
+
+class _Base64Serializer(_Codec):
+    def encode(self, obj: Object) -> bytes:
+        return base64.b64encode(self.encoder.encode(obj))
+
+    def identifier(self) -> str:
+        return json.dumps({"encoder": self.encoder.identifier(), "name": "base64"}, separators=(",", ":"))
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        return self.decoder.decode(base64.b64decode(data, validate=True), defaults, into)
+
+
+def new_base64_serializer(encoder: Encoder, decoder: Decoder) -> Serializer:
+    """The same encoding once more in base64. Go: NewBase64Serializer."""
+    return _Base64Serializer(encoder, decoder)
+
+
+def serializer_info_for_media_type(types: list[SerializerInfo], media_type: str) -> tuple[SerializerInfo | None, bool]:
+    """(the entry of the media type or else of "", whether there is one). Go: SerializerInfoForMediaType."""
+    for wanted in (media_type, ""):
+        for info in types:
+            if info.media_type == wanted:
+                return info, True
+    return None, False
+
+
+class _InternalGroupVersioner:
+    """Chooses the internal version, registered or not."""
+
+    def kind_for_group_version_kinds(self, kinds: list[GroupVersionKind]) -> tuple[GroupVersionKind, bool]:
+        for gvk in kinds:
+            if gvk.version == API_VERSION_INTERNAL:
+                return gvk, True
+        if kinds:
+            return GroupVersionKind(kinds[0].group, API_VERSION_INTERNAL, kinds[0].kind), True
+        return GroupVersionKind(), False
+
+    def identifier(self) -> str:
+        return "internal"
+
+
+class _DisabledGroupVersioner:
+    """Chooses nothing."""
+
+    def kind_for_group_version_kinds(self, kinds: list[GroupVersionKind]) -> tuple[GroupVersionKind, bool]:
+        return GroupVersionKind(), False
+
+    def identifier(self) -> str:
+        return "disabled"
+
+
+INTERNAL_GROUP_VERSIONER: Final[GroupVersioner] = _InternalGroupVersioner()
+DISABLED_GROUP_VERSIONER: Final[GroupVersioner] = _DisabledGroupVersioner()
+
+
+@dataclass(frozen=True)
+class _MultiGroupVersioner:
+    """Chooses `target` for the accepted kinds, and with `coerce` for all others too."""
+
+    target: GroupVersion
+    accepted: tuple[GroupKind, ...]
+    coerce: bool = False
+
+    def kind_for_group_version_kinds(self, kinds: list[GroupVersionKind]) -> tuple[GroupVersionKind, bool]:
+        for gvk in kinds:
+            if any(self._accepts(accepted, gvk) for accepted in self.accepted):
+                return self.target.with_kind(gvk.kind), True
+        if self.coerce and kinds:
+            return self.target.with_kind(kinds[0].kind), True
+        return GroupVersionKind(), False
+
+    @staticmethod
+    def _accepts(accepted: GroupKind, gvk: GroupVersionKind) -> bool:
+        return accepted.group == gvk.group and accepted.kind in ("", gvk.kind)
+
+    def identifier(self) -> str:
+        parts: dict[str, Any] = {
+            "accepted": ",".join(map(str, self.accepted)),
+            "coerce": "true" if self.coerce else "false",
+            "name": "multi",
+            "target": str(self.target),
+        }
+        return json.dumps(parts, separators=(",", ":"))
+
+
+def new_multi_group_versioner(gv: GroupVersion, *group_kinds: GroupKind) -> GroupVersioner:
+    """Chooses `gv` for the given kinds, of other groups too; one without a kind means the group. Go:
+    NewMultiGroupVersioner.
+    """
+    if not group_kinds or (len(group_kinds) == 1 and group_kinds[0].group == gv.group):
+        return gv
+    return _MultiGroupVersioner(gv, group_kinds)
+
+
+def new_coercing_multi_group_versioner(gv: GroupVersion, *group_kinds: GroupKind) -> GroupVersioner:
+    """Chooses `gv` for the given kinds, and for the first kind when none of them is there. Go:
+    NewCoercingMultiGroupVersioner.
+    """
+    return _MultiGroupVersioner(gv, group_kinds, coerce=True)

@@ -1,0 +1,69 @@
+"""What the client of pods can do beyond the generated methods. Mirrors kubernetes/typed/core/v1/pod_expansion.go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from clientgo import gentype, rest
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.util import net
+from clientgo.context import Context
+
+if TYPE_CHECKING:
+    from clientgo.api.policy import v1 as policyv1
+    from clientgo.api.policy import v1beta1 as policyv1beta1
+
+
+class PodExpansion(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
+    """The extra methods of PodInterface. Those that take a context block for one request and raise StatusError."""
+
+    def bind(self, ctx: Context, binding: corev1.Binding, opts: metav1.CreateOptions | None = None) -> None:
+        """Put the pod that the binding names on the node that is its target, as a scheduler does. Go: Bind."""
+        request = self.get_client().post().namespace(self.get_namespace()).resource("pods")
+        request = request.name(binding.metadata.name).sub_resource("binding")
+        request.versioned_params(opts or metav1.CreateOptions()).body(binding).do(ctx).raise_for_error()
+
+    def evict(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
+        """Deprecated name of `evict_v1beta1`. Go: Evict."""
+        self.evict_v1beta1(ctx, eviction)
+
+    def evict_v1(self, ctx: Context, eviction: policyv1.Eviction) -> None:
+        """Delete the pod that the eviction names, unless a PodDisruptionBudget forbids it. Go: EvictV1.
+
+        A refusal is an error of which `apierrors.is_too_many_requests` is true.
+        """
+        self._evict(ctx, eviction)
+
+    def evict_v1beta1(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
+        """The same for servers that do not know policy/v1 yet. Go: EvictV1beta1."""
+        self._evict(ctx, eviction)
+
+    def _evict(self, ctx: Context, eviction: runtime.ResourceObject) -> None:
+        request = self.get_client().post().namespace(self.get_namespace()).resource("pods")
+        request.name(eviction.get_name()).sub_resource("eviction").body(eviction).do(ctx).raise_for_error()
+
+    def get_logs(self, name: str, opts: corev1.PodLogOptions | None = None) -> rest.Request:
+        """A request for what a container wrote; `stream(ctx)` or `do_raw(ctx)` of it sends it. Go: GetLogs.
+
+        body = pods.get_logs("web", corev1.PodLogOptions(follow=True)).stream(ctx)
+        for piece in iter(body.read_some, b""):
+            ...
+        """
+        request = self.get_client().get().namespace(self.get_namespace()).name(name).resource("pods")
+        return request.sub_resource("log").versioned_params(opts or corev1.PodLogOptions())
+
+    def proxy_get(
+        self, scheme: str, name: str, port: str, path: str, params: Mapping[str, str]
+    ) -> rest.ResponseWrapper:
+        """A GET of `path` from the pod, through the API server; `scheme` and `port` may be "".
+
+        Nothing is sent before `do_raw(ctx)` or `stream(ctx)` of the answer is called. Go: ProxyGet.
+        """
+        request = self.get_client().get().namespace(self.get_namespace()).resource("pods").sub_resource("proxy")
+        request = request.name(net.join_scheme_name_port(scheme, name, port)).suffix(path)
+        for key, value in params.items():
+            request = request.param(key, value)
+        return request

@@ -1,0 +1,23 @@
+"""What the client of evictions can do: evict. Mirrors kubernetes/typed/policy/v1beta1/eviction_expansion.go.
+
+An eviction is no resource of its own but is sent to a pod, so the client has no other method.
+"""
+
+from __future__ import annotations
+
+from clientgo import gentype
+from clientgo.api.policy import v1beta1 as policyv1beta1
+from clientgo.context import Context
+
+
+class EvictionExpansion(gentype.Client[policyv1beta1.Eviction]):
+    """The method of EvictionInterface."""
+
+    def evict(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
+        """Delete the pod of the eviction's namespace and name, unless a PodDisruptionBudget forbids it. Go: Evict.
+
+        Blocks for the request; raises StatusError, of which `apierrors.is_too_many_requests` is true after a refusal.
+        """
+        request = self.get_client().post().abs_path("/api/v1").namespace(eviction.metadata.namespace)
+        request = request.resource("pods").name(eviction.metadata.name).sub_resource("eviction")
+        request.body(eviction).do(ctx).raise_for_error()
