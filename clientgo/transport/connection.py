@@ -126,8 +126,45 @@ class _Current(threading.local):
 _current = _Current()
 
 
+class _HeaderLines:
+    """Reads lines from a response's file and remembers whether the last one was its end."""
+
+    def __init__(self, fp: Any) -> None:
+        self._fp = fp
+        self.at_end = False
+
+    def readline(self, limit: int = -1) -> bytes:
+        line: bytes = self._fp.readline(limit)
+        self.at_end = not line
+        return line
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fp, name)
+
+
+class _Response(http.client.HTTPResponse):
+    """A response whose headers have to be complete; http.client takes the end of the connection for their end."""
+
+    fp: Any
+
+    def begin(self) -> None:
+        if getattr(self, "headers", None) is not None:
+            return
+        fp = self.fp
+        self.fp = lines = _HeaderLines(fp)
+        try:
+            super().begin()
+        finally:
+            if self.fp is lines:
+                self.fp = fp
+        if lines.at_end:
+            raise http.client.IncompleteRead(b"")
+
+
 class _Abortable(urllib3.connection.HTTPConnection):
     """Tells the exchange of the running request which socket it uses."""
+
+    response_class = _Response
 
     def _new_conn(self) -> socket.socket:
         exchange = _current.exchange
