@@ -153,7 +153,7 @@ class _AlsoApplier(Client[T]):
         if not name:
             raise ValueError("obj.Name must be provided to Apply")
         request = self._on_resource(self._client.patch(PatchType.APPLY_YAML)).name(name).sub_resource(*subresources)
-        options = _to_patch_options(opts) if opts is not None else None
+        options = opts.to_patch_options() if opts is not None else None
         data = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
         return self._params(request, options).body(data).do(ctx).into(self._object_class)
 
@@ -234,10 +234,3 @@ def new_client_with_list_and_apply(
 def _timeout(opts: metav1.ListOptions | None) -> float:
     """The server's time limit, which is the client's as well; 0 for none."""
     return float(opts.timeout_seconds or 0) if opts is not None else 0.0
-
-
-def _to_patch_options(opts: metav1.ApplyOptions) -> metav1.PatchOptions:
-    options = metav1.PatchOptions(field_manager=opts.field_manager, force=opts.force)
-    if opts.dry_run:
-        options.dry_run = list(opts.dry_run)
-    return options

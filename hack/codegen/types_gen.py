@@ -39,6 +39,18 @@ RAW_NAMES = {"JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSch
 # Types of apis/meta/v1 that are no documents.
 NOT_VIEWS = {"Time", "MicroTime", "Duration", "Timestamp", "FieldsV1", "InternalEvent", "TypeMeta"}
 
+# Types of apis/meta/v1 with methods, which are written by hand in these classes.
+METHODS = {
+    "ApplyOptions": "type_methods.ApplyOptionsMethods",
+    "GroupKind": "type_methods.GroupKindMethods",
+    "GroupResource": "type_methods.GroupResourceMethods",
+    "GroupVersion": "type_methods.GroupVersionMethods",
+    "GroupVersionKind": "type_methods.GroupVersionKindMethods",
+    "GroupVersionResource": "type_methods.GroupVersionResourceMethods",
+    "ListMeta": "runtime.ListMetaAccessors",
+    "ObjectMeta": "runtime.ObjectMetaAccessors",
+}
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -141,6 +153,8 @@ class TypesModule:
         lines = ["from clientgo.apimachinery import runtime"]
         if "gvk" in self.uses:
             lines.append("from clientgo.apimachinery.runtime import schema")
+        if self.package.go == META:
+            lines.append(f"from {self.package.module} import type_methods")
         lines += [f"from {p.parent} import {p.version} as {p.alias}" for p in self.imports]
         yield from sorted(lines)
         yield ""
@@ -215,6 +229,9 @@ class TypesModule:
         bases = self._bases(name)
         if role != "Struct" or not bases:
             bases = [f"runtime.{role}", *bases]
+        if self.package.go == META and name in METHODS:
+            # They are derived from the role's class themselves.
+            bases[0] = METHODS[name]
         yield from ["", "", f"class {name}({', '.join(bases)}):"]
         yield f'    """{self.package.group or "core"}/{self.package.version} {name}."""'
         yield from self._class_facts(name, role)

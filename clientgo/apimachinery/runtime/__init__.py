@@ -98,7 +98,13 @@ from clientgo.apimachinery.runtime.negotiate import (
     new_client_negotiator,
     new_simple_negotiated_serializer,
 )
-from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
+from clientgo.apimachinery.runtime.object import (
+    ListMetaAccessors,
+    ListObject,
+    Object,
+    ObjectMetaAccessors,
+    ResourceObject,
+)
 from clientgo.apimachinery.runtime.scheme import FieldLabelConversionFunc, Scheme, new_scheme
 from clientgo.apimachinery.runtime.scheme_builder import SchemeBuilder, new_scheme_builder
 from clientgo.apimachinery.runtime.types import (
@@ -148,6 +154,7 @@ __all__ = [
     "GroupVersioner",
     "Identifier",
     "JSONObject",
+    "ListMetaAccessors",
     "ListObject",
     "ListView",
     "MapView",
@@ -164,6 +171,7 @@ __all__ = [
     "ObjectConvertor",
     "ObjectCreater",
     "ObjectDefaulter",
+    "ObjectMetaAccessors",
     "ObjectTyper",
     "ObjectVersioner",
     "ParameterCodec",

@@ -22,63 +22,18 @@ from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_v
 from clientgo.apimachinery.runtime.view import EMPTY, JSONObject, Struct, copy_json, field
 
 
-class Object(Struct):
-    """Any object with an apiVersion and a kind. Go: runtime.Object, metav1.TypeMeta."""
+class _MetaAccessors(Struct):
+    """The accessors of what the metadata of objects and of lists share. Go: metav1.Common.
 
-    # The kind the class stands for; None where one class serves many kinds (Unstructured).
-    GROUP_VERSION_KIND: ClassVar[GroupVersionKind | None] = None
-
-    # How its generated client looks; None for kinds without one.
-    GENCLIENT: ClassVar[Genclient | None] = None
-
-    kind: str = field("kind", "string", default="", omitempty=True)
-    api_version: str = field("apiVersion", "string", default="", omitempty=True)
-
-    @property
-    def frozen(self) -> bool:
-        """Whether the object is read-only."""
-        return self._frozen
-
-    def freeze(self) -> Self:
-        """Make the object, and all views on it, read-only for good; returns itself. O(1).
-
-        Shared informers freeze what they cache. A write then raises ReadOnlyError; `deep_copy()` gives a free copy.
-        """
-        self._frozen = True
-        return self
-
-    def get_object_kind(self) -> Self:
-        """The object itself: it is its own schema.ObjectKind. Go: GetObjectKind."""
-        return self
-
-    def group_version_kind(self) -> GroupVersionKind:
-        """What apiVersion and kind say, empty when they are absent. Go: ObjectKind.GroupVersionKind."""
-        group_version = parse_group_version(self._document.get("apiVersion") or "")
-        return group_version.with_kind(self._document.get("kind") or "")
-
-    def set_group_version_kind(self, gvk: GroupVersionKind) -> None:
-        """Write apiVersion and kind; an empty one is removed. Go: ObjectKind.SetGroupVersionKind."""
-        document = self._writable()
-        for key, value in zip(("apiVersion", "kind"), gvk.to_api_version_and_kind()):
-            if value:
-                document[key] = value
-            else:
-                document.pop(key, None)
-
-    def deep_copy_object(self) -> Self:
-        """`deep_copy()`. Go: DeepCopyObject."""
-        return self.deep_copy()
+    They serve the metadata structs themselves, and the objects and lists that have one: `_metadata` is what differs.
+    """
 
     def _metadata(self) -> JSONObject:
         """The metadata to read from; empty when there is none."""
-        return self._document.get("metadata") or {}
+        return cast(JSONObject, self._document)
 
     def _writable_metadata(self) -> JSONObject:
-        document = self._writable()
-        metadata = document.get("metadata")
-        if metadata is None:
-            metadata = document["metadata"] = {}
-        return cast(JSONObject, metadata)
+        return cast(JSONObject, self._writable())
 
     def _set_metadata(self, key: str, value: Any) -> None:
         """Write a metadata field; a zero value removes it, as Go's omitempty does."""
@@ -102,23 +57,14 @@ class Object(Struct):
         self._set_metadata("selfLink", self_link)
 
 
-class ResourceObject(Object):
-    """An object of a resource: it has ObjectMeta. Go: metav1.Object, metav1.ObjectMetaAccessor.
+class ObjectMetaAccessors(_MetaAccessors):
+    """The accessors of ObjectMeta and of the objects that have it. Go: the methods of metav1.ObjectMeta.
 
-    A getter answers with plain values (the maps and lists are copies); `obj.metadata` gives the writable view.
+    A getter answers with plain values: its maps and lists are copies.
     """
 
-    def object_key(self) -> str:
-        """The cache key: "namespace/name", or "name" without a namespace."""
-        metadata = self._document.get("metadata")
-        if not metadata:
-            return ""
-        namespace = metadata.get("namespace")
-        name = metadata.get("name") or ""
-        return f"{namespace}/{name}" if namespace else name
-
     def get_object_meta(self) -> Self:
-        """The object itself: it has all accessors. Go: GetObjectMeta."""
+        """Itself: it has all accessors. Go: GetObjectMeta."""
         return self
 
     def get_name(self) -> str:
@@ -216,22 +162,12 @@ class ResourceObject(Object):
     def _set_time(self, key: str, timestamp: datetime | None) -> None:
         self._set_metadata(key, None if timestamp is None else timestamps.format_time(timestamp))
 
-    def _repr_parts(self) -> Any:
-        """Who it is, not what it holds: an object may be a Secret, and a repr ends up in logs."""
-        yield repr(self.object_key())
-        version = self.get_resource_version()
-        if version:
-            yield f"resource_version={version!r}"
 
-
-class ListObject(Object):
-    """A list of objects of one resource. Go: metav1.ListInterface, metav1.ListMetaAccessor."""
-
-    # The class of an item; None where the items are whatever they say they are (UnstructuredList).
-    ITEM: ClassVar[type[ResourceObject] | None] = None
+class ListMetaAccessors(_MetaAccessors):
+    """The accessors of ListMeta and of the lists that have it. Go: the methods of metav1.ListMeta."""
 
     def get_list_meta(self) -> Self:
-        """The list itself: it has all accessors. Go: GetListMeta."""
+        """Itself: it has all accessors. Go: GetListMeta."""
         return self
 
     def get_continue(self) -> str:
@@ -249,6 +185,109 @@ class ListObject(Object):
             metadata.pop("remainingItemCount", None)
         else:
             metadata["remainingItemCount"] = count
+
+    def get_shard_info(self) -> Any:
+        """Which shard the list is of, as an independent metav1.ShardInfo; None when it is of all."""
+        from clientgo.apimachinery.apis.meta.v1.types import ShardInfo
+
+        raw = self._metadata().get("shardInfo")
+        return None if raw is None else ShardInfo.from_dict(copy_json(raw))
+
+    def set_shard_info(self, info: Struct | None) -> None:
+        metadata = self._writable_metadata()
+        if info is None:
+            metadata.pop("shardInfo", None)
+        else:
+            metadata["shardInfo"] = info.to_dict()
+
+
+class Object(_MetaAccessors):
+    """Any object with an apiVersion and a kind. Go: runtime.Object, metav1.TypeMeta."""
+
+    # The kind the class stands for; None where one class serves many kinds (Unstructured).
+    GROUP_VERSION_KIND: ClassVar[GroupVersionKind | None] = None
+
+    # How its generated client looks; None for kinds without one.
+    GENCLIENT: ClassVar[Genclient | None] = None
+
+    kind: str = field("kind", "string", default="", omitempty=True)
+    api_version: str = field("apiVersion", "string", default="", omitempty=True)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the object is read-only."""
+        return self._frozen
+
+    def freeze(self) -> Self:
+        """Make the object, and all views on it, read-only for good; returns itself. O(1).
+
+        Shared informers freeze what they cache. A write then raises ReadOnlyError; `deep_copy()` gives a free copy.
+        """
+        self._frozen = True
+        return self
+
+    def get_object_kind(self) -> Self:
+        """The object itself: it is its own schema.ObjectKind. Go: GetObjectKind."""
+        return self
+
+    def group_version_kind(self) -> GroupVersionKind:
+        """What apiVersion and kind say, empty when they are absent. Go: ObjectKind.GroupVersionKind."""
+        group_version = parse_group_version(self._document.get("apiVersion") or "")
+        return group_version.with_kind(self._document.get("kind") or "")
+
+    def set_group_version_kind(self, gvk: GroupVersionKind) -> None:
+        """Write apiVersion and kind; an empty one is removed. Go: ObjectKind.SetGroupVersionKind."""
+        document = self._writable()
+        for key, value in zip(("apiVersion", "kind"), gvk.to_api_version_and_kind()):
+            if value:
+                document[key] = value
+            else:
+                document.pop(key, None)
+
+    def deep_copy_object(self) -> Self:
+        """`deep_copy()`. Go: DeepCopyObject."""
+        return self.deep_copy()
+
+    def _metadata(self) -> JSONObject:
+        """The metadata to read from; empty when there is none."""
+        return self._document.get("metadata") or {}
+
+    def _writable_metadata(self) -> JSONObject:
+        document = self._writable()
+        metadata = document.get("metadata")
+        if metadata is None:
+            metadata = document["metadata"] = {}
+        return cast(JSONObject, metadata)
+
+
+class ResourceObject(ObjectMetaAccessors, Object):
+    """An object of a resource: it has ObjectMeta. Go: metav1.Object, metav1.ObjectMetaAccessor.
+
+    The accessors give copies; `obj.metadata` is the writable view.
+    """
+
+    def object_key(self) -> str:
+        """The cache key: "namespace/name", or "name" without a namespace."""
+        metadata = self._document.get("metadata")
+        if not metadata:
+            return ""
+        namespace = metadata.get("namespace")
+        name = metadata.get("name") or ""
+        return f"{namespace}/{name}" if namespace else name
+
+    def _repr_parts(self) -> Any:
+        """Who it is, not what it holds: an object may be a Secret, and a repr ends up in logs."""
+        yield repr(self.object_key())
+        version = self.get_resource_version()
+        if version:
+            yield f"resource_version={version!r}"
+
+
+class ListObject(ListMetaAccessors, Object):
+    """A list of objects of one resource. Go: metav1.ListInterface, metav1.ListMetaAccessor."""
+
+    # The class of an item; None where the items are whatever they say they are (UnstructuredList).
+    ITEM: ClassVar[type[ResourceObject] | None] = None
 
     def extract_items(self) -> list[Any]:
         """The items as objects of their own, which share their documents with the list but do not keep it alive.
@@ -268,4 +307,4 @@ class ListObject(Object):
             yield f"resource_version={version!r}"
 
 
-__all__ = ["EMPTY", "ListObject", "Object", "ResourceObject"]
+__all__ = ["EMPTY", "ListMetaAccessors", "ListObject", "Object", "ObjectMetaAccessors", "ResourceObject"]

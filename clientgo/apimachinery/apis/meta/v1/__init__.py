@@ -12,6 +12,7 @@ from clientgo.apimachinery.apis.meta.v1.conversion import (
     convert_labels_selector_to_string,
     convert_map_string_to_string_to_v1_label_selector,
     convert_slice_string_to_pointer_v1_deletion_propagation,
+    convert_slice_string_to_pointer_v1_time,
     convert_slice_string_to_slice_int32,
     convert_slice_string_to_v1_include_object_policy,
     convert_slice_string_to_v1_resource_version_match,
@@ -65,11 +66,14 @@ from clientgo.apimachinery.apis.meta.v1.micro_time import (
 )
 from clientgo.apimachinery.apis.meta.v1.register import (
     GROUP_NAME,
+    PARAMETER_CODEC,
     SCHEME_GROUP_VERSION,
     UNVERSIONED,
     WATCH_EVENT_KIND,
     add_meta_to_scheme,
     add_to_group_version,
+    kind,
+    resource,
 )
 from clientgo.apimachinery.apis.meta.v1.time import Time, date, new_time, now, unix
 from clientgo.apimachinery.apis.meta.v1.types import *
@@ -83,6 +87,7 @@ from clientgo.apimachinery.apis.meta.v1.watch import (
 
 __all__ = [
     "GROUP_NAME",
+    "PARAMETER_CODEC",
     "RFC3339_MICRO",
     "SCHEME_GROUP_VERSION",
     "UNVERSIONED",
@@ -106,6 +111,7 @@ __all__ = [
     "convert_labels_selector_to_string",
     "convert_map_string_to_string_to_v1_label_selector",
     "convert_slice_string_to_pointer_v1_deletion_propagation",
+    "convert_slice_string_to_pointer_v1_time",
     "convert_slice_string_to_slice_int32",
     "convert_slice_string_to_v1_include_object_policy",
     "convert_slice_string_to_v1_resource_version_match",
@@ -129,6 +135,7 @@ __all__ = [
     "has_label",
     "has_object_meta_system_field_values",
     "is_controlled_by",
+    "kind",
     "label_selector_as_map",
     "label_selector_as_selector",
     "new_controller_ref",
@@ -143,6 +150,7 @@ __all__ = [
     "parse_duration",
     "parse_to_label_selector",
     "reset_object_meta_for_status",
+    "resource",
     "selector_has_label",
     "set_as_label_selector",
     "set_meta_data_annotation",

@@ -20,6 +20,11 @@ def convert_slice_string_to_v1_time(values: Sequence[str]) -> Time | None:
     return Time.unmarshal_query_parameter(values[0])
 
 
+def convert_slice_string_to_pointer_v1_time(values: Sequence[str]) -> Time | None:
+    """The same: no time is None. Go: Convert_Slice_string_To_Pointer_v1_Time."""
+    return convert_slice_string_to_v1_time(values)
+
+
 def convert_string_to_labels_selector(text: str) -> labels.Selector:
     """Go: Convert_string_To_labels_Selector."""
     return labels.parse(text)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta.v1 import type_methods
 from clientgo.apimachinery.runtime import schema
 
 DRY_RUN_ALL = "All"
@@ -216,7 +217,7 @@ class APIVersions(runtime.Object):
     )
 
 
-class ApplyOptions(runtime.Object):
+class ApplyOptions(type_methods.ApplyOptionsMethods):
     """meta.k8s.io/v1 ApplyOptions."""
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "ApplyOptions")
@@ -278,21 +279,21 @@ class GetOptions(runtime.Object):
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
 
 
-class GroupKind(runtime.Struct):
+class GroupKind(type_methods.GroupKindMethods):
     """meta.k8s.io/v1 GroupKind."""
 
     group: str = runtime.field("group", "string", default="")
     kind: str = runtime.field("kind", "string", default="")
 
 
-class GroupResource(runtime.Struct):
+class GroupResource(type_methods.GroupResourceMethods):
     """meta.k8s.io/v1 GroupResource."""
 
     group: str = runtime.field("group", "string", default="")
     resource: str = runtime.field("resource", "string", default="")
 
 
-class GroupVersion(runtime.Struct):
+class GroupVersion(type_methods.GroupVersionMethods):
     """meta.k8s.io/v1 GroupVersion."""
 
     group: str = runtime.field("group", "string", default="")
@@ -306,7 +307,7 @@ class GroupVersionForDiscovery(runtime.Struct):
     version: str = runtime.field("version", "string", default="")
 
 
-class GroupVersionKind(runtime.Struct):
+class GroupVersionKind(type_methods.GroupVersionKindMethods):
     """meta.k8s.io/v1 GroupVersionKind."""
 
     group: str = runtime.field("group", "string", default="")
@@ -314,7 +315,7 @@ class GroupVersionKind(runtime.Struct):
     kind: str = runtime.field("kind", "string", default="")
 
 
-class GroupVersionResource(runtime.Struct):
+class GroupVersionResource(type_methods.GroupVersionResourceMethods):
     """meta.k8s.io/v1 GroupVersionResource."""
 
     group: str = runtime.field("group", "string", default="")
@@ -350,7 +351,7 @@ class List(runtime.ListObject):
     items: MutableSequence[Any] = runtime.field("items", "[]raw", default=runtime.EMPTY)
 
 
-class ListMeta(runtime.Struct):
+class ListMeta(runtime.ListMetaAccessors):
     """meta.k8s.io/v1 ListMeta."""
 
     self_link: str = runtime.field("selfLink", "string", default="", omitempty=True)
@@ -390,7 +391,7 @@ class ManagedFieldsEntry(runtime.Struct):
     subresource: str = runtime.field("subresource", "string", default="", omitempty=True)
 
 
-class ObjectMeta(runtime.Struct):
+class ObjectMeta(runtime.ObjectMetaAccessors):
     """meta.k8s.io/v1 ObjectMeta."""
 
     name: str = runtime.field("name", "string", default="", omitempty=True)

@@ -1,0 +1,101 @@
+"""The methods of the generated types, which inherit them from here.
+
+Mirrors what Go writes by hand beside types.go: the methods of apis/meta/v1/group_version.go, and of ApplyOptions. The
+accessors of ObjectMeta and ListMeta are those of `runtime.ObjectMetaAccessors` and `runtime.ListMetaAccessors`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.view import Struct
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.apis.meta.v1.types import PatchOptions
+
+
+class _NameMethods(Struct):
+    """Of a struct of texts."""
+
+    def _text(self, key: str) -> str:
+        text: str = self._document.get(key) or ""
+        return text
+
+
+class GroupResourceMethods(_NameMethods):
+    """Go: metav1.GroupResource."""
+
+    def __str__(self) -> str:
+        """deployments.apps, or pods in the core group."""
+        return ".".join(filter(None, (self._text("resource"), self._text("group"))))
+
+
+class GroupVersionResourceMethods(_NameMethods):
+    """Go: metav1.GroupVersionResource."""
+
+    def __str__(self) -> str:
+        return f"{self._text('group')}/{self._text('version')}, Resource={self._text('resource')}"
+
+
+class GroupKindMethods(_NameMethods):
+    """Go: metav1.GroupKind."""
+
+    def __str__(self) -> str:
+        """Deployment.apps, or Pod in the core group."""
+        return ".".join(filter(None, (self._text("kind"), self._text("group"))))
+
+
+class GroupVersionKindMethods(_NameMethods):
+    """Go: metav1.GroupVersionKind."""
+
+    def __str__(self) -> str:
+        return f"{self._text('group')}/{self._text('version')}, Kind={self._text('kind')}"
+
+
+class GroupVersionMethods(_NameMethods):
+    """Its JSON form is the text apiVersion has: apps/v1, or v1 in the core group. Go: metav1.GroupVersion."""
+
+    def empty(self) -> bool:
+        """Whether neither is set. Go: Empty."""
+        return not self._text("group") and not self._text("version")
+
+    def __str__(self) -> str:
+        group, version = self._text("group"), self._text("version")
+        return f"{group}/{version}" if group else version
+
+    def marshal_json(self) -> bytes:
+        """Raises ValueError when there is more than one slash. Go: MarshalJSON."""
+        text = str(self)
+        if text.count("/") > 1:
+            raise ValueError(f"illegal GroupVersion {text}: contains more than one /")
+        return json.dumps(text, ensure_ascii=False).encode()
+
+    def unmarshal_json(self, value: bytes) -> None:
+        """Read the text that is JSON. Raises ValueError. Go: UnmarshalJSON."""
+        from clientgo.apimachinery.runtime.schema import parse_group_version
+
+        text = json.loads(value)
+        if not isinstance(text, str):
+            raise ValueError(f"json: cannot unmarshal {value.decode()} into a GroupVersion")
+        parsed = parse_group_version(text)
+        self._writable().update(group=parsed.group, version=parsed.version)
+
+    def unmarshal_text(self, value: bytes) -> None:
+        """The same; also reads JSON. Go: UnmarshalText."""
+        self.unmarshal_json(value)
+
+
+class ApplyOptionsMethods(Object):
+    """Go: metav1.ApplyOptions."""
+
+    def to_patch_options(self) -> PatchOptions:
+        """The options of the patch that an apply is. Go: ToPatchOptions."""
+        from clientgo.apimachinery.apis.meta.v1.types import PatchOptions
+
+        return PatchOptions(
+            dry_run=self._document.get("dryRun") or [],
+            force=bool(self._document.get("force")),
+            field_manager=self._document.get("fieldManager") or "",
+        )
