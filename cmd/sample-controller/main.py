@@ -1,15 +1,17 @@
 """Connect to a cluster, make clients and informers, and run the controller until told to stop.
 
-Mirrors main.go of k8s.io/sample-controller. Differs in one thing: it joins its informers before it returns, where the
-Go program just exits.
+Mirrors main.go of k8s.io/sample-controller. Differs in two things: it joins its informers before it returns, where the
+Go program just exits; and with -leader-elect several replicas may run, of which one works (election.py).
 """
 
 from __future__ import annotations
 
 import argparse
 
+import election
 from clientgo import informers as kubeinformers
 from clientgo import klog, kubernetes
+from clientgo.context import Context
 from clientgo.tools import clientcmd
 from controller import new_controller
 from pkg import signals
@@ -33,6 +35,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
         help="The address of the Kubernetes API server. Overrides any value in kubeconfig. "
         "Only required if out-of-cluster.",
     )
+    election.add_flags(parser)
     klog.add_flags(parser)
     return parser.parse_args(arguments)
 
@@ -68,12 +71,17 @@ def main(arguments: list[str] | None = None) -> int:
         example_informer_factory.samplecontroller().v1alpha1().foos(),
     )
 
-    # start does not block: every informer runs in a thread of its own.
-    kube_informer_factory.start(ctx.done())
-    example_informer_factory.start(ctx.done())
+    def run(ctx: Context) -> None:
+        # start does not block: every informer runs in a thread of its own.
+        kube_informer_factory.start(ctx.done())
+        example_informer_factory.start(ctx.done())
+        controller.run(ctx, WORKERS)
 
     try:
-        controller.run(ctx, WORKERS)
+        if flags.leader_elect:
+            election.run_while_leading(ctx, election.lock_for_config(cfg, flags), flags, run)
+        else:
+            run(ctx)
     except Exception as err:
         logger.error(err, "Error running controller")
         return 1

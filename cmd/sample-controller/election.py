@@ -1,0 +1,144 @@
+"""One of several replicas works: the flags of -leader-elect, and running something only while holding a Lease.
+
+The Go sample-controller has no leader election; the flags and their defaults are those of every component of Kubernetes
+(k8s.io/component-base/config/options), the way they are used is that of client-go's examples/leader-election.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from clientgo import context, klog, rest
+from clientgo.apimachinery.apis.meta.v1.duration import parse_duration
+from clientgo.context import Context
+from clientgo.tools import leaderelection
+from clientgo.tools.leaderelection import resourcelock
+
+Exit = Callable[[int], Any]
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Go: options.BindLeaderElectionFlags. Durations are written as in Go: 15s, 1m30s, 500ms."""
+    group = parser.add_argument_group("leader election")
+
+    def add(name: str, **options: Any) -> None:
+        group.add_argument(f"-{name}", f"--{name}", **options)
+
+    add(
+        "leader-elect",
+        type=_bool,
+        nargs="?",
+        const=True,
+        default=False,
+        help="Work only while holding a Lease, so that replicas can stand by. (default false)",
+    )
+    add(
+        "leader-elect-lease-duration",
+        type=parse_duration,
+        default="15s",
+        metavar="DURATION",
+        help="How long the others leave a leader alone that does not renew. (default 15s)",
+    )
+    add(
+        "leader-elect-renew-deadline",
+        type=parse_duration,
+        default="10s",
+        metavar="DURATION",
+        help="How long the leader tries to renew before it gives up; less than the lease duration. (default 10s)",
+    )
+    add(
+        "leader-elect-retry-period",
+        type=parse_duration,
+        default="2s",
+        metavar="DURATION",
+        help="The time between two tries to get or renew the Lease. (default 2s)",
+    )
+    add("leader-elect-resource-name", default="sample-controller", metavar="NAME", help="Name of the Lease.")
+    add("leader-elect-resource-namespace", default="default", metavar="NAMESPACE", help="Namespace of the Lease.")
+
+
+def _bool(text: str) -> bool:
+    if text.lower() not in ("1", "t", "true", "0", "f", "false"):
+        raise argparse.ArgumentTypeError(f"invalid boolean value {text!r}")
+    return text.lower() in ("1", "t", "true")
+
+
+def lock_for_config(cfg: rest.Config, flags: argparse.Namespace) -> resourcelock.Interface:
+    """The Lease the flags name, seen by this process under a name that no other process has."""
+    return resourcelock.new_from_kubeconfig(
+        resourcelock.LEASES_RESOURCE_LOCK,
+        flags.leader_elect_resource_namespace,
+        flags.leader_elect_resource_name,
+        resourcelock.ResourceLockConfig(identity=f"{socket.gethostname()}_{uuid.uuid4()}"),
+        cfg,
+        flags.leader_elect_renew_deadline,
+    )
+
+
+def run_while_leading(
+    ctx: Context,
+    lock: resourcelock.Interface,
+    flags: argparse.Namespace,
+    work: Callable[[Context], None],
+    exit: Exit = os._exit,
+) -> None:
+    """Wait for the Lease, then run `work`. Blocks until `ctx` is done and `work` has returned; raises what it raises.
+
+    The Lease is given back only after `work` has returned, so that the next leader never works beside it. A process
+    that loses the Lease ends at once with code 1, whatever its threads do: nothing else is sure to stop them in time.
+    """
+    # Not a child of `ctx`: the Lease is renewed until the work has ended, which `ctx` only begins.
+    standing, withdraw = context.with_cancel(context.without_cancel(ctx))
+    failures: list[Exception] = []
+
+    def lead(leading: Context) -> None:
+        working, stop = context.with_cancel(leading)
+        forget = ctx.add_done_callback(stop)
+        try:
+            if not working.done().is_set():
+                work(working)
+        except Exception as err:
+            failures.append(err)
+        finally:
+            forget()
+            stop()
+            withdraw()
+
+    def stopped() -> None:
+        if standing.done().is_set():
+            return  # Nobody took the Lease: it was given back.
+        klog.from_context(ctx).error(None, "Leader election lost", lock=lock.describe(), identity=lock.identity())
+        klog.flush()
+        exit(1)
+
+    def report(identity: str) -> None:
+        if identity not in ("", lock.identity()):
+            klog.from_context(ctx).info("New leader elected", identity=identity)
+
+    elector = leaderelection.new_leader_elector(
+        leaderelection.LeaderElectionConfig(
+            lock=lock,
+            lease_duration=flags.leader_elect_lease_duration,
+            renew_deadline=flags.leader_elect_renew_deadline,
+            retry_period=flags.leader_elect_retry_period,
+            callbacks=leaderelection.LeaderCallbacks(
+                on_started_leading=lead, on_stopped_leading=stopped, on_new_leader=report
+            ),
+            release_on_cancel=True,
+            name=flags.leader_elect_resource_name,
+        )
+    )
+    # A leader withdraws by itself when its work has ended.
+    forget = ctx.add_done_callback(lambda: None if elector.is_leader() else withdraw())
+    try:
+        elector.run(standing)
+    finally:
+        forget()
+        withdraw()
+    if failures:
+        raise failures[0]
