@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.apis.meta.v1.meta import ListInterface as List
 from clientgo.apimachinery.apis.meta.v1.meta import ListMetaAccessor, Type
+from clientgo.apimachinery.runtime.interfaces import ResourceVersioner
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersionKind, GroupVersionResource
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-class MetadataAccessor(Protocol):
+class MetadataAccessor(ResourceVersioner, Protocol):
     """Reads and writes metadata of any object; raises TypeError for what has none. Go: meta.MetadataAccessor."""
 
     def api_version(self, obj: Any) -> str: ...
@@ -50,8 +51,6 @@ class MetadataAccessor(Protocol):
     def set_annotations(self, obj: Any, annotations: Mapping[str, str] | None) -> None: ...
     def continue_(self, obj: Any) -> str: ...
     def set_continue(self, obj: Any, c: str) -> None: ...
-    def resource_version(self, obj: Any) -> str: ...
-    def set_resource_version(self, obj: Any, version: str) -> None: ...
 
 
 class RESTScopeName(StrEnum):

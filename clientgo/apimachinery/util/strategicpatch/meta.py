@@ -1,15 +1,17 @@
 """How the fields of a type are patched: merged by which key, or replaced.
 
 Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/meta.go. Go reads struct tags by reflection; here the declared
-fields of a runtime.Struct class say the same. Schemas from OpenAPI, which only kubectl uses, are not ported.
+fields of a runtime.Struct class say the same. Kinds without a class are patched by the schemas that the server itself
+publishes as OpenAPI v3; Go's model of OpenAPI v2 is not ported.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from clientgo.apimachinery.runtime.view import FieldInfo, Struct
 from clientgo.apimachinery.util.strategicpatch.errors import FieldNotFoundError, InvalidTypeError
@@ -100,6 +102,55 @@ def get_tag_struct_type_or_die(data_struct: Any) -> type[Struct]:
     if not issubclass(cls, Struct):
         raise TypeError(f"expected a struct, but received a {cls.__name__}")
     return cls
+
+
+@dataclass(frozen=True, slots=True)
+class PatchMetaFromOpenAPIV3:
+    """The rules of a schema in a server's OpenAPI v3 document. Go: strategicpatch.PatchMetaFromOpenAPIV3.
+
+    `schema_list` is the document's components.schemas, to follow references; of no schema nothing is known.
+    """
+
+    schema_list: Mapping[str, Mapping[str, Any]]
+    schema: Mapping[str, Any] | None
+
+    def lookup_patch_metadata_for_struct(self, key: str) -> tuple[PatchMetaFromOpenAPIV3, PatchMeta]:
+        """Raises ValueError for an unknown field or reference. Go: LookupPatchMetadataForStruct."""
+        field = self._property(key)
+        return self._resolved(field), _rules_of(field)
+
+    def lookup_patch_metadata_for_slice(self, key: str) -> tuple[PatchMetaFromOpenAPIV3, PatchMeta]:
+        """Raises ValueError for an unknown field or reference. Go: LookupPatchMetadataForSlice."""
+        field = self._property(key)
+        return self._resolved(field.get("items") or field), _rules_of(field)
+
+    def _property(self, key: str) -> Mapping[str, Any]:
+        if self.schema is None:
+            return {}
+        field = (self.schema.get("properties") or {}).get(key)
+        if field is None:
+            raise ValueError(f'unable to find api field "{key}"')
+        return cast("Mapping[str, Any]", field)
+
+    def _resolved(self, schema: Mapping[str, Any]) -> PatchMetaFromOpenAPIV3:
+        """A reference stands in an allOf of one when something else is said beside it."""
+        schema = next(iter(schema.get("allOf") or ()), schema)
+        reference = schema.get("$ref")
+        if not reference:
+            return PatchMetaFromOpenAPIV3(self.schema_list, schema or None)
+        found = self.schema_list.get(reference.removeprefix("#/components/schemas/"))
+        if found is None:
+            raise ValueError(f"unable to resolve {reference} in OpenAPI V3")
+        return PatchMetaFromOpenAPIV3(self.schema_list, found)
+
+    def name(self) -> str:
+        """Go: Name."""
+        return str((self.schema or {}).get("type") or "Struct")
+
+
+def _rules_of(field: Mapping[str, Any]) -> PatchMeta:
+    strategies = field.get("x-kubernetes-patch-strategy", "")
+    return PatchMeta(tuple(strategies.split(",")) if strategies else (), field.get("x-kubernetes-patch-merge-key", ""))
 
 
 @cache

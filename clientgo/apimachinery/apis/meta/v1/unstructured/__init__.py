@@ -1,6 +1,7 @@
 """Objects without declared fields (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured)."""
 
 from clientgo.apimachinery.apis.meta.v1.unstructured.helpers import (
+    UNSTRUCTURED_JSON_SCHEME,
     nested_bool,
     nested_field_copy,
     nested_field_no_copy,
@@ -13,6 +14,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured.helpers import (
     nested_string,
     nested_string_map,
     nested_string_slice,
+    new_json_fallback_encoder,
     remove_nested_field,
     set_nested_field,
     set_nested_map,
@@ -24,6 +26,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured import Unstruc
 from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
 
 __all__ = [
+    "UNSTRUCTURED_JSON_SCHEME",
     "Unstructured",
     "UnstructuredList",
     "nested_bool",
@@ -38,6 +41,7 @@ __all__ = [
     "nested_string",
     "nested_string_map",
     "nested_string_slice",
+    "new_json_fallback_encoder",
     "remove_nested_field",
     "set_nested_field",
     "set_nested_map",

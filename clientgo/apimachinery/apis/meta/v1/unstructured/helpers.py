@@ -2,7 +2,7 @@
 
 Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/helpers.go. Readers give (value, found); they raise TypeError
 with Go's meaning when something on the way, or the value itself, has another type. What they give is a copy, except
-from `nested_field_no_copy`.
+from `nested_field_no_copy`. At the end stands the serializer of objects without classes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from clientgo.apimachinery.runtime.error import is_not_registered_error, new_missing_kind_err
+from clientgo.apimachinery.runtime.interfaces import Codec, Decoder, Encoder
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
 
 T = TypeVar("T")
@@ -183,3 +188,71 @@ def remove_nested_field(obj: JSONObject, *fields: str) -> None:
         if not isinstance(holder, dict):
             return
     holder.pop(fields[-1], None)
+
+
+class _UnstructuredJSONScheme:
+    """JSON to Unstructured or, when there are items, UnstructuredList; and any object to JSON. Thread-safe."""
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        """Raises ValueError for what is no JSON object, and the missing-kind error; `defaults` does not matter."""
+        document = json.loads(data)
+        if not isinstance(document, dict):
+            raise ValueError(f"json: cannot unmarshal {_kind(document)} into an object")
+        obj = self.decode_document(document, into)
+        return obj, obj.group_version_kind()
+
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
+        from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured import Unstructured
+        from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
+
+        if not document.get("kind"):
+            raise new_missing_kind_err(json.dumps(document, separators=(",", ":"))[:1024])
+        if into is None:
+            into = Unstructured if document.get("items") is None else UnstructuredList
+        if isinstance(into, type):
+            return into.from_dict(document)
+        into._writable()
+        into._document = document
+        return into
+
+    def expecting(self, cls: type[Object]) -> Decoder:
+        """Itself: what is expected changes nothing."""
+        return self
+
+    def encode(self, obj: Object) -> bytes:
+        """The document as it is, and a newline."""
+        if isinstance(obj, Unknown):
+            return obj.raw
+        return json.dumps(obj._document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+    def identifier(self) -> str:
+        return "unstructuredJSON"
+
+
+UNSTRUCTURED_JSON_SCHEME: Final[Codec] = _UnstructuredJSONScheme()
+
+
+class _JSONFallbackEncoder:
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def encode(self, obj: Object) -> bytes:
+        from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured import UnstructuredContent
+
+        try:
+            return self._encoder.encode(obj)
+        except Exception as err:
+            if is_not_registered_error(err) and isinstance(obj, UnstructuredContent):
+                return UNSTRUCTURED_JSON_SCHEME.encode(obj)
+            raise
+
+    def identifier(self) -> str:
+        result = {"base": self._encoder.identifier(), "name": "fallback"}
+        return json.dumps(result, separators=(",", ":"))
+
+
+def new_json_fallback_encoder(encoder: Encoder) -> Encoder:
+    """Writes as `encoder` does, and unstructured objects it does not know as plain JSON. Go: NewJSONFallbackEncoder."""
+    return _JSONFallbackEncoder(encoder)
