@@ -161,12 +161,16 @@ class Watcher:
             self.source = None
         if not self.out:
             return False
-        if len(self.out) == 1:
-            data = self.out.popleft()
-        else:
-            data = b"".join(self.out)
-            self.out.clear()
-        self.backlog = 0
+        # Small ones go out together. What is many stays shared with the other watchers instead of being copied.
+        data = self.out.popleft()
+        size = len(data)
+        if self.out and size < _PIECE:
+            parts = [data]
+            while self.out and size < _PIECE:
+                parts.append(self.out.popleft())
+                size += len(parts[-1])
+            data = b"".join(parts)
+        self.backlog -= size
         self.pending = memoryview(data)
         return True
 

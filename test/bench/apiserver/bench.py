@@ -1,6 +1,6 @@
 """How fast and how big the embedded API server is: start-up, requests a second, watch fan-out, memory at 10,000 pods.
 
-    python test/bench/apiserver/bench.py [--pods N] [--watchers N]
+    python test/bench/apiserver/bench.py [--objects N] [--watchers N] [--writes N] [--pods N]
 
 Prints one JSON object. The server runs in a process of its own; the clients are raw sockets, so that they cost little.
 """
@@ -8,6 +8,7 @@ Prints one JSON object. The server runs in a process of its own; the clients are
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -19,13 +20,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
-POD = {
+POD: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "", "labels": {"app": "bench", "tier": "web"}},
@@ -41,6 +43,7 @@ POD = {
         ]
     },
 }
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 GENERATED = {"metadata": {"generateName": "bench-"}, "data": {"k": "v"}}
 
 
@@ -103,76 +106,139 @@ def resident(pid: int) -> int:
     return int(match[1]) // 1024 if match else 0
 
 
-def fan_out(host: str, port: int, token: str, watchers: int, writes: int) -> dict[str, Any]:
-    """Events a second that reach all watchers together, and whether each saw every event in order."""
-    path = "/api/v1/namespaces/default/configmaps"
-    writer = Client(host, port, token)
-    version = json.loads(writer.call("GET", path + "?limit=1"))["metadata"]["resourceVersion"]
-    clients = [Client(host, port, token) for _ in range(watchers)]
-    for client in clients:
-        client.watch(f"{path}?watch=1&resourceVersion={version}")
-    poll = select.epoll()
-    by_fd = {}
-    seen: dict[int, list[bytes]] = {}
-    for client in clients:
-        client.sock.setblocking(False)
-        poll.register(client.sock, select.EPOLLIN)
-        by_fd[client.sock.fileno()] = client
-        seen[client.sock.fileno()] = []
+class Watching:
+    """Connections that watch, read by one thread; each keeps the numbers of the writes it saw."""
+
+    def __init__(self, address: tuple[str, int, str], path: str, count: int) -> None:
+        self._poll = select.epoll()
+        self._clients: dict[int, Client] = {}
+        self._tails: dict[int, bytes] = {}
+        self.seen: dict[int, list[int]] = {}
+        for _ in range(count):
+            client = Client(*address)
+            client.watch(path)
+            client.sock.setblocking(False)
+            fd = client.sock.fileno()
+            self._poll.register(fd, select.EPOLLIN)
+            self._clients[fd], self._tails[fd], self.seen[fd] = client, b"", []
+
+    def read_until(self, complete: Callable[[list[int]], bool], saw: Callable[[int], None] = lambda n: None) -> None:
+        """Read until every connection is complete; `saw` is told the latest number of each piece."""
+        waiting = {fd for fd, numbers in self.seen.items() if not complete(numbers)}
+        while waiting:
+            for fd, _ in self._poll.poll(30):
+                data = self._clients[fd].sock.recv(1 << 20)
+                if not data:
+                    raise RuntimeError(f"the server closed a watch after {len(self.seen[fd])} events")
+                # No line of JSON contains a line break, so the last one ends what is whole.
+                data = self._tails[fd] + data
+                whole = data.rfind(b"\n") + 1
+                self._tails[fd] = data[whole:]
+                numbers = [int(number) for number in _SEQUENCE.findall(data, 0, whole)]
+                if not numbers:
+                    continue
+                self.seen[fd] += numbers
+                saw(numbers[-1])
+                if complete(self.seen[fd]):
+                    waiting.discard(fd)
+
+    def close(self) -> None:
+        self._poll.close()
+        for client in self._clients.values():
+            client.sock.close()
+
+
+_SEQUENCE = re.compile(rb'"sequence":"(\d+)"')
+
+
+def fan_out(address: tuple[str, int, str], pid: int, flags: argparse.Namespace, pace: float) -> dict[str, Any]:
+    """Many watchers of many objects that one client changes, `pace` times a second or (0) as fast as it can."""
+    writer = Client(*address)
+    version = json.loads(writer.call("GET", CONFIG_MAPS + "?limit=1"))["metadata"]["resourceVersion"]
+    # A write that changes nothing makes no event, so no number comes twice.
+    first = 10 * int(version)
+    watching = Watching(address, f"{CONFIG_MAPS}?watch=1&resourceVersion={version}", flags.watchers)
+    sent = [0.0] * flags.writes
+    wrote = [0.0]
 
     def write() -> None:
-        for i in range(writes):
-            writer.call("POST", path, {"metadata": {"name": f"fan-{version}-{i:05d}"}, "data": {"k": "v" * 100}})
+        begin = time.monotonic()
+        for i in range(flags.writes):
+            if pace:
+                time.sleep(max(0.0, begin + i / pace - time.monotonic()))
+            sent[i] = time.monotonic()
+            body = {"data": {"sequence": str(first + i)}}
+            writer.call("PATCH", f"{CONFIG_MAPS}/object-{i * 7919 % flags.objects:05d}", body)
+        wrote[0] = time.monotonic() - begin
 
+    delays: list[float] = []
     thread = threading.Thread(target=write)
     start = time.monotonic()
     thread.start()
-    done: set[int] = set()
-    last = f'"name":"fan-{version}-{writes - 1:05d}"'.encode()
-    wrote = 0.0
-    while len(done) < watchers:
-        for fd, _ in poll.poll(10):
-            data = by_fd[fd].sock.recv(1 << 20)
-            seen[fd].append(data)
-            if last in data or last in b"".join(seen[fd][-3:]):
-                done.add(fd)
-        if not wrote and not thread.is_alive():
-            wrote = time.monotonic() - start
+
+    def saw(number: int) -> None:
+        delays.append(time.monotonic() - sent[number - first])
+
+    watching.read_until(lambda numbers: len(numbers) >= flags.writes, saw)
     took = time.monotonic() - start
-    pattern = re.compile(rb'"name":"fan-\d+-(\d+)"')
-    right = list(range(writes))
-    complete = sum([int(n) for n in pattern.findall(_unchunk(b"".join(seen[fd])))] == right for fd in by_fd)
-    for client in clients:
-        client.sock.close()
-    poll.close()
+    thread.join()
+    right = list(range(first, first + flags.writes))
+    complete = sum(numbers == right for numbers in watching.seen.values())
+    watching.close()
+    delays.sort()
     return {
-        "watchers": watchers,
-        "writes_per_second": round(writes / (wrote or took)),
-        "events_per_second": round(writes * watchers / took),
+        "watchers": flags.watchers,
+        "objects": flags.objects,
+        "writes_per_second": round(flags.writes / wrote[0]),
+        "events_per_second": round(flags.writes * flags.watchers / took),
         "complete_and_in_order": complete,
+        "delay_ms_median_99th": [round(delays[len(delays) * part // 100] * 1000, 1) for part in (50, 99)],
+        "memory_mb": resident(pid),
     }
 
 
-def _unchunk(data: bytes) -> bytes:
-    _, _, data = data.partition(b"\r\n\r\n")
-    out = []
-    while data:
-        size, _, data = data.partition(b"\r\n")
-        if not size:
-            continue
-        number = int(size, 16)
-        out.append(data[:number])
-        data = data[number + 2 :]
-    return b"".join(out)
+def initial_state(address: tuple[str, int, str], flags: argparse.Namespace) -> dict[str, Any]:
+    """How long until as many watchers have the state of all objects as a streaming list."""
+    query = "watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"
+    start = time.monotonic()
+    watching = Watching(address, f"{CONFIG_MAPS}?{query}", flags.watchers)
+    watching.read_until(lambda numbers: len(numbers) >= flags.objects)
+    took = time.monotonic() - start
+    watching.close()
+    return {"seconds": round(took, 2), "events_per_second": round(flags.objects * flags.watchers / took)}
+
+
+def at_scale(address: tuple[str, int, str], pid: int, flags: argparse.Namespace, results: dict[str, Any]) -> None:
+    client = Client(*address)
+    for i in range(flags.objects):
+        data = {"sequence": str(i), "text": "x" * 100}
+        client.call("POST", CONFIG_MAPS, {"metadata": {"name": f"object-{i:05d}"}, "data": data})
+    results["fan_out"] = fan_out(address, pid, flags, flags.pace)
+    results["fan_out_unpaced"] = fan_out(address, pid, flags, 0)
+    results["streaming_lists"] = initial_state(address, flags)
+    client.call("DELETE", CONFIG_MAPS)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--watchers", type=int, default=200)
-    parser.add_argument("--writes", type=int, default=2000)
+    parser.add_argument("--objects", type=int, default=10_000)
+    parser.add_argument("--writes", type=int, default=10_000)
+    parser.add_argument("--pace", type=float, default=1000.0, help="Writes a second while the watchers watch.")
     parser.add_argument("--seconds", type=float, default=3.0)
     flags = parser.parse_args()
+    results: dict[str, Any] = {}
+    with served(results) as (address, pid):
+        at_scale(address, pid, flags, results)
+    with served(results) as (address, pid):
+        measure(address, pid, flags, results)
+    print(json.dumps(results, indent=1))
+
+
+@contextlib.contextmanager
+def served(results: dict[str, Any]) -> Iterator[tuple[tuple[str, int, str], int]]:
+    """A server of its own: host, port and token, and its process."""
     with tempfile.TemporaryDirectory() as folder:
         kubeconfig = Path(folder) / "kubeconfig"
         start = time.monotonic()
@@ -181,23 +247,21 @@ def main() -> None:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
         assert server.stdout is not None
         server.stdout.readline()
-        results: dict[str, Any] = {"start_to_ready_seconds": round(time.monotonic() - start, 3)}
+        results["start_to_ready_seconds"] = round(time.monotonic() - start, 3)
+        config = yaml.safe_load(kubeconfig.read_text())
+        token = config["users"][0]["user"]["token"]
+        host, _, port = config["clusters"][0]["cluster"]["server"].removeprefix("https://").partition(":")
         try:
-            measure(kubeconfig, server.pid, flags, results)
+            yield (host, int(port), token), server.pid
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()
-    print(json.dumps(results, indent=1))
 
 
-def measure(kubeconfig: Path, pid: int, flags: argparse.Namespace, results: dict[str, Any]) -> None:
-    config = yaml.safe_load(kubeconfig.read_text())
-    token = config["users"][0]["user"]["token"]
-    host, _, port_text = config["clusters"][0]["cluster"]["server"].removeprefix("https://").partition(":")
-    port = int(port_text)
+def measure(address: tuple[str, int, str], pid: int, flags: argparse.Namespace, results: dict[str, Any]) -> None:
+    path = CONFIG_MAPS
     results["memory_empty_mb"] = resident(pid)
-    path = "/api/v1/namespaces/default/configmaps"
-    eight = [Client(host, port, token) for _ in range(8)]
+    eight = [Client(*address) for _ in range(8)]
     for name, clients in (("one", eight[:1]), ("eight", eight)):
         results[f"create_per_second_{name}"] = round(
             rate(flags.seconds, clients, lambda c, i, n: c.call("POST", path, GENERATED))
@@ -208,7 +272,6 @@ def measure(kubeconfig: Path, pid: int, flags: argparse.Namespace, results: dict
             rate(flags.seconds, clients, lambda c, i, n: c.call("GET", f"{path}/one"))
         )
         eight[0].call("DELETE", path)
-    results["fan_out"] = fan_out(host, port, token, flags.watchers, flags.writes)
     start = time.monotonic()
     for i in range(flags.pods):
         POD["metadata"]["name"] = f"pod-{i:05d}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 from typing import Any
 
 import pytest
@@ -73,7 +75,7 @@ def test_strategic_merge_by_key_delete_and_order() -> None:
     original = {"containers": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}, {"name": "c", "image": "1"}]}
     change = {
         "$setElementOrder/containers": [{"name": "new"}, {"name": "c"}, {"name": "a"}],
-        "containers": [{"name": "a", "image": "2"}, {"name": "b", "$patch": "delete"}, {"name": "new", "image": "9"}],
+        "containers": [{"name": "new", "image": "9"}, {"name": "a", "image": "2"}, {"name": "b", "$patch": "delete"}],
     }
     merged = patch.strategic_patch(original, change, POD_SPEC)
     assert merged["containers"] == [
@@ -85,13 +87,62 @@ def test_strategic_merge_by_key_delete_and_order() -> None:
 
 def test_strategic_merge_needs_the_merge_key() -> None:
     with pytest.raises(patch.PatchError, match="does not contain declared merge key: name"):
-        patch.strategic_patch({}, {"containers": [{"image": "x"}]}, POD_SPEC)
+        patch.strategic_patch({"containers": [{"name": "a"}]}, {"containers": [{"image": "x"}]}, POD_SPEC)
 
 
 def test_atomic_lists_and_string_maps() -> None:
     original = {"tolerations": [{"key": "a"}], "nodeSelector": {"x": "1", "y": "2"}}
     merged = patch.strategic_patch(original, {"tolerations": [{"key": "b"}], "nodeSelector": {"x": None}}, POD_SPEC)
     assert merged == {"tolerations": [{"key": "b"}], "nodeSelector": {"y": "2"}}
+
+
+def test_a_patch_out_of_its_own_order_is_refused() -> None:
+    change = {
+        "$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
+        "containers": [{"name": "a"}, {"name": "b"}],
+    }
+    with pytest.raises(patch.PatchError, match="doesn't match"):
+        patch.strategic_patch({}, change, POD_SPEC)
+
+
+def test_retained_keys_replace_a_union() -> None:
+    original = {"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "emptyDir": {}}]}
+    change = {"volumes": [{"name": "v", "$retainKeys": ["name", "hostPath"], "hostPath": {"path": "/x"}}]}
+    merged = patch.strategic_patch(original, change, POD_SPEC)
+    assert merged["volumes"] == [{"name": "v", "hostPath": {"path": "/x"}}, {"name": "w", "emptyDir": {}}]
+
+
+def test_arbitrary_json_has_no_rules() -> None:
+    revision = schema.structure("k8s.io/api/apps/v1", "ControllerRevision")
+    original = {"data": {"spec": {"containers": [{"name": "a"}], "n": 1}}}
+    merged = patch.strategic_patch(original, {"data": {"spec": {"containers": [{"name": "b"}]}}}, revision)
+    assert merged == {"data": {"spec": {"containers": [{"name": "b"}], "n": 1}}}
+
+
+def test_a_directive_for_a_field_the_type_does_not_have() -> None:
+    with pytest.raises(patch.PatchError, match='unable to find api field "bogus" in PodSpec'):
+        patch.strategic_patch({}, {"$setElementOrder/bogus": []}, POD_SPEC)
+
+
+_NAMES = ("$patch", "$retainKeys", "$setElementOrder/containers", "$deleteFromPrimitiveList/args", "containers")
+patches = st.recursive(
+    st.none() | st.sampled_from(["delete", "replace", "merge", "a", "b"]) | st.integers(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*_NAMES, "name", "args", "volumes", "nodeSelector"]), inner, max_size=4)
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from(_NAMES), patches))
+def test_any_strategic_patch_fits_or_is_refused(change: Json) -> None:
+    containers: list[Json] = [{"name": "a", "args": ["a", "b"]}, {"name": "b"}]
+    original = {"containers": containers, "nodeSelector": {"name": "a"}, "volumes": [{"name": "a"}]}
+    before = copy.deepcopy(original)
+    with contextlib.suppress(patch.PatchError):
+        assert isinstance(patch.strategic_patch(original, change, POD_SPEC), dict)
+    assert original == before
 
 
 paths = st.frozensets(
