@@ -163,7 +163,7 @@ class _DynamicResourceClient:
             )
         data = json.dumps(obj.to_dict(), separators=(",", ":"), ensure_ascii=False).encode()
         request = self._at(self._client.patch(PatchType.APPLY_YAML), name, *subresources).body(data)
-        return _with_params(request, _to_patch_options(options)).do(ctx).into(Unstructured)
+        return _with_params(request, options.to_patch_options() if options is not None else None).do(ctx).into(Unstructured)
 
     def apply_status(
         self, ctx: Context, name: str, obj: Unstructured, options: metav1.ApplyOptions | None = None
@@ -195,12 +195,3 @@ def _required(name: str) -> str:
 
 def _with_params(request: Request, options: Object | None) -> Request:
     return request if options is None else request.specifically_versioned_params(options, PARAMETER_CODEC, _V1)
-
-
-def _to_patch_options(options: metav1.ApplyOptions | None) -> metav1.PatchOptions | None:
-    if options is None:
-        return None
-    patch_options = metav1.PatchOptions(force=options.force, field_manager=options.field_manager)
-    if options.dry_run:
-        patch_options.dry_run = list(options.dry_run)
-    return patch_options

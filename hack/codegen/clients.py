@@ -21,8 +21,27 @@ EXPANSIONS = {
     ("clientgo.api.core.v1", "Pod"): ["PodExpansion"],
     ("clientgo.api.core.v1", "Service"): ["ServiceExpansion"],
     ("clientgo.api.events.v1beta1", "Event"): ["EventExpansion"],
+    ("clientgo.api.extensions.v1beta1", "Deployment"): ["DeploymentExpansion"],
     ("clientgo.api.policy.v1", "Eviction"): ["EvictionExpansion"],
     ("clientgo.api.policy.v1beta1", "Eviction"): ["EvictionExpansion"],
+}
+
+
+# The same for listers, which <kind>_expansion.py beside them gives more methods.
+LISTER_EXPANSIONS = {
+    ("clientgo.api.apps.v1", "DaemonSet"),
+    ("clientgo.api.apps.v1", "ReplicaSet"),
+    ("clientgo.api.apps.v1", "StatefulSet"),
+    ("clientgo.api.apps.v1beta1", "StatefulSet"),
+    ("clientgo.api.apps.v1beta2", "DaemonSet"),
+    ("clientgo.api.apps.v1beta2", "ReplicaSet"),
+    ("clientgo.api.apps.v1beta2", "StatefulSet"),
+    ("clientgo.api.batch.v1", "Job"),
+    ("clientgo.api.core.v1", "ReplicationController"),
+    ("clientgo.api.extensions.v1beta1", "DaemonSet"),
+    ("clientgo.api.extensions.v1beta1", "ReplicaSet"),
+    ("clientgo.api.policy.v1", "PodDisruptionBudget"),
+    ("clientgo.api.policy.v1beta1", "PodDisruptionBudget"),
 }
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from codegen import naming
 from codegen.client_gen import GENERATED, render_front_door
-from codegen.clients import Clientset, GroupVersion, Kind
+from codegen.clients import LISTER_EXPANSIONS, Clientset, GroupVersion, Kind
 
 
 def render_kind(group: GroupVersion, kind: Kind) -> str:
     """<group>/<version>/<kind>.py."""
     api = f"from {group.parent} import {group.version} as {group.alias}"
-    imports = sorted(
-        [api, "from clientgo.listers import ResourceIndexer", "from clientgo.tools import cache"],
-        key=lambda line: line.split()[1],
-    )
-    header = "\n".join(imports)
+    imports = {api, "from clientgo.listers import ResourceIndexer", "from clientgo.tools import cache"}
+    expanded = (group.module, kind.name) in LISTER_EXPANSIONS
+    if expanded:
+        module = f"clientgo.listers.{group.directory}.{group.version}.{kind.module}_expansion"
+        imports.add(f"from {module} import {kind.name}ListerExpansion")
+    header = "\n".join(sorted(imports, key=lambda line: line.split()[1]))
     name, resource = kind.name, kind.genclient.resource
     typed = f"{group.alias}.{name}"
+    base = f"{name}ListerExpansion" if expanded else f"ResourceIndexer[{typed}]"
     text = f'''"""The lister of {resource}. {GENERATED}"""
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from __future__ import annotations
 {header}
 
 
-class {name}Lister(ResourceIndexer[{typed}]):
+class {name}Lister({base}):
     """Lists {resource} from a cache. What it returns is shared and read-only."""
 '''
     if kind.genclient.namespaced:
@@ -58,6 +60,9 @@ def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
         if kind.genclient.namespaced:
             names.append(f"{kind.name}NamespaceLister")
         names.append(f"new_{_snake(kind)}_lister")
+        if (group.module, kind.name) in LISTER_EXPANSIONS:
+            module = f"{clientset.listers}.{group.directory}.{group.version}.{kind.module}_expansion"
+            imports.append((module, [f"{kind.name}ListerExpansion"]))
         imports.append((f"{clientset.listers}.{group.directory}.{group.version}.{kind.module}", names))
     return render_front_door(f"The listers of {group.group or 'core'}/{group.version}.", imports)
 

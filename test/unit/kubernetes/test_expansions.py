@@ -11,6 +11,7 @@ from clientgo import context, kubernetes, rest, testing
 from clientgo.api.certificates import v1beta1 as certificatesv1beta1
 from clientgo.api.core import v1 as corev1
 from clientgo.api.events import v1beta1 as eventsv1beta1
+from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 from clientgo.api.policy import v1 as policyv1
 from clientgo.api.policy import v1beta1 as policyv1beta1
 from clientgo.apimachinery import runtime
@@ -129,6 +130,16 @@ def test_patch_status_of_a_node_is_a_strategic_merge() -> None:
     assert sent.line == "PATCH /api/v1/nodes/n/status"
     assert sent.sent[0].headers["Content-Type"] == "application/strategic-merge-patch+json"
     assert sent.body == {"status": {}}
+
+
+def test_rollback_posts_to_the_deployment() -> None:
+    sent = Recorder()
+    rollback = extensionsv1beta1.DeploymentRollback(
+        name="web", rollback_to=extensionsv1beta1.RollbackConfig(revision=3)
+    )
+    client_over(sent).extensions_v1beta1().deployments("ns").rollback(CTX, rollback)
+    assert sent.line == "POST /apis/extensions/v1beta1/namespaces/ns/deployments/web/rollback"
+    assert sent.body["rollbackTo"] == {"revision": 3}
 
 
 def test_update_approval_puts_the_request() -> None:

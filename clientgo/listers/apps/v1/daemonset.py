@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.apps import v1 as appsv1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.apps.v1.daemonset_expansion import DaemonSetListerExpansion
 from clientgo.tools import cache
 
 
-class DaemonSetLister(ResourceIndexer[appsv1.DaemonSet]):
+class DaemonSetLister(DaemonSetListerExpansion):
     """Lists daemonsets from a cache. What it returns is shared and read-only."""
 
     def daemon_sets(self, namespace: str) -> DaemonSetNamespaceLister:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.apps import v1 as appsv1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.apps.v1.replicaset_expansion import ReplicaSetListerExpansion
 from clientgo.tools import cache
 
 
-class ReplicaSetLister(ResourceIndexer[appsv1.ReplicaSet]):
+class ReplicaSetLister(ReplicaSetListerExpansion):
     """Lists replicasets from a cache. What it returns is shared and read-only."""
 
     def replica_sets(self, namespace: str) -> ReplicaSetNamespaceLister:

@@ -11,6 +11,7 @@ from clientgo.listers.apps.v1beta1.statefulset import (
     StatefulSetNamespaceLister,
     new_stateful_set_lister,
 )
+from clientgo.listers.apps.v1beta1.statefulset_expansion import StatefulSetListerExpansion
 
 __all__ = [
     "ControllerRevisionLister",
@@ -18,6 +19,7 @@ __all__ = [
     "DeploymentLister",
     "DeploymentNamespaceLister",
     "StatefulSetLister",
+    "StatefulSetListerExpansion",
     "StatefulSetNamespaceLister",
     "new_controller_revision_lister",
     "new_deployment_lister",

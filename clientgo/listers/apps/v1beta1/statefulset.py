@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.apps import v1beta1 as appsv1beta1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.apps.v1beta1.statefulset_expansion import StatefulSetListerExpansion
 from clientgo.tools import cache
 
 
-class StatefulSetLister(ResourceIndexer[appsv1beta1.StatefulSet]):
+class StatefulSetLister(StatefulSetListerExpansion):
     """Lists statefulsets from a cache. What it returns is shared and read-only."""
 
     def stateful_sets(self, namespace: str) -> StatefulSetNamespaceLister:

@@ -6,24 +6,30 @@ from clientgo.listers.apps.v1beta2.controllerrevision import (
     new_controller_revision_lister,
 )
 from clientgo.listers.apps.v1beta2.daemonset import DaemonSetLister, DaemonSetNamespaceLister, new_daemon_set_lister
+from clientgo.listers.apps.v1beta2.daemonset_expansion import DaemonSetListerExpansion
 from clientgo.listers.apps.v1beta2.deployment import DeploymentLister, DeploymentNamespaceLister, new_deployment_lister
 from clientgo.listers.apps.v1beta2.replicaset import ReplicaSetLister, ReplicaSetNamespaceLister, new_replica_set_lister
+from clientgo.listers.apps.v1beta2.replicaset_expansion import ReplicaSetListerExpansion
 from clientgo.listers.apps.v1beta2.statefulset import (
     StatefulSetLister,
     StatefulSetNamespaceLister,
     new_stateful_set_lister,
 )
+from clientgo.listers.apps.v1beta2.statefulset_expansion import StatefulSetListerExpansion
 
 __all__ = [
     "ControllerRevisionLister",
     "ControllerRevisionNamespaceLister",
     "DaemonSetLister",
+    "DaemonSetListerExpansion",
     "DaemonSetNamespaceLister",
     "DeploymentLister",
     "DeploymentNamespaceLister",
     "ReplicaSetLister",
+    "ReplicaSetListerExpansion",
     "ReplicaSetNamespaceLister",
     "StatefulSetLister",
+    "StatefulSetListerExpansion",
     "StatefulSetNamespaceLister",
     "new_controller_revision_lister",
     "new_daemon_set_lister",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.apps import v1beta2 as appsv1beta2
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.apps.v1beta2.daemonset_expansion import DaemonSetListerExpansion
 from clientgo.tools import cache
 
 
-class DaemonSetLister(ResourceIndexer[appsv1beta2.DaemonSet]):
+class DaemonSetLister(DaemonSetListerExpansion):
     """Lists daemonsets from a cache. What it returns is shared and read-only."""
 
     def daemon_sets(self, namespace: str) -> DaemonSetNamespaceLister:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.apps import v1beta2 as appsv1beta2
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.apps.v1beta2.replicaset_expansion import ReplicaSetListerExpansion
 from clientgo.tools import cache
 
 
-class ReplicaSetLister(ResourceIndexer[appsv1beta2.ReplicaSet]):
+class ReplicaSetLister(ReplicaSetListerExpansion):
     """Lists replicasets from a cache. What it returns is shared and read-only."""
 
     def replica_sets(self, namespace: str) -> ReplicaSetNamespaceLister:

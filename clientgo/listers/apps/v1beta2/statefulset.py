@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.apps import v1beta2 as appsv1beta2
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.apps.v1beta2.statefulset_expansion import StatefulSetListerExpansion
 from clientgo.tools import cache
 
 
-class StatefulSetLister(ResourceIndexer[appsv1beta2.StatefulSet]):
+class StatefulSetLister(StatefulSetListerExpansion):
     """Lists statefulsets from a cache. What it returns is shared and read-only."""
 
     def stateful_sets(self, namespace: str) -> StatefulSetNamespaceLister:

@@ -2,11 +2,13 @@
 
 from clientgo.listers.batch.v1.cronjob import CronJobLister, CronJobNamespaceLister, new_cron_job_lister
 from clientgo.listers.batch.v1.job import JobLister, JobNamespaceLister, new_job_lister
+from clientgo.listers.batch.v1.job_expansion import JobListerExpansion
 
 __all__ = [
     "CronJobLister",
     "CronJobNamespaceLister",
     "JobLister",
+    "JobListerExpansion",
     "JobNamespaceLister",
     "new_cron_job_lister",
     "new_job_lister",

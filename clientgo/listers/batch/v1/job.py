@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.batch import v1 as batchv1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.batch.v1.job_expansion import JobListerExpansion
 from clientgo.tools import cache
 
 
-class JobLister(ResourceIndexer[batchv1.Job]):
+class JobLister(JobListerExpansion):
     """Lists jobs from a cache. What it returns is shared and read-only."""
 
     def jobs(self, namespace: str) -> JobNamespaceLister:

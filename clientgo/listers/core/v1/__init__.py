@@ -20,6 +20,7 @@ from clientgo.listers.core.v1.replicationcontroller import (
     ReplicationControllerNamespaceLister,
     new_replication_controller_lister,
 )
+from clientgo.listers.core.v1.replicationcontroller_expansion import ReplicationControllerListerExpansion
 from clientgo.listers.core.v1.resourcequota import (
     ResourceQuotaLister,
     ResourceQuotaNamespaceLister,
@@ -53,6 +54,7 @@ __all__ = [
     "PodTemplateLister",
     "PodTemplateNamespaceLister",
     "ReplicationControllerLister",
+    "ReplicationControllerListerExpansion",
     "ReplicationControllerNamespaceLister",
     "ResourceQuotaLister",
     "ResourceQuotaNamespaceLister",

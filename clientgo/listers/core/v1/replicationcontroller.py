@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.core import v1 as corev1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.core.v1.replicationcontroller_expansion import ReplicationControllerListerExpansion
 from clientgo.tools import cache
 
 
-class ReplicationControllerLister(ResourceIndexer[corev1.ReplicationController]):
+class ReplicationControllerLister(ReplicationControllerListerExpansion):
     """Lists replicationcontrollers from a cache. What it returns is shared and read-only."""
 
     def replication_controllers(self, namespace: str) -> ReplicationControllerNamespaceLister:

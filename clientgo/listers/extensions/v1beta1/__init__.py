@@ -5,6 +5,7 @@ from clientgo.listers.extensions.v1beta1.daemonset import (
     DaemonSetNamespaceLister,
     new_daemon_set_lister,
 )
+from clientgo.listers.extensions.v1beta1.daemonset_expansion import DaemonSetListerExpansion
 from clientgo.listers.extensions.v1beta1.deployment import (
     DeploymentLister,
     DeploymentNamespaceLister,
@@ -21,9 +22,11 @@ from clientgo.listers.extensions.v1beta1.replicaset import (
     ReplicaSetNamespaceLister,
     new_replica_set_lister,
 )
+from clientgo.listers.extensions.v1beta1.replicaset_expansion import ReplicaSetListerExpansion
 
 __all__ = [
     "DaemonSetLister",
+    "DaemonSetListerExpansion",
     "DaemonSetNamespaceLister",
     "DeploymentLister",
     "DeploymentNamespaceLister",
@@ -32,6 +35,7 @@ __all__ = [
     "NetworkPolicyLister",
     "NetworkPolicyNamespaceLister",
     "ReplicaSetLister",
+    "ReplicaSetListerExpansion",
     "ReplicaSetNamespaceLister",
     "new_daemon_set_lister",
     "new_deployment_lister",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.extensions.v1beta1.daemonset_expansion import DaemonSetListerExpansion
 from clientgo.tools import cache
 
 
-class DaemonSetLister(ResourceIndexer[extensionsv1beta1.DaemonSet]):
+class DaemonSetLister(DaemonSetListerExpansion):
     """Lists daemonsets from a cache. What it returns is shared and read-only."""
 
     def daemon_sets(self, namespace: str) -> DaemonSetNamespaceLister:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.extensions.v1beta1.replicaset_expansion import ReplicaSetListerExpansion
 from clientgo.tools import cache
 
 
-class ReplicaSetLister(ResourceIndexer[extensionsv1beta1.ReplicaSet]):
+class ReplicaSetLister(ReplicaSetListerExpansion):
     """Lists replicasets from a cache. What it returns is shared and read-only."""
 
     def replica_sets(self, namespace: str) -> ReplicaSetNamespaceLister:

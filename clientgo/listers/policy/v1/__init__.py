@@ -5,9 +5,11 @@ from clientgo.listers.policy.v1.poddisruptionbudget import (
     PodDisruptionBudgetNamespaceLister,
     new_pod_disruption_budget_lister,
 )
+from clientgo.listers.policy.v1.poddisruptionbudget_expansion import PodDisruptionBudgetListerExpansion
 
 __all__ = [
     "PodDisruptionBudgetLister",
+    "PodDisruptionBudgetListerExpansion",
     "PodDisruptionBudgetNamespaceLister",
     "new_pod_disruption_budget_lister",
 ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clientgo.api.policy import v1beta1 as policyv1beta1
 from clientgo.listers import ResourceIndexer
+from clientgo.listers.policy.v1beta1.poddisruptionbudget_expansion import PodDisruptionBudgetListerExpansion
 from clientgo.tools import cache
 
 
-class PodDisruptionBudgetLister(ResourceIndexer[policyv1beta1.PodDisruptionBudget]):
+class PodDisruptionBudgetLister(PodDisruptionBudgetListerExpansion):
     """Lists poddisruptionbudgets from a cache. What it returns is shared and read-only."""
 
     def pod_disruption_budgets(self, namespace: str) -> PodDisruptionBudgetNamespaceLister:

@@ -2,6 +2,7 @@
 
 from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface, DaemonSetsGetter
 from clientgo.kubernetes.typed.extensions.v1beta1.deployment import DeploymentInterface, DeploymentsGetter
+from clientgo.kubernetes.typed.extensions.v1beta1.deployment_expansion import DeploymentExpansion
 from clientgo.kubernetes.typed.extensions.v1beta1.extensions_client import (
     ExtensionsV1beta1Client,
     new,
@@ -15,6 +16,7 @@ from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetIn
 __all__ = [
     "DaemonSetInterface",
     "DaemonSetsGetter",
+    "DeploymentExpansion",
     "DeploymentInterface",
     "DeploymentsGetter",
     "ExtensionsV1beta1Client",

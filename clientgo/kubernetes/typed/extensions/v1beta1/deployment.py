@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clientgo import gentype, rest
+from clientgo import rest
 from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.kubernetes.typed.extensions.v1beta1.deployment_expansion import DeploymentExpansion
 
 
 class DeploymentsGetter(Protocol):
@@ -16,7 +17,7 @@ class DeploymentsGetter(Protocol):
     def deployments(self, namespace: str) -> DeploymentInterface: ...
 
 
-class DeploymentInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Deployment, extensionsv1beta1.DeploymentList]):
+class DeploymentInterface(DeploymentExpansion):
     """Reads and writes deployments of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:

@@ -1,0 +1,24 @@
+"""What the lister of statefulsets can do beyond the generated methods.
+
+Mirrors listers/apps/v1beta1/statefulset_expansion.go.
+"""
+
+from __future__ import annotations
+
+from clientgo.api.apps import v1beta1 as appsv1beta1
+from clientgo.api.core import v1 as corev1
+from clientgo.listers.generic_helpers import ResourceIndexer
+from clientgo.listers.selecting import all_selecting
+
+
+class StatefulSetListerExpansion(ResourceIndexer[appsv1beta1.StatefulSet]):
+    """The extra method of StatefulSetLister."""
+
+    def get_pod_stateful_sets(self, pod: corev1.Pod) -> list[appsv1beta1.StatefulSet]:
+        """The StatefulSets whose selector matches the pod; only the one that owns it manages it.
+
+        Raises LookupError when there is none or the pod has no labels. Go: GetPodStatefulSets.
+        """
+        return all_selecting(
+            self, pod, none="no StatefulSets found for pod", missing="could not find StatefulSet for pod"
+        )

@@ -1,0 +1,24 @@
+"""What the lister of replicasets can do beyond the generated methods.
+
+Mirrors listers/apps/v1beta2/replicaset_expansion.go.
+"""
+
+from __future__ import annotations
+
+from clientgo.api.apps import v1beta2 as appsv1beta2
+from clientgo.api.core import v1 as corev1
+from clientgo.listers.generic_helpers import ResourceIndexer
+from clientgo.listers.selecting import all_selecting
+
+
+class ReplicaSetListerExpansion(ResourceIndexer[appsv1beta2.ReplicaSet]):
+    """The extra method of ReplicaSetLister."""
+
+    def get_pod_replica_sets(self, pod: corev1.Pod) -> list[appsv1beta2.ReplicaSet]:
+        """The ReplicaSets whose selector matches the pod; only the one that owns it manages it.
+
+        Raises LookupError when there is none or the pod has no labels. Go: GetPodReplicaSets.
+        """
+        return all_selecting(
+            self, pod, none="no ReplicaSets found for pod", missing="could not find ReplicaSet for pod"
+        )

@@ -1,0 +1,54 @@
+"""Finding the workloads whose selector an object matches. Has no Go file: Go repeats it in every lister's expansion."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from clientgo.apimachinery import labels, runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.listers.generic_helpers import ResourceIndexer
+
+T = TypeVar("T", bound=runtime.ResourceObject)
+
+
+def all_selecting(
+    lister: ResourceIndexer[T],
+    obj: runtime.ResourceObject,
+    *,
+    missing: str,
+    none: str = "",
+    empty_matches: bool = False,
+) -> list[T]:
+    """What the lister has in the object's namespace with a `spec.selector` that matches the object's labels.
+
+    An empty selector matches nothing, unless `empty_matches`; an absent or invalid one never does. Raises LookupError
+    when nothing does, with the text "`missing` x in namespace ..."; and when the object has no labels, if there is a text
+    for that: "`none` x because it has no labels". O(n) in the workloads of the namespace.
+    """
+    own = labels.Set(obj.get_labels())
+    name, namespace = obj.get_name(), obj.get_namespace()
+    if none and not own:
+        raise LookupError(f"{none} {name} because it has no labels")
+    workloads: ResourceIndexer[T] = ResourceIndexer(lister._indexer, lister._resource, namespace)
+    found = []
+    for workload in workloads.list(labels.everything()):
+        selector = _selector_of(workload)
+        if selector is None or (selector.empty() and not empty_matches):
+            continue
+        if workload.get_namespace() == namespace and selector.matches(own):
+            found.append(workload)
+    if not found:
+        pairs = " ".join(f"{key}:{own[key]}" for key in sorted(own))
+        raise LookupError(f"{missing} {name} in namespace {namespace} with labels: map[{pairs}]")
+    return found
+
+
+def _selector_of(workload: Any) -> labels.Selector | None:
+    """None for one that is invalid."""
+    selector = workload.spec.selector
+    if selector is not None and not isinstance(selector, metav1.LabelSelector):
+        return labels.Set(selector).as_selector_pre_validated()
+    try:
+        return metav1.label_selector_as_selector(selector)
+    except ValueError:
+        return None
