@@ -163,7 +163,8 @@ class _DynamicResourceClient:
             )
         data = json.dumps(obj.to_dict(), separators=(",", ":"), ensure_ascii=False).encode()
         request = self._at(self._client.patch(PatchType.APPLY_YAML), name, *subresources).body(data)
-        return _with_params(request, options.to_patch_options() if options is not None else None).do(ctx).into(Unstructured)
+        patch_options = None if options is None else options.to_patch_options()
+        return _with_params(request, patch_options).do(ctx).into(Unstructured)
 
     def apply_status(
         self, ctx: Context, name: str, obj: Unstructured, options: metav1.ApplyOptions | None = None
