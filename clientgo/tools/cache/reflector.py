@@ -54,6 +54,7 @@ from clientgo.tools.cache.store import (
     with_transformer,
 )
 from clientgo.util import watchlist
+from clientgo.util.consistencydetector import DataInconsistencyError
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 
@@ -250,6 +251,8 @@ class Reflector:
         if self._use_watch_list:
             try:
                 w = self._watch_list(ctx)
+            except DataInconsistencyError:
+                raise
             except Exception as err:
                 logger.v(4).info(
                     "Data couldn't be fetched in watchlist mode. Falling back to regular list. "
@@ -558,6 +561,9 @@ class Reflector:
                 collected.list,
             )
             self._store.replace(collected.list(), resource_version)
+        except DataInconsistencyError:
+            w.stop()
+            raise
         except Exception as err:
             w.stop()
             raise RuntimeError(f"unable to sync watch-list result: {err}") from err
@@ -616,10 +622,11 @@ class Reflector:
         keep_open = False
         try:
             while (event := next_event()) is not None:
-                self._last_heard = ticker.last_event_observe_time = self._clock.now()
+                self._last_heard = now = self._clock.now()
                 resource_version = applier.apply(event)
                 if resource_version is None:
                     continue
+                ticker.last_event_observe_time = now
                 set_last_sync_resource_version(resource_version, applier.event_received_besides_added)
                 if exit_on_watch_list_bookmark_received and applier.watch_list_bookmark_received:
                     keep_open = True

@@ -1,6 +1,7 @@
 """Check that a streamed list brought what an ordinary list brings; for test clusters. Go: util/consistencydetector."""
 
 from clientgo.util.consistencydetector.data_consistency_detector import (
+    DataInconsistencyError,
     ListFunc,
     RetrieveItemsFunc,
     TransformFunc,
@@ -10,6 +11,7 @@ from clientgo.util.consistencydetector.data_consistency_detector import (
 )
 
 __all__ = [
+    "DataInconsistencyError",
     "ListFunc",
     "RetrieveItemsFunc",
     "TransformFunc",

@@ -354,7 +354,7 @@ def test_the_consistency_detector_compares_the_stream_with_a_list(
                 assert opened is not None
                 opened.stop()
             else:
-                with pytest.raises(RuntimeError, match="data inconsistency detected"):
+                with pytest.raises(consistencydetector.DataInconsistencyError, match="data inconsistency detected"):
                     reflector._watch_list(ctx)
             cancel()
             server.join()
@@ -363,3 +363,15 @@ def test_the_consistency_detector_compares_the_stream_with_a_list(
         assert "will result in an additional call to the API server" in caplog.text
     finally:
         restore()
+
+
+def test_an_inconsistency_is_an_error_and_no_reason_to_list_instead() -> None:
+    restore = consistencydetector.set_data_consistency_detection_for_watch_list_enabled_for_test(True)
+    try:
+        lists = [{"items": [{"name": "b", "rv": "1"}], "resource_version": "2"}]
+        calls, store, errors = run_for(0.1, [{"events": SYNCED}], lists)
+    finally:
+        restore()
+    assert [call for call, _ in calls] == ["watch", "list"]
+    assert store.ops == []
+    assert errors == ["data inconsistency detected for test-reflector, panicking!"]
