@@ -1,7 +1,8 @@
 """An imaginary collection of objects that can be listed and watched, to put a reflector or an informer in front of.
 
-Mirrors tools/cache/testing/fake_controller_source.go. Differs in two things: watchers get copies of the objects, since
-an informer makes what it caches read-only; and after `shutdown` every method raises, where Go's block for ever.
+Mirrors tools/cache/testing/fake_controller_source.go. Differs in three things: watchers get copies of the objects,
+since an informer makes what it caches read-only; after `shutdown` every method raises, where Go's block for ever; and
+a hundred changes may wait for the broadcaster, not twenty-five, since threads cost more to switch than goroutines.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ def _too_old(version: int, oldest: int) -> apierrors.StatusError:
 
 
 def _new_broadcaster() -> watch.Broadcaster:
-    return watch.new_broadcaster(_QUEUE_LENGTH, watch.FullChannelBehavior.WAIT_IF_CHANNEL_FULL)
+    return watch.new_long_queue_broadcaster(_QUEUE_LENGTH, watch.FullChannelBehavior.WAIT_IF_CHANNEL_FULL)
 
 
 def new_fake_controller_source() -> FakeControllerSource:
