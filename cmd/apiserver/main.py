@@ -95,9 +95,12 @@ def _simulator(server: Server, flags: argparse.Namespace) -> AbstractContextMana
 
 def _tls(flags: argparse.Namespace) -> ssl.SSLContext | None:
     if not flags.tls_cert_file:
+        if flags.tls_private_key_file:
+            raise ValueError("--tls-private-key-file needs --tls-cert-file")
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(flags.tls_cert_file, flags.tls_private_key_file or None)
+    # A password, though an empty one, lets an encrypted key fail instead of asking on the terminal.
+    context.load_cert_chain(flags.tls_cert_file, flags.tls_private_key_file or None, password="")
     return context
 
 

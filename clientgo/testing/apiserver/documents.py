@@ -166,4 +166,5 @@ class Documents:
     def error_stream(status: Json) -> http.Response:
         """A watch that consists of one ERROR event."""
         line = b'{"type":"ERROR","object":%b}\n' % dumps(status)
-        return http.Response(200, line, "application/json", {"Cache-Control": NO_CACHE})
+        headers = {"Cache-Control": NO_CACHE, "Transfer-Encoding": "chunked"}
+        return http.Response(200, http.chunk(line) + http.LAST_CHUNK, "application/json", headers)

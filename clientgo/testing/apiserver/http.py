@@ -108,6 +108,13 @@ class Response:
         self.stream = stream
 
 
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
 def head(status: int, headers: dict[str, str]) -> bytes:
     lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Status')}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
@@ -181,7 +188,8 @@ class Connection:
             body = gzip.compress(body, 1)
             headers["Content-Encoding"] = "gzip"
             headers["Vary"] = "Accept-Encoding"
-        headers["Content-Length"] = str(len(body))
+        if "Transfer-Encoding" not in headers:
+            headers["Content-Length"] = str(len(body))
         if not keep:
             headers["Connection"] = "close"
         if request.method == "HEAD" or response.status == 304:

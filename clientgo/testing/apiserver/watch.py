@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from clientgo import klog
-from clientgo.testing.apiserver.http import Connection, HttpServer
+from clientgo.testing.apiserver.http import LAST_CHUNK, Connection, HttpServer, chunk
 from clientgo.testing.apiserver.jsonio import dumps
 from clientgo.testing.apiserver.selectors import Selection
 from clientgo.testing.apiserver.storage import Event, Store, Stored
@@ -113,10 +113,6 @@ def _left(old: Stored, version: int) -> Stored:
     metadata = dict(old.obj["metadata"])
     metadata["resourceVersion"] = str(version)
     return Stored(old.key, {**old.obj, "metadata": metadata}, version)
-
-
-def chunk(data: bytes) -> bytes:
-    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 class Watcher:
@@ -421,7 +417,7 @@ class Pump:
         if watcher.closing:
             return
         watcher.closing = True
-        watcher.push(b"0\r\n\r\n")
+        watcher.push(LAST_CHUNK)
 
     def _fire_timers(self, dirty: set[Watcher]) -> None:
         now = self._clock.now()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,8 +16,10 @@ import requests
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver import watch as watching
+from clientgo.utils.clock.testing import FakeClock
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
 class Stream:
@@ -79,12 +83,63 @@ def test_every_watcher_gets_every_event_in_order(env: Environment, session: requ
         stream.close()
 
 
-def test_a_connection_goes_on_after_its_watch(env: Environment, session: requests.Session) -> None:
-    stream = Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={version(env, session)}&timeoutSeconds=1")
-    assert list(stream.events()) == []
-    stream.sock.sendall(f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\n\r\n".encode())
-    assert stream.file.readline() == b"HTTP/1.1 200 OK\r\n"
-    stream.close()
+def test_watchers_of_many_objects_miss_nothing(
+    env: Environment, session: requests.Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The smaller sister of test/bench/apiserver: some begin at a version, some with the whole state, some late."""
+    objects, writes, watchers = 1000, 600, 40
+    for i in range(objects):
+        env.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"o{i:04d}"}, "data": {"n": ""}})
+    start = version(env, session)
+    streams = [Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}") for _ in range(watchers)]
+    states = [Stream(env, f"{CONFIG_MAPS}?watch=1") for _ in range(4)]
+    begin = time.monotonic()
+    for i in range(writes):
+        path = f"{env.url}{CONFIG_MAPS}/o{i * 37 % objects:04d}"
+        session.patch(path, json={"data": {"n": str(i)}}, headers=MERGE, timeout=10).raise_for_status()
+        if i == writes // 2:
+            streams.append(Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}"))
+    wanted = [str(i) for i in range(writes)]
+    for stream in streams:
+        events = stream.events()
+        assert [next(events)["object"]["data"]["n"] for _ in range(writes)] == wanted
+        stream.close()
+    took = time.monotonic() - begin
+    for stream in states:
+        events = stream.events()
+        first = [next(events) for _ in range(objects)]
+        assert [event["object"]["metadata"]["name"] for event in first] == [f"o{i:04d}" for i in range(objects)]
+        assert [next(events)["object"]["data"]["n"] for _ in range(writes)] == wanted
+        stream.close()
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\n  {len(streams)} watchers on {objects} objects: {writes * len(streams) / took:,.0f} events a second\n"
+        )
+
+
+def test_a_connection_goes_on_after_its_watch() -> None:
+    clock = FakeClock(1_700_000_000.0)
+    with Environment(clock=clock) as env:
+        stream = Stream(env, f"{CONFIG_MAPS}?watch=1&timeoutSeconds=600")
+        clock.step(601)
+        # Whatever happens next makes the server look at its clock.
+        env.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}})
+        assert [event["object"]["metadata"]["name"] for event in stream.events()] == []
+        stream.sock.sendall(f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\n\r\n".encode())
+        assert stream.file.readline() == b"HTTP/1.1 200 OK\r\n"
+        stream.close()
+
+
+def test_a_version_older_than_the_history_has_expired() -> None:
+    with Environment(history=20) as env, requests.Session() as session:
+        session.headers["Authorization"] = f"Bearer {env.token}"
+        start = version(env, session)
+        for i in range(100):
+            env.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{i}"}})
+        stream = Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}")
+        (event,) = stream.events()
+        assert (stream.status, event["type"], event["object"]["reason"]) == (200, "ERROR", "Expired")
+        stream.close()
 
 
 def test_a_slow_watcher_is_dropped_and_holds_nobody(
