@@ -12,7 +12,7 @@ import samplecontroller  # noqa: F401  # makes the controller's own packages imp
 from fakeleases import FakeLeases
 
 import election
-from clientgo import context
+from clientgo import context, klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.testing import synctest
@@ -20,6 +20,14 @@ from clientgo.tools.leaderelection import resourcelock
 from main import parse_flags
 
 FLAGS = parse_flags(["-leader-elect"])
+
+
+@pytest.fixture(autouse=True)
+def same_verbosity() -> Iterator[None]:
+    """The flag -v is the process's, and other tests look at what is logged."""
+    before = klog.verbosity()
+    yield
+    klog.set_verbosity(before)
 
 
 def lock(leases: FakeLeases, identity: str) -> resourcelock.LeaseLock:
