@@ -6,20 +6,39 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from processes import KUBECTL_MINORS, children, kubectl, start_apiserver
+from certificates import Authority
+from processes import (
+    KUBECTL_MINORS,
+    Program,
+    children,
+    environment,
+    eventually,
+    kubectl,
+    kubectl_binary,
+    start_apiserver,
+)
 
 pytestmark = pytest.mark.kubectl
 Run = Callable[..., str]
 
 
 @pytest.fixture(scope="module", params=[KUBECTL_MINORS[0], KUBECTL_MINORS[-1]])
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def minor(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(minor: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp(f"kubectl-{minor}") / "kubeconfig"
+
+
+@pytest.fixture(scope="module")
+def run(minor: int, kubeconfig: Path) -> Iterator[Run]:
     """kubectl on a server with simulated workloads; `fails=True` for commands that must fail."""
-    kubeconfig = tmp_path_factory.mktemp("kubectl") / "kubeconfig"
     with start_apiserver(kubeconfig, "--simulate-workloads", "--simulate-delay=0.1") as server:
 
         def command(*arguments: str, fails: bool = False) -> str:
-            return kubectl(kubeconfig, *arguments, minor=request.param, check=not fails)
+            return kubectl(kubeconfig, *arguments, minor=minor, check=not fails)
 
         yield command
         assert server.stop() == 0, server.output
@@ -45,6 +64,52 @@ def test_outputs_of_get(run: Run, web: str) -> None:
     assert "managedFields:" in run("get", web, "-o", "yaml", "--show-managed-fields")
     assert run("get", "pods", "-l", "app=web", "--field-selector=status.phase=Running", "-o", "name").count("pod/") == 2
     assert "Available      True" in run("describe", web)
+
+
+@pytest.mark.parametrize(
+    ("form", "wanted"),
+    [
+        ("json", '"replicas": 2'),
+        ("jsonpath-as-json={.metadata.name}", '"web"'),
+        ("template={{.metadata.name}}", "web"),
+        ("custom-columns=IMAGE:.spec.template.spec.containers[*].image", "example.com/web:1"),
+        ("yaml", "name: web"),
+    ],
+)
+def test_more_outputs_of_get(run: Run, web: str, form: str, wanted: str) -> None:
+    assert wanted in run("get", web, "-o", form)
+
+
+def test_sorted_and_without_headers(run: Run, web: str) -> None:
+    names = run("get", "pods", "--sort-by=.metadata.name", "--no-headers", "-A").splitlines()
+    assert len(names) >= 2
+    assert names == sorted(names)
+
+
+def test_watching(run: Run, web: str, kubeconfig: Path, minor: int) -> None:
+    command = [kubectl_binary(minor), f"--kubeconfig={kubeconfig}", "get", "deploy", "web", "-w", "-o", "name"]
+    with Program(*command, env=environment(HOME=str(kubeconfig.parent / "home"))) as watch:
+        watch.wait_for("deployment.apps/web")
+        seen = len(watch.output.splitlines())
+        run("label", web, "seen=yes")
+        eventually("the change in the watch", lambda: len(watch.output.splitlines()) > seen)
+
+
+def test_describing(run: Run, web: str) -> None:
+    (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
+    assert "Controlled By:  ReplicaSet/web-" in run("describe", pod)
+    assert "Roles:" in run("describe", "node", "simulated-node")
+    assert "Status:       Active" in run("describe", "namespace", "default")
+    assert "system:masters" in run("describe", "clusterrolebinding", "cluster-admin")
+
+
+def test_editing(run: Run, web: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBE_EDITOR", "sed -i s/replicas:.2/replicas:\\ 1/")
+    assert "edited" in run("edit", web)
+    assert run("get", web, "-o", "jsonpath={.spec.replicas}") == "1"
+    assert "no changes made" in run("edit", web)
+    run("set", "env", web, "A=b")
+    assert "A=b" in run("set", "env", web, "--list")
 
 
 def test_rolling_out_and_back(run: Run, web: str) -> None:
@@ -130,6 +195,62 @@ def test_deleting_with_and_without_dependents(run: Run, web: str) -> None:
     (left,) = run("get", "rs", "-l", "app=web", "-o", "name").split()
     run("delete", left)
     run("wait", "pods", "-l", "app=web", "--for=delete", "--timeout=30s")
+
+
+def test_deleting_in_the_background_and_by_force(run: Run, web: str) -> None:
+    (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
+    assert "force deleted" in run("delete", pod, "--force", "--grace-period=0")
+    run("rollout", "status", web, "--timeout=30s")
+    run("delete", web, "--cascade=background")
+    run("wait", "rs,pods", "-l", "app=web", "--for=delete", "--timeout=30s")
+    assert "No resources found" in run("get", "rs,pods", "-l", "app=web")
+
+
+def test_waiting_for_conditions(run: Run, web: str) -> None:
+    run("wait", web, "--for=condition=Available", "--timeout=30s")
+    run("wait", "pods", "-l", "app=web", "--for=condition=Ready", "--timeout=30s")
+    assert "timed out" in run("wait", web, "--for=jsonpath={.spec.replicas}=9", "--timeout=0.2s", fails=True)
+
+
+def test_a_server_with_a_given_certificate(tmp_path: Path, minor: int) -> None:
+    pair = Authority(tmp_path).issue("server", "IP:127.0.0.1")
+    flags = (f"--tls-cert-file={pair.cert}", f"--tls-private-key-file={pair.key}")
+    with start_apiserver(tmp_path / "kubeconfig", *flags) as server:
+        assert '"major": "1"' in kubectl(tmp_path / "kubeconfig", "get", "--raw", "/version", minor=minor)
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("minor", KUBECTL_MINORS, indirect=True)
+def test_a_little_with_every_kubectl(tmp_path: Path, minor: int) -> None:
+    config = tmp_path / "kubeconfig"
+
+    def run(*arguments: str, fails: bool = False) -> str:
+        return kubectl(config, *arguments, minor=minor, check=not fails)
+
+    file = tmp_path / "cm.yaml"
+    with start_apiserver(config) as server:
+        for value in ("1", "2"):
+            file.write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: '{value}'}}\n")
+            run("apply", "-f", str(file))
+            run("apply", "--server-side", "--force-conflicts", "-f", str(file))
+        assert run("diff", "-f", str(file)) == ""
+        run("label", "cm", "c", "a=b")
+        run("patch", "cm", "c", "--type=merge", "-p", '{"data":{"a":"3"}}')
+        assert run("get", "cm", "c", "-o", "jsonpath={.data.a}{.metadata.labels.a}") == "3b"
+        assert "DATA" in run("get", "cm", "c")
+        assert "rollingUpdate" in run("explain", "deployment.spec.strategy")
+        assert "unknown field" in run("create", "--dry-run=server", "-f", bad_manifest(tmp_path), fails=True)
+        assert run("auth", "can-i", "list", "pods").strip() == "yes"
+        run("create", "serviceaccount", "s")
+        assert run("create", "token", "s").count(".") == 2
+        run("delete", "-f", str(file), "--timeout=30s")
+        assert server.stop() == 0
+
+
+def bad_manifest(folder: Path) -> str:
+    file = folder / "bad.yaml"
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\nbogus: 1\n")
+    return str(file)
 
 
 def test_draining_the_node(run: Run, web: str) -> None:

@@ -32,7 +32,7 @@ def test_the_kubeconfig_is_for_its_user_alone(kubeconfig: Path) -> None:
     assert "token:" in kubeconfig.read_text()
 
 
-@pytest.mark.parametrize("minor", [KUBECTL_MINORS[0], KUBECTL_MINORS[-1]])
+@pytest.mark.parametrize("minor", KUBECTL_MINORS)
 def test_the_session_of_the_walkthrough(kubeconfig: Path, minor: int) -> None:
     def run(*arguments: str) -> str:
         return kubectl(kubeconfig, *arguments, minor=minor)
