@@ -271,6 +271,11 @@ class EventStatistics:
         )
 
 
+def _is_power_of_two(number: int) -> bool:
+    """Whether a count has just doubled, for lines in the log that must not come each time."""
+    return number & (number - 1) == 0
+
+
 class EventBroadcasterImpl(watch.Broadcaster):
     """The EventBroadcaster; `new_broadcaster` makes it. Thread-safe. Go: record.eventBroadcasterImpl.
 
@@ -322,7 +327,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         """A watcher's channel is full. Called by the broadcaster's thread."""
         dropped = self._count("dropped_watcher_full")
         # Go is silent here. One line for each doubling: a flood of events must not become a flood of lines.
-        if dropped & (dropped - 1) == 0:
+        if _is_power_of_two(dropped):
             self._logger().error(None, "Event watcher is too slow, dropped events", dropped=dropped)
 
     def _logger(self) -> klog.Logger:
@@ -332,7 +337,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         """Write the event, or drop it. Blocks until that is settled. Go: recordToSink."""
         result = event_correlator.event_correlate(event)
         if result.skip:
-            self._count("dropped_as_spam")
+            self._note_spam(event)
             return
         tries = 0
         while not self._record_event(sink, result, event_correlator):
@@ -347,6 +352,12 @@ class EventBroadcasterImpl(watch.Broadcaster):
                 self._count("dropped_shutdown")
                 self._logger().error(None, "Unable to write event (broadcaster is shut down)", event=result.event)
                 return
+
+    def _note_spam(self, event: corev1.Event) -> None:
+        dropped = self._count("dropped_as_spam")
+        # Go is silent here too, and a flood is what the filter is for.
+        if _is_power_of_two(dropped):
+            self._logger().v(2).info("Spam filter dropped events", dropped=dropped, event=event)
 
     def _record_event(self, sink: EventSink, result: EventCorrelateResult, event_correlator: EventCorrelator) -> bool:
         """Try once; True when the event is settled, written or not. Go: record.recordEvent."""

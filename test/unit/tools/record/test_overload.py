@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 
 import pytest
 
+from clientgo import klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -175,6 +177,23 @@ def test_identical_events_cost_no_more_calls_than_the_filter_allows(capsys: pyte
         # What the filter drops counts nevertheless: the next patch says how often it really happened.
         assert event.count == 2001
         broadcaster.shutdown()
+
+
+def test_what_the_filter_drops_is_logged_with_each_doubling(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="clientgo")
+    verbosity = klog.verbosity()
+    klog.set_verbosity(2)
+    try:
+        with synctest.bubble() as b:
+            broadcaster = start(Sink(), record.CorrelatorOptions())
+            flood(broadcaster, per_thread=30)
+            b.wait()
+            assert broadcaster.statistics().dropped_as_spam == 120 - 25
+            broadcaster.shutdown()
+    finally:
+        klog.set_verbosity(verbosity)
+    lines = [line for line in caplog.messages if "Spam filter dropped events" in line]
+    assert [line.partition("dropped=")[2].split()[0] for line in lines] == ["1", "2", "4", "8", "16", "32", "64"]
 
 
 def test_without_the_filter_identical_events_become_one_with_the_full_count() -> None:
