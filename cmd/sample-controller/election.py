@@ -105,9 +105,12 @@ def run_while_leading(
         except Exception as err:
             failures.append(err)
         finally:
+            # Work that ended because the Lease is lost has nothing to give back.
+            lost = leading.done().is_set()
             forget()
             stop()
-            withdraw()
+            if not lost:
+                withdraw()
 
     def stopped() -> None:
         if standing.done().is_set():

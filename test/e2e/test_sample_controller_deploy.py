@@ -1,0 +1,127 @@
+"""The manifests in artifacts/deploy: kubectl applies them, and what they allow is enough and not too much."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import ROOT, kubectl, python
+
+from clientgo.testing.apiserver import Environment, kubeconfig_text, read_manifests, write_kubeconfig
+
+pytestmark = pytest.mark.kubectl
+SAMPLE = ROOT / "cmd/sample-controller/artifacts"
+ACCOUNT = "system:serviceaccount:sample-controller:sample-controller"
+RBAC = list(read_manifests([SAMPLE / "deploy/rbac.yaml"]))
+# Only a cluster with the admission plugin OwnerReferencesPermissionEnforcement asks for this one.
+NOT_ASKED_FOR_HERE = ("foos/finalizers", "update")
+
+
+def rights() -> list[Any]:
+    """(kind of role, rule, verb) for every single thing the roles allow."""
+    roles = [document for document in RBAC if document["kind"] in ("ClusterRole", "Role")]
+    return [
+        pytest.param(role["kind"], number, verb, id=f"{verb} {rule['resources'][0]}")
+        for role in roles
+        for number, rule in enumerate(role["rules"])
+        for verb in rule["verbs"]
+        if (rule["resources"][0], verb) != NOT_ASKED_FOR_HERE
+    ]
+
+
+class Cluster:
+    """A server with the manifests applied by kubectl, and a kubeconfig of the controller's service account."""
+
+    def __init__(self, env: Environment, folder: Path) -> None:
+        self._admin = Path(env.kubeconfig)
+        self.kubectl("apply", "-f", str(SAMPLE / "deploy/namespace.yaml"))
+        self.kubectl("apply", "-f", str(SAMPLE / "deploy"))
+        token = self.kubectl("create", "token", "sample-controller", "-n", "sample-controller").strip()
+        self.kubeconfig = folder / "service-account"
+        text = kubeconfig_text(env.server.tls_url, token, env.server.ca_certificate)
+        write_kubeconfig(self.kubeconfig, text)
+
+    def kubectl(self, *arguments: str) -> str:
+        return kubectl(self._admin, *arguments)
+
+    def apply(self, document: dict[str, Any]) -> None:
+        path = self.kubeconfig.with_name("changed.json")
+        path.write_text(json.dumps(document))
+        self.kubectl("replace", "-f", str(path))
+
+    def flags(self) -> list[str]:
+        """How the controller is started here: as in the Deployment, but with a kubeconfig."""
+        deployment = self.kubectl("get", "deployment", "sample-controller", "-n", "sample-controller", "-o", "json")
+        (container,) = json.loads(deployment)["spec"]["template"]["spec"]["containers"]
+        return [f"-kubeconfig={self.kubeconfig}", "-v=4", *container["args"]]
+
+    def may(self, *question: str) -> bool:
+        return kubectl(self._admin, "auth", "can-i", *question, f"--as={ACCOUNT}", check=False).startswith("yes")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with Environment(crd_paths=[SAMPLE / "examples/crd.yaml"]) as env:
+        yield Cluster(env, tmp_path)
+
+
+def test_the_walkthrough_runs_with_the_rights_of_the_service_account(cluster: Cluster) -> None:
+    with python("cmd/sample-controller", *cluster.flags()) as controller:
+        controller.wait_for("Started workers")
+        cluster.kubectl("apply", "-f", str(SAMPLE / "examples/example-foo.yaml"))
+        seen = controller.wait_for("Successfully synced.*default/example-foo")
+        cluster.kubectl("patch", "foo", "example-foo", "--type=merge", "-p", '{"spec":{"replicas":2}}')
+        seen = controller.wait_for("Update deployment resource.*desiredReplicas=2", after=seen)
+        seen = controller.wait_for("Successfully synced.*default/example-foo", after=seen)
+        cluster.kubectl("delete", "deployment", "example-foo")
+        seen = controller.wait_for("Successfully synced.*default/example-foo", after=seen)
+        assert "Synced" in cluster.kubectl("get", "events")
+        cluster.kubectl("delete", "foo", "example-foo")
+        assert controller.stop() == 0, controller.output
+    assert "forbidden" not in controller.output
+    # Released: whoever comes next need not wait.
+    lease = cluster.kubectl("get", "lease", "sample-controller", "-n", "sample-controller", "-o", "json")
+    assert not json.loads(lease)["spec"].get("holderIdentity")
+
+
+@pytest.mark.parametrize(("kind", "rule", "verb"), rights())
+def test_without_any_one_right_the_controller_fails(cluster: Cluster, kind: str, rule: int, verb: str) -> None:
+    (role,) = [copy.deepcopy(document) for document in RBAC if document["kind"] == kind]
+    role["rules"][rule]["verbs"].remove(verb)
+    resource = role["rules"][rule]["resources"][0]
+    cluster.apply(role)
+    # Informers stream their initial lists; only where the server cannot, they list.
+    streams = "false" if verb == "list" else "true"
+
+    with python("cmd/sample-controller", *cluster.flags(), KUBE_FEATURE_WatchListClient=streams) as controller:
+        cluster.kubectl("apply", "-f", str(SAMPLE / "examples/example-foo.yaml"))
+        controller.wait_for("Successfully synced|cannot ")
+        cluster.kubectl("patch", "foo", "example-foo", "--type=merge", "-p", '{"spec":{"replicas":2}}')
+        controller.wait_for(f'"?{ACCOUNT}"? cannot {verb} resource "?{resource}"?'.replace('"', r'\\?"'))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ("create", "foos"),
+        ("update", "foos"),
+        ("delete", "deployments"),
+        ("get", "secrets"),
+        ("list", "pods"),
+        ("get", "leases.coordination.k8s.io", "-n", "default"),
+        ("update", "leases.coordination.k8s.io/another", "-n", "sample-controller"),
+        ("create", "leases.coordination.k8s.io", "-n", "default"),
+    ],
+)
+def test_nothing_else_is_allowed(question: tuple[str, ...], denied: Cluster) -> None:
+    assert not denied.may(*question)
+
+
+@pytest.fixture(scope="module")
+def denied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Environment(crd_paths=[SAMPLE / "examples/crd.yaml"]) as env:
+        yield Cluster(env, tmp_path_factory.mktemp("denied"))
