@@ -427,12 +427,20 @@ class Simulator:
         old: list[appsv1.ReplicaSet],
         least_available: int,
     ) -> None:
-        """Unhealthy replicas of old ReplicaSets go at once, healthy ones as the new ones become available."""
+        """Unhealthy replicas of old ReplicaSets go at once, healthy ones as the new ones become available.
+
+        The sizes bound both: a status may not show yet what an earlier round has scaled down.
+        """
+        sizes = sum(rs.spec.replicas or 0 for rs in (new, *old))
+        unavailable = max(0, (new.spec.replicas or 0) - new.status.available_replicas)
+        most = sizes - unavailable - least_available
         spare = sum(rs.status.available_replicas for rs in (new, *old)) - least_available
         for rs in sorted(old, key=_revision):
             size = rs.spec.replicas or 0
-            unhealthy = max(0, size - rs.status.available_replicas)
-            healthy = min(size - unhealthy, max(0, spare))
+            unhealthy = min(max(0, size - rs.status.available_replicas), max(0, most))
+            most -= unhealthy
+            healthy = max(0, min(size - unhealthy, spare, most))
+            most -= healthy
             spare -= healthy
             self._scale(ctx, deployment, rs, size - unhealthy - healthy)
 
