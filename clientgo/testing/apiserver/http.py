@@ -22,6 +22,9 @@ MAX_BODY = 3 * 1024 * 1024
 GZIP_THRESHOLD = 128 * 1024
 _RECV = 65536
 _HANDSHAKE_SECONDS = 10.0
+# How long to wait for each piece, and how much to read, of a body that has been refused.
+_LINGER_SECONDS = 0.5
+_LINGER_BYTES = 16 * MAX_BODY
 
 _REASONS = {
     200: "OK",
@@ -176,8 +179,18 @@ class Connection:
         keep = not too_large and request.headers.get("connection", "").lower() != "close"
         self._send(request, response, keep)
         if not keep:
+            if too_large:
+                self._let_it_be_read()
             self.close()
         return keep
+
+    def _let_it_be_read(self) -> None:
+        """Closing with unread bytes would reset the connection, and the client might lose the answer."""
+        self.sock.shutdown(socket.SHUT_WR)
+        self.sock.settimeout(_LINGER_SECONDS)
+        left = _LINGER_BYTES
+        while left > 0 and (data := self.sock.recv(_RECV)):
+            left -= len(data)
 
     def _send(self, request: Request, response: Response, keep: bool) -> None:
         body = response.body

@@ -6,6 +6,7 @@ A process killed at any moment loses nothing it has answered; resource versions 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -21,11 +22,23 @@ class SqliteJournal:
     """The journal of one store. Used under the store's lock only, from whatever thread holds it."""
 
     def __init__(self, directory: str | Path) -> None:
-        """Opens or makes the database; raises sqlite3.Error or OSError when that is impossible."""
+        """Opens or makes the database; raises OSError when that is impossible or another server has it."""
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / _FILE
-        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        # For this user alone, whatever the folder's mode is: it holds the token and the keys. SQLite gives its other
+        # files the same mode.
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare()
+        except sqlite3.Error as err:
+            self._db.close()
+            raise OSError(f"{self.path}: {err}") from err
+
+    def _prepare(self) -> None:
+        # Two servers on one database would give out the same versions.
+        self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._db.execute("PRAGMA journal_mode=WAL")
         # The WAL is in the page cache at commit: it survives the process, which is what this is for.
         self._db.execute("PRAGMA synchronous=NORMAL")

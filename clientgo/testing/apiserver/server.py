@@ -97,12 +97,12 @@ class Server:
         tls: ssl.SSLContext | None = None,
         clock: Clock = REAL_CLOCK,
     ) -> None:
-        """Binds the port at once; raises OSError when it is taken."""
+        """Binds the port at once; raises OSError when it is taken, or when `data_dir` cannot be used."""
         # First, because nothing else has to be closed yet when the port is taken.
         self._http = HttpServer(host, port, self.handle, self._tls_context)
         self.clock = clock
         self.times = Times(clock)
-        journal = SqliteJournal(data_dir) if data_dir else None
+        journal = self._open_journal(data_dir) if data_dir else None
         self._remember = journal.remember if journal is not None else _make_anew
         self.token = self._remember("token", lambda: secrets.token_urlsafe(32))
         known = {self.token: admin_user(), **(tokens or {})}
@@ -171,6 +171,13 @@ class Server:
     def ca_certificate(self) -> str:
         """The self-signed certificate in PEM, empty when one was given."""
         return "" if self._given_tls is not None else self._own_identity().certificate
+
+    def _open_journal(self, data_dir: str) -> SqliteJournal:
+        try:
+            return SqliteJournal(data_dir)
+        except OSError:
+            self._http.stop()
+            raise
 
     def _own_identity(self) -> Identity:
         with self._lock:

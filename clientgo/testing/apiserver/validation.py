@@ -17,6 +17,7 @@ from clientgo.testing.apiserver.errors import (
     field_invalid,
     field_not_supported,
     field_required,
+    field_too_long,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ _LABEL_VALUE_TEXT = (
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
 _TOTAL_ANNOTATIONS = 256 * 1024
+# Of all values of a ConfigMap or Secret together.
+_MAX_DATA = 1024 * 1024
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
@@ -154,9 +157,7 @@ def check_annotations(values: Json | None, field: str) -> list[FieldError]:
         errors += [field_invalid(field, key, text) for text in qualified_name(key.lower())]
         total += len(key) + len(value)
     if total > _TOTAL_ANNOTATIONS:
-        errors.append(
-            FieldError("FieldValueTooLong", field, f"Too long: may not be more than {_TOTAL_ANNOTATIONS} bytes")
-        )
+        errors.append(field_too_long(field, _TOTAL_ANNOTATIONS))
     return errors
 
 
@@ -494,6 +495,27 @@ def _data_keys(obj: Json) -> list[FieldError]:
     return errors
 
 
+def _config_map(obj: Json) -> list[FieldError]:
+    errors = _data_keys(obj)
+    size = sum(len(text.encode(errors="surrogatepass")) for text in (obj.get("data") or {}).values())
+    if size + _decoded_size(obj.get("binaryData")) > _MAX_DATA:
+        # A path of nothing prints as [].
+        errors.append(field_too_long("[]", _MAX_DATA))
+    return errors
+
+
+def _secret(obj: Json) -> list[FieldError]:
+    errors = _data_keys(obj)
+    if _decoded_size(obj.get("data")) > _MAX_DATA:
+        errors.append(field_too_long("data", _MAX_DATA))
+    return errors
+
+
+def _decoded_size(data: Json | None) -> int:
+    """The bytes in a map of base64 texts."""
+    return sum(len(text) // 4 * 3 - text[-2:].count("=") for text in (data or {}).values())
+
+
 def _binding(obj: Json) -> list[FieldError]:
     reference = obj.get("roleRef") or {}
     errors = []
@@ -537,8 +559,8 @@ def _job(obj: Json) -> list[FieldError]:
 _CREATE: dict[str, Callable[[Json], list[FieldError]]] = {
     "/pods": _pod,
     "/services": _service,
-    "/configmaps": _data_keys,
-    "/secrets": _data_keys,
+    "/configmaps": _config_map,
+    "/secrets": _secret,
     "apps/deployments": _workload,
     "apps/replicasets": _workload,
     "apps/statefulsets": _workload,

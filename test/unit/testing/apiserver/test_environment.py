@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -250,6 +251,49 @@ def test_a_body_over_three_mebibytes_is_refused(env: Environment, api: Api) -> N
     assert response.json()["reason"] == "RequestEntityTooLarge"
 
 
+def test_three_mebibytes_are_the_limit(env: Environment) -> None:
+    head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\nConnection: close\r\n"
+    limit = 3 * 1024 * 1024
+    for size, code in ((limit, b"422"), (limit + 1, b"413")):
+        start, end = b'{"metadata":{"name":"big"},"data":{"k":"', b'"}}'
+        body = start + b"x" * (size - len(start) - len(end)) + end
+        assert len(body) == size
+        assert send(env, f"{head}Content-Length: {size}\r\n\r\n".encode() + body).split()[1] == code
+        # In chunks, nobody says the size beforehand.
+        framed = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:limit], body[limit:]) if part)
+        assert (
+            send(env, f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + framed + b"0\r\n\r\n").split()[1] == code
+        )
+
+
+@pytest.mark.parametrize(("kind", "field"), [("configmaps", "[]"), ("secrets", "data")])
+def test_data_of_more_than_a_mebibyte_is_invalid(api: Api, kind: str, field: str) -> None:
+    def code_and_message(size: int) -> tuple[int, str]:
+        values = {"a": b"x" * 1000, "b": b"x" * (size - 1000)}
+        data = {
+            key: base64.b64encode(value).decode() if kind == "secrets" else value.decode()
+            for key, value in values.items()
+        }
+        answer = api(
+            "POST", f"/api/v1/namespaces/default/{kind}?dryRun=All", {"metadata": {"name": "big"}, "data": data}
+        )
+        return answer.status_code, answer.json().get("message", "")
+
+    assert code_and_message(1024 * 1024) == (201, "")
+    code, message = code_and_message(1024 * 1024 + 1)
+    assert code == 422
+    assert message.endswith(f'"big" is invalid: {field}: Too long: may not be more than 1048576 bytes')
+
+
+def test_only_administrators_compact(env: Environment, api: Api) -> None:
+    path = "/debug/compact?resourceVersion=1"
+    headers = {"Impersonate-User": "bob"}
+    assert api("POST", path, headers=headers).status_code == 403
+    assert api("POST", path).status_code == 200
+    assert api("GET", path).status_code == 405
+    assert api("POST", "/debug/compact?resourceVersion=x").status_code == 400
+
+
 def test_deep_nesting_is_refused(env: Environment) -> None:
     session = requests.Session()
     session.headers.update({"Authorization": f"Bearer {env.token}", "Content-Type": "application/json"})
@@ -355,6 +399,27 @@ def test_no_protobuf_makes_the_server_fail(env: Environment, body: bytes) -> Non
         assert_answered(env, response)
 
 
+@settings(max_examples=60)
+@given(
+    parts=st.lists(
+        st.binary(max_size=12)
+        | st.sampled_from(
+            [b"GET ", b"POST ", b"/api ", b"HTTP/1.1", b"\r\n", b"\r\n\r\n", b"Host: x", b": ", b"0", b"%zz"]
+        )
+        | st.sampled_from(
+            [b"Transfer-Encoding: chunked", b"Content-Length: 5", b"Content-Length: ", b"Expect: 100-continue"]
+        )
+    )
+)
+def test_no_bytes_make_the_server_fail_or_hang(env: Environment, parts: list[bytes]) -> None:
+    answer = send(env, b"".join(parts))
+    # A first byte of 22 begins TLS, which refuses with an alert (21).
+    assert not answer or answer.startswith(
+        (b"\x15\x03", b"HTTP/1.1 4", b"HTTP/1.1 200", b"HTTP/1.1 100", b"HTTP/1.1 501")
+    )
+    assert b"Traceback" not in answer
+
+
 # ---- the program
 
 
@@ -407,6 +472,56 @@ def test_state_and_versions_survive_a_kill(tmp_path: Path) -> None:
     stream.close()
     session.close()
     assert end(process, signal.SIGTERM) == 0
+
+
+def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
+    arguments = ("--data-dir", str(tmp_path / "data"), f"--kubeconfig-out={tmp_path / 'kc'}")
+    versions = [0]
+    for round_number in range(2):
+        process, _ = run_server(*arguments)
+        session, url = session_of(tmp_path / "kc")
+        killer = threading.Timer(0.3, process.kill)
+        killer.start()
+        with pytest.raises(requests.ConnectionError):
+            while True:
+                body = {"metadata": {"name": f"c-{round_number}-{len(versions)}"}}
+                made = session.post(url + CONFIG_MAPS, json=body, timeout=20).json()
+                versions.append(int(made["metadata"]["resourceVersion"]))
+        killer.join()
+        end(process, signal.SIGKILL)
+        session.close()
+    process, _ = run_server(*arguments)
+    session, url = session_of(tmp_path / "kc")
+    listed = session.get(url + CONFIG_MAPS, timeout=20).json()
+    kept = {int(item["metadata"]["resourceVersion"]) for item in listed["items"]}
+    assert len(versions) > 20
+    assert versions == sorted(set(versions))
+    assert set(versions[1:]) <= kept
+    # Each kill may have come between a commit and its answer.
+    assert len(kept) <= len(versions[1:]) + 2
+    assert int(listed["metadata"]["resourceVersion"]) >= max(kept)
+    session.close()
+    assert end(process, signal.SIGTERM) == 0
+
+
+def test_the_database_is_for_one_server_and_one_user(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o755)
+    with Environment(data_dir=str(folder)) as environment:
+        environment.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+        assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+        with pytest.raises(OSError, match="database is locked"):
+            Server(data_dir=str(folder))
+    with Environment(data_dir=str(folder)) as environment:
+        assert environment.server.store.get("/configmaps", "default/a") is not None
+
+
+def test_a_folder_that_holds_something_else_is_a_clear_failure(tmp_path: Path) -> None:
+    (tmp_path / "apiserver.db").write_text("no database at all, but some text that is long enough to be read" * 99)
+    with pytest.raises(OSError, match="not a database"):
+        Server(data_dir=str(tmp_path))
+    with pytest.raises(OSError):
+        Server(data_dir=str(tmp_path / "apiserver.db"))
 
 
 def test_a_taken_port_is_a_clear_failure(env: Environment) -> None:
