@@ -21,13 +21,10 @@ _FUTURE_WAIT = 3.0
 _DEFAULT_WATCH_SECONDS = 1800
 
 EXPIRED_CONTINUE = (
-    "The provided continue parameter is too old to display a consistent list result. You can start a new list "
-    "without the "
-    "continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
-    "Continuing "
-    "with the provided token results in an inconsistent list - objects that were created, modified, or deleted "
-    "between the "
-    "time the first chunk was returned and now may show up in the list."
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list."
 )
 _STREAM_HEAD = http.head(
     200,

@@ -12,9 +12,9 @@ from clientgo.testing.apiserver.documents import render
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.jsonio import copy
 from clientgo.testing.apiserver.options import DeleteOptions, WriteOptions
+from clientgo.testing.apiserver.printers import selector_text
 from clientgo.testing.apiserver.rbac import Attributes
 from clientgo.testing.apiserver.storage import Stored
-from clientgo.testing.apiserver.table import selector_text
 
 if TYPE_CHECKING:
     from clientgo.testing.apiserver.server import Server
