@@ -164,6 +164,69 @@ def test_explain_and_discovery(run: Run) -> None:
     assert '"minor": "36"' in run("get", "--raw", "/version")
 
 
+WIDGETS = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets, shortNames: [wd], categories: [all]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
+    additionalPrinterColumns:
+    - {name: Size, type: integer, jsonPath: .spec.size}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            description: What the widget should be.
+            required: [size]
+            properties:
+              size: {type: integer, minimum: 1, description: How big it is.}
+              color: {type: string, default: red, enum: [red, blue]}
+          status: {type: object, properties: {size: {type: integer}}}
+"""
+WIDGET = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: "
+
+
+def test_custom_resources(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "widget.yaml"
+
+    def apply(text: str, fails: bool = False) -> str:
+        file.write_text(text)
+        return run("apply", "-f", str(file), fails=fails)
+
+    apply(WIDGETS)
+    run("wait", "crd/widgets.example.com", "--for=condition=Established", "--timeout=30s")
+    assert "How big it is." in run("explain", "widget.spec")
+    apply(WIDGET + "{size: 2}")
+    assert run("get", "wd", "w", "-o", "jsonpath={.spec.color}") == "red"
+    assert run("get", "wd").split() == ["NAME", "SIZE", "w", "2"]
+    assert "widget.example.com/w" in run("get", "all")
+    run("scale", "widget", "w", "--replicas=3")
+    assert run("get", "wd", "w", "-o", "jsonpath={.spec.size}") == "3"
+    run("patch", "wd", "w", "--subresource=status", "--type=merge", "-p", '{"status":{"size":3}}')
+    assert 'Unsupported value: "green"' in apply(WIDGET + "{size: 2, color: green}", fails=True)
+    assert "should be greater than or equal to 1" in apply(WIDGET + "{size: 0}", fails=True)
+    assert "unknown field" in apply(WIDGET + "{size: 2, bogus: 1}", fails=True)
+    assert "Required value" in run("create", "--validate=false", "-f", _without_size(tmp_path), fails=True)
+    run("delete", "crd", "widgets.example.com", "--timeout=30s")
+    # kubectl still knows the resource from its discovery cache, and asks for it.
+    assert "the server could not find the requested resource" in run("get", "widgets", fails=True)
+
+
+def _without_size(folder: Path) -> str:
+    file = folder / "no-size.yaml"
+    file.write_text(WIDGET.replace("name: w}", "name: other}") + "{color: blue}")
+    return str(file)
+
+
 def test_rights(run: Run) -> None:
     assert run("auth", "can-i", "create", "pods").strip() == "yes"
     assert run("auth", "can-i", "create", "pods", "--as=bob", fails=True).strip() == "no"
