@@ -72,7 +72,10 @@ class Lock(metaclass=_InBubbleOnly):
                 return False
             me = b._running
             self._waiters.append(me)
-            if not b._park(None if deadline is None else deadline - b.elapsed, self):
+            woken = b._park(None if deadline is None else deadline - b.elapsed, self)
+            # Not woken and yet not waiting: a release chose this thread when its time was up. The turn must not be
+            # lost, so it tries once more.
+            if not woken and me in self._waiters:
                 self._waiters.remove(me)
                 return False
         self._owner = b._running

@@ -720,3 +720,28 @@ def test_thousands_of_switches_a_second() -> None:
             player.join()
         assert b._switches > switches
     assert time.perf_counter() - before < 20  # about 0.1 s on an idle machine
+
+
+@given(schedule=synctest.schedules())
+def test_a_lock_given_to_a_thread_whose_time_is_up_is_not_lost(schedule: synctest.Schedule) -> None:
+    with synctest.bubble(schedule=schedule):
+        lock = threading.Lock()
+        taken: list[str] = []
+
+        def hold() -> None:
+            with lock:
+                time.sleep(1)
+
+        def impatient() -> None:
+            if lock.acquire(timeout=1):
+                taken.append("impatient")
+                lock.release()
+
+        def patient() -> None:
+            with lock:
+                taken.append("patient")
+
+        threads = [spawn(hold, "hold"), spawn(impatient, "impatient"), spawn(patient, "patient")]
+        for thread in threads:
+            thread.join()
+    assert "patient" in taken
