@@ -257,9 +257,12 @@ def test_garbage_on_the_stream_is_an_error_event():
 
 
 def test_a_refused_watch_raises_the_servers_status():
-    with ScriptedServer(lambda request: status(410, "Expired", "too old resource version: 1 (2)")) as server:
-        with pytest.raises(errors.StatusError, match="too old resource version") as caught:
-            pods(server).watch(CTX)
+    refuse = status(410, "Expired", "too old resource version: 1 (2)")
+    with (
+        ScriptedServer(lambda request: refuse) as server,
+        pytest.raises(errors.StatusError, match="too old resource version") as caught,
+    ):
+        pods(server).watch(CTX)
     assert errors.is_resource_expired(caught.value)
 
 
