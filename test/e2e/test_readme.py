@@ -24,6 +24,8 @@ RUN_BY = {
     "kubectl apply -f cmd/sample-controller/artifacts/examples/example-foo.yaml": "test_manual_session.py",
     "kubectl get foos,deployments,events": "test_manual_session.py",
     "kubectl delete foo example-foo": "test_manual_session.py",
+    "kubectl apply -f cmd/sample-controller/artifacts/deploy/namespace.yaml": "test_sample_controller_deploy.py",
+    "kubectl apply -f cmd/sample-controller/artifacts/deploy": "test_sample_controller_deploy.py",
 }
 
 

@@ -159,7 +159,7 @@ def flood(broadcaster: record.EventBroadcasterImpl, per_thread: int, pause_every
 
 
 def test_identical_events_cost_no_more_calls_than_the_filter_allows(capsys: pytest.CaptureFixture[str]) -> None:
-    """`test/bench/record/flood.py` does the same with 100,000 events and real threads, and prints the figures."""
+    """`test/bench/record/bench_flood.py` does the same with 100,000 events and real threads, and prints the figures."""
     with synctest.bubble() as b:
         sink = Sink()
         broadcaster = start(sink, record.CorrelatorOptions())
