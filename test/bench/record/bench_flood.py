@@ -1,8 +1,8 @@
 """100,000 identical events from four threads: what they cost, and what becomes of them.
 
 Run it as `python test/bench/record/bench_flood.py [events]`. For the default correlator, and for one whose spam filter
-is lifted, it prints the sink calls, the count in the Event, the events dropped at each place, how much memory the process
-took more, and how long one call held up a controller. The exit code says whether every event is accounted for.
+is lifted, it prints the sink calls, the count in the Event, the events dropped at each place, how much memory the
+process took more, and how long one call held up a controller. The exit code says whether every event is accounted for.
 """
 
 from __future__ import annotations
