@@ -118,7 +118,9 @@ def test_the_next_leader_takes_over(contest, failure):
         # It notices by itself that it leads no more, and ends.
         contest.candidates[first].wait_for("^stopped$")
         assert contest.candidates[first].wait() == 0
-        assert contest.history.leader() == second
+        # One that wakes up late gives back the lock it thinks it holds, as Go's does (golden cases have it): then the
+        # lock is free for a moment, and goes to one of the two others.
+        assert eventually("a leader", contest.history.leader) != first
     contest.history.check_one_leader_at_a_time()
 
 
