@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.apimachinery.util.strconv import parse_bool
 from clientgo.features.features import Feature, FeatureSpec
 
 __all__: list[str] = []
@@ -107,7 +107,7 @@ class _EnvVarFeatureGates:
 def _desired_state(feature: Feature, spec: FeatureSpec, desired: str) -> bool | None:
     """What the variable asks for; None, after logging why, when it cannot have it."""
     try:
-        state = _parse_bool(desired)
+        state = parse_bool(desired)
     except ValueError as err:
         utilruntime.handle_error_with_logger(
             klog.background(), err, "Could not set feature gate", feature=feature, desiredState=desired
@@ -124,16 +124,3 @@ def _desired_state(feature: Feature, spec: FeatureSpec, desired: str) -> bool | 
         )
         return None
     return state
-
-
-_BOOLS = {
-    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
-    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
-}
-
-
-def _parse_bool(text: str) -> bool:
-    """Go's strconv.ParseBool; raises ValueError with its text."""
-    if text not in _BOOLS:
-        raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
-    return _BOOLS[text]

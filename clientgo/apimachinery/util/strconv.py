@@ -47,6 +47,19 @@ def _quote_rune(char: str) -> str:
     return f"\\U{code:08x}"
 
 
+_BOOLS: Final = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+
+
+def parse_bool(text: str) -> bool:
+    """One of the words Go takes for true or false. Go: strconv.ParseBool. Raises ValueError with Go's text."""
+    if text not in _BOOLS:
+        raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
+    return _BOOLS[text]
+
+
 def parse_int(text: str, bits: int = 64) -> int:
     """A decimal integer that fits into `bits` bits with sign. Go: strconv.ParseInt(text, 10, bits).
 

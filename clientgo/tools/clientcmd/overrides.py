@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from clientgo.apimachinery.util.strconv import parse_bool
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Context
 from clientgo.tools.clientcmd.flag import appending, setting
 
@@ -70,11 +71,11 @@ class FlagInfo:
         """Let the flag set a bool attribute: --flag or --flag=false (Go: BindBoolFlag)."""
         if self.long_name:
             try:
-                value = _parse_bool(self.default)
+                value = parse_bool(self.default)
             except ValueError:
                 value = False
             setattr(target, attr, value)
-            action = setting(target, attr, _parse_bool)
+            action = setting(target, attr, parse_bool)
             flags.add_argument(*self._names(), action=action, nargs="?", const="true", help=self._help())
         return self
 
@@ -83,14 +84,6 @@ class FlagInfo:
 
     def _help(self) -> str:
         return self.description.replace("%", "%%")
-
-
-def _parse_bool(text: str) -> bool:
-    if text in ("1", "t", "T", "true", "TRUE", "True"):
-        return True
-    if text in ("0", "f", "F", "false", "FALSE", "False"):
-        return False
-    raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
 
 
 @dataclass(frozen=True, kw_only=True)
