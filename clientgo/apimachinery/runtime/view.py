@@ -15,9 +15,12 @@ documents. Assignment copies (`pod.spec = other.spec` shares nothing afterwards)
 from __future__ import annotations
 
 import base64
+import difflib
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform, overload
 
 from clientgo.apimachinery.runtime import timestamps
@@ -142,18 +145,21 @@ class _Raw(_Type):
 
 
 class _Converted(_Type):
-    """A JSON string that Python has a better type for."""
+    """A JSON string that Python has a better type for; `accepts` are the types `dumps` can write."""
 
     is_scalar = False
 
-    def __init__(self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any]) -> None:
+    def __init__(self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type) -> None:
         self._loads = loads
         self._dumps = dumps
+        self._accepts = accepts
 
     def load(self, parent: _View, raw: Any) -> Any:
         return self._loads(raw)
 
     def dump(self, value: Any) -> Any:
+        if not isinstance(value, self._accepts):
+            raise TypeError(f"expected {self._accepts[0].__name__}, got {type(value).__name__}")
         return self._dumps(value)
 
 
@@ -180,7 +186,8 @@ class _StructType(_Type):
 
     def dump(self, value: Any) -> Any:
         if not isinstance(value, self.resolve()):
-            raise TypeError(f"expected {self._name}, got {type(value).__name__}")
+            hint = f"; {self._name}.from_dict makes one of it" if isinstance(value, dict) else ""
+            raise TypeError(f"expected {self._name}, got {type(value).__name__}{hint}")
         return copy_json(value._document)
 
 
@@ -221,9 +228,13 @@ def _load_quantity(raw: Any) -> Any:
 
 
 def _dump_quantity(value: Any) -> str:
-    from clientgo.apimachinery.api.resource import parse_quantity
+    from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 
-    return str(parse_quantity(value) if isinstance(value, str) else value)
+    if isinstance(value, Quantity):
+        return str(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise TypeError(f"expected Quantity, got {type(value).__name__}")
+    return str(parse_quantity(str(value)))
 
 
 def _load_duration(raw: str) -> float:
@@ -247,11 +258,11 @@ _NAMED_TYPES: dict[str, _Type] = {
     "float64": _Type(),
     "intorstring": _IntOrString(),
     "raw": _Raw(),
-    "bytes": _Converted(base64.b64decode, lambda value: base64.b64encode(value).decode("ascii")),
-    "time": _Converted(timestamps.parse_time, timestamps.format_time),
-    "microtime": _Converted(timestamps.parse_time, timestamps.format_micro_time),
-    "quantity": _Converted(_load_quantity, _dump_quantity),
-    "duration": _Converted(_load_duration, _dump_duration),
+    "bytes": _Converted(base64.b64decode, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray),
+    "time": _Converted(timestamps.parse_time, timestamps.format_time, datetime),
+    "microtime": _Converted(timestamps.parse_time, timestamps.format_micro_time, datetime),
+    "quantity": _Converted(_load_quantity, _dump_quantity, object),
+    "duration": _Converted(_load_duration, _dump_duration, float, int),
 }
 
 
@@ -405,7 +416,9 @@ def _make_setter(info: FieldInfo, kind: _Type) -> Callable[[Any, Any], None]:
         try:
             raw = None if value is None else kind.dump(value)
         except (TypeError, ValueError) as err:
-            raise type(err)(f"{type(self).__name__}.{info.attr}: {err}") from err
+            # Not type(err): the errors of quantities and the like take no text.
+            refused = TypeError if isinstance(err, TypeError) else ValueError
+            raise refused(f"{type(self).__name__}.{info.attr}: {err}") from err
         document = self._writable()
         if raw is None or (drop_zero and raw in ("", 0, False, [], {}) and not isinstance(kind, _StructType)):
             document.pop(key, None)
@@ -424,6 +437,14 @@ class _StructMeta(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> _StructMeta:
         namespace.setdefault("__slots__", ())
         return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+    @property
+    def __signature__(cls: Any) -> inspect.Signature:
+        """The fields as keyword arguments, for help(), notebooks and completion in a shell."""
+        if cls.__init__ is not Struct.__init__:
+            raise AttributeError("__signature__")  # The class's own __init__ says it.
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Signature([inspect.Parameter(attr, keyword, default=None) for attr in cls._fields])
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
@@ -467,9 +488,17 @@ class Struct(_View, metaclass=_StructMeta):
         self._frozen = False
         for attr, value in fields.items():
             if attr not in self._fields:
-                raise TypeError(f"{type(self).__name__} has no field {attr!r}")
+                raise self._unknown(attr)
             if value is not None:
                 setattr(self, attr, value)
+
+    @classmethod
+    def _unknown(cls, attr: str) -> TypeError:
+        """The error for a field that is not there; it names the one that has this JSON name, or a similar one."""
+        by_json = [info.attr for info in cls._fields.values() if info.json == attr]
+        meant = by_json or difflib.get_close_matches(attr, cls._fields, n=1)
+        hint = f"; did you mean {meant[0]!r}?" if meant else ""
+        return TypeError(f"{cls.__name__} has no field {attr!r}{hint}")
 
     @classmethod
     def from_dict(cls, document: JSONObject) -> Self:
@@ -497,6 +526,15 @@ class Struct(_View, metaclass=_StructMeta):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self).from_dict, (self.to_dict(),))
+
+    def __replace__(self, **fields: Any) -> Self:
+        """A copy with some fields changed; None removes one. Called by copy.replace, which Python has since 3.13."""
+        copied = self.deep_copy()
+        for attr, value in fields.items():
+            if attr not in self._fields:
+                raise self._unknown(attr)
+            setattr(copied, attr, value)
+        return copied
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Struct):
@@ -549,6 +587,20 @@ class _Collection(_View):
     def deep_copy(self) -> Any:
         """A plain list or dict of independent values."""
         return self._plain()
+
+    def copy(self) -> Any:
+        """`deep_copy()`: a plain list or dict."""
+        return self._plain()
+
+    def __copy__(self) -> Any:
+        return self._plain()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self._plain()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        plain = self._plain()
+        return type(plain), (plain,)
 
 
 def _collection(cls: type[_C], item: _Type, parent: _View, document: Any) -> _C:
@@ -610,6 +662,13 @@ class ListView(_Collection, MutableSequence[T], Generic[T]):
     def __add__(self, other: Sequence[T]) -> list[T]:
         return [*self, *other]
 
+    def __radd__(self, other: Sequence[T]) -> list[T]:
+        return [*other, *self]
+
+    def sort(self, *, key: Callable[[T], Any] | None = None, reverse: bool = False) -> None:
+        """As list.sort."""
+        self[:] = sorted(self, key=key, reverse=reverse)
+
     def _plain(self) -> list[Any]:
         return [item.deep_copy() if isinstance(item, (Struct, _Collection)) else item for item in self]
 
@@ -650,6 +709,16 @@ class MapView(_Collection, MutableMapping[str, T], Generic[T]):
         if not isinstance(other, Mapping):
             return NotImplemented
         return dict(self.items()) == dict(other.items())
+
+    def __or__(self, other: Mapping[str, T]) -> dict[str, T]:
+        return {**self, **other}
+
+    def __ror__(self, other: Mapping[str, T]) -> dict[str, T]:
+        return {**other, **self}
+
+    def __ior__(self, other: Mapping[str, T]) -> Self:
+        self.update(other)
+        return self
 
     def _plain(self) -> dict[str, Any]:
         return {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -12,6 +14,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 
 
 def deployment() -> appsv1.Deployment:
@@ -218,12 +221,42 @@ def test_wrong_values_are_refused_with_the_name_of_the_field() -> None:
         appsv1.Deployment(spec=corev1.PodSpec())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Deployment has no field 'replicas'"):
         appsv1.Deployment(replicas=2)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Deployment has no field 'apiVersion'; did you mean 'api_version'"):
+        appsv1.Deployment(apiVersion="apps/v1")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="DeploymentSpec has no field 'replica'; did you mean 'replicas'"):
+        appsv1.DeploymentSpec(replica=2)  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
         appsv1.DeploymentSpec().replica = 2  # type: ignore[attr-defined]
     spec = appsv1.DeploymentSpec(replicas=1)
     with pytest.raises(TypeError):
         spec.replicas = True
     assert spec.replicas == 1
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "text"),
+    [
+        (lambda: metav1.ObjectMeta(deletion_timestamp="2024-01-02"), TypeError, "expected datetime, got str"),
+        (lambda: corev1.Secret(data={"password": "hunter2"}), TypeError, "expected bytes, got str"),
+        (lambda: corev1.ResourceRequirements(limits={"cpu": None}), TypeError, "expected Quantity, got NoneType"),
+        (lambda: corev1.ResourceRequirements(limits={"cpu": "a lot"}), ValueError, "must match the regular expression"),
+        (lambda: corev1.Pod(spec={"containers": []}), TypeError, "got dict; PodSpec.from_dict makes one of it"),
+    ],
+)
+def test_what_a_field_cannot_be_made_of_is_refused_in_words(
+    build: Callable[[], object], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text) as raised:
+        build()
+
+    assert type(raised.value) is error
+    assert "." in str(raised.value).split(":")[0]  # the class and the field
+
+
+def test_the_signature_of_a_class_has_its_fields() -> None:
+    """What help(), notebooks and the completion of shells show."""
+    assert list(inspect.signature(metav1.OwnerReference).parameters) == list(metav1.OwnerReference._fields)
+    assert "object" in inspect.signature(Unstructured).parameters
 
 
 def test_the_repr_of_an_object_tells_who_it_is_and_not_what_it_holds() -> None:
@@ -250,6 +283,57 @@ def test_lists_and_maps_behave_like_lists_and_dicts() -> None:
     assert (dict(labels), labels.get("b"), "a" in labels, list(labels)) == ({"a": "1"}, None, True, ["a"])
     with pytest.raises(KeyError):
         labels["b"]
+
+
+def test_a_copy_of_a_list_or_a_map_is_a_plain_one_of_its_own() -> None:
+    web = deployment().freeze()
+
+    for copied in (
+        copy.copy(web.metadata.labels),
+        copy.deepcopy(web.metadata.labels),
+        web.metadata.labels | {},
+        {} | web.metadata.labels,  # type: ignore[operator]
+        pickle.loads(pickle.dumps(web.metadata.labels)),
+    ):
+        assert type(copied) is dict
+        assert copied == {"app": "web"}
+        copied["app"] = "db"
+    containers = web.spec.template.spec.containers
+    for copied in (
+        copy.copy(containers),
+        copy.deepcopy(containers),
+        pickle.loads(pickle.dumps(containers)),
+    ):
+        assert type(copied) is list
+        copied[0].image = "httpd"
+    assert web == deployment()
+
+
+def test_lists_sort_and_maps_merge_in_place() -> None:
+    pod = corev1.Pod(spec=corev1.PodSpec(containers=[corev1.Container(name=name) for name in "bca"]))
+
+    pod.spec.containers.sort(key=lambda container: container.name)
+    pod.metadata.labels |= {"a": "1"}
+    pod.metadata.labels |= {"b": "2"}
+
+    assert [container.name for container in pod.spec.containers] == ["a", "b", "c"]
+    assert pod.metadata.labels == {"a": "1", "b": "2"}
+    sidecars = [corev1.Container(name="0")]
+    assert [container.name for container in sidecars + pod.spec.containers] == ["0", "a", "b", "c"]
+    with pytest.raises(runtime.ReadOnlyError):
+        pod.deep_copy().freeze().spec.containers.sort(key=lambda container: container.name)
+
+
+def test_a_struct_is_copied_with_changes_as_dataclasses_are() -> None:
+    """copy.replace of Python 3.13."""
+    web = deployment().freeze()
+
+    renamed = web.__replace__(metadata=metav1.ObjectMeta(name="other"), spec=None)
+
+    assert renamed.to_dict() == {"metadata": {"name": "other"}}
+    assert web == deployment()
+    with pytest.raises(TypeError, match="Deployment has no field 'metdata'; did you mean 'metadata'"):
+        web.__replace__(metdata=None)
 
 
 def test_every_generated_class_can_be_made_and_read() -> None:
