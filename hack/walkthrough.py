@@ -157,15 +157,15 @@ class Cluster:
         self.ctx = ctx
         config = clientcmd.build_config_from_flags("", kubeconfig)
         config.qps = -1.0
-        self._http = rest.http_client_for(config)
-        self.kube = kubernetes.new_for_config_and_client(config, self._http)
-        self.dynamic = dynamic.new_for_config_and_client(config, self._http)
+        http = rest.http_client_for(config)
+        self.kube = kubernetes.new_for_config_and_client(config, http)
+        self.dynamic = dynamic.new_for_config_and_client(config, http)
         self.foos = self.dynamic.resource(FOOS).namespace(NAMESPACE)
         self.deployments = self.kube.apps_v1().deployments(NAMESPACE)
         self.events = self.kube.core_v1().events(NAMESPACE)
 
     def close(self) -> None:
-        self._http.close_idle_connections()
+        self.kube.close()
 
     def create_foo(self, name: str, deployment: str, replicas: int) -> None:
         document = yaml.safe_load((EXAMPLES / "example-foo.yaml").read_text())

@@ -22,6 +22,7 @@ from clientgo.apimachinery.version import Info
 from clientgo.discovery.aggregated_discovery import Failures, Resources, split_groups_and_resources
 from clientgo.discovery.helper import ResourcePredicateFunc, filtered_by
 from clientgo.openapi import Client as OpenAPIClient
+from clientgo.openapi import new_client as new_openapi_client
 from clientgo.rest.client import Interface
 from clientgo.rest.config import (
     Config,
@@ -276,13 +277,17 @@ class DiscoveryClient:
 
     def openapi_v3(self) -> OpenAPIClient:
         """The client of the OpenAPI v3 documents (Go: OpenAPIV3)."""
-        return OpenAPIClient(self._rest_client)
+        return new_openapi_client(self._rest_client)
 
     def with_legacy(self) -> DiscoveryClient:
         """See DiscoveryInterface."""
         client = copy.copy(self)
         client.use_legacy_discovery = True
         return client
+
+    def close(self) -> None:
+        """Close the idle connections; the client can be used again."""
+        self._rest_client.close()
 
     def __repr__(self) -> str:
         return f"<DiscoveryClient over {self._rest_client!r}>"
@@ -308,9 +313,10 @@ def server_groups_and_resources(
     d: DiscoveryInterface,
 ) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
     """All groups and resources, by as few requests as the server allows (Go: ServerGroupsAndResources)."""
-    groups, by_version, failed = _groups_and_maybe_resources(d)
+    groups, by_version, failed = groups_and_maybe_resources(d)
     listed = list(groups.groups)
-    if by_version is not None:
+    # Also a server that aggregates may know all group versions to be stale: then each is asked for by itself.
+    if by_version:
         resources = list(by_version.values())
     else:
         fetched, failed = _fetch_group_version_resources(d, groups)
@@ -320,7 +326,8 @@ def server_groups_and_resources(
     return listed, resources
 
 
-def _groups_and_maybe_resources(d: DiscoveryInterface) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
+def groups_and_maybe_resources(d: DiscoveryInterface) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
+    """See AggregatedDiscoveryInterface; a client that is not one knows groups only."""
     if isinstance(d, AggregatedDiscoveryInterface):
         return d.groups_and_maybe_resources()
     return d.server_groups(), None, {}
@@ -332,7 +339,7 @@ def _group_versions(groups: metav1.APIGroupList) -> list[GroupVersion]:
 
 def server_preferred_resources(d: DiscoveryInterface) -> list[metav1.APIResourceList]:
     """Each resource once, in the version the server prefers (Go: ServerPreferredResources)."""
-    groups, by_version, failed = _groups_and_maybe_resources(d)
+    groups, by_version, failed = groups_and_maybe_resources(d)
     if by_version is None:
         by_version, failed = _fetch_group_version_resources(d, groups)
     result = _preferred(groups, by_version)

@@ -40,6 +40,10 @@ class DynamicClient:
         """The client of one resource (Go: Resource). Sends nothing."""
         return _DynamicResourceClient(self._client, resource)
 
+    def close(self) -> None:
+        """Close the idle connections; the client can be used again."""
+        self._client.close()
+
     def __repr__(self) -> str:
         return f"<DynamicClient over {self._client!r}>"
 

@@ -3,41 +3,71 @@
 from __future__ import annotations
 
 import json
+from typing import Protocol
+from urllib.parse import urlsplit
 
 from clientgo import context
 from clientgo.rest.client import Interface
 
 
-class GroupVersion:
-    """The document of one path, read when it is asked for."""
+class GroupVersion(Protocol):
+    """The document of one path."""
+
+    def schema(self, content_type: str = "application/json") -> bytes:
+        """The document in that format. Blocks; raises StatusError, URLError (Go: Schema)."""
+        ...
+
+    def server_relative_url(self) -> str:
+        """Where the document is, with the hash of its content (Go: ServerRelativeURL)."""
+        ...
+
+
+class Client(Protocol):
+    """Lists the documents a server has."""
+
+    def paths(self) -> dict[str, GroupVersion]:
+        """The documents by path, such as "apis/apps/v1". Blocks; raises StatusError, URLError (Go: Paths)."""
+        ...
+
+
+class _GroupVersion:
+    """Read each time it is asked for."""
 
     def __init__(self, client: Interface, server_relative_url: str) -> None:
         self._client = client
         self._server_relative_url = server_relative_url
 
     def schema(self, content_type: str = "application/json") -> bytes:
-        """The document in that format. Blocks; raises StatusError, URLError (Go: Schema)."""
         request = self._client.get().request_uri(self._server_relative_url)
         return request.set_header("Accept", content_type).do(context.background()).raw()
 
     def server_relative_url(self) -> str:
-        """Where the document is, with the hash of its content (Go: ServerRelativeURL)."""
         return self._server_relative_url
 
+    def __repr__(self) -> str:
+        return f"<OpenAPI document {self._server_relative_url}>"
 
-class Client:
-    """Lists the documents a server has."""
+
+class _Client:
+    """Asks the server each time."""
 
     def __init__(self, client: Interface) -> None:
         self._client = client
 
     def paths(self) -> dict[str, GroupVersion]:
-        """The documents by path, such as "apis/apps/v1". Blocks; raises StatusError, URLError (Go: Paths)."""
         body = self._client.get().abs_path("/openapi/v3").do(context.background()).raw()
-        paths = json.loads(body).get("paths") or {}
-        return {path: GroupVersion(self._client, item["serverRelativeURL"]) for path, item in paths.items()}
+        # Requests put the path of the base URL in front, which a server behind a proxy may have done already.
+        base_path = urlsplit(self._client.get().abs_path("/").url()).path.removesuffix("/")
+        documents = json.loads(body).get("paths") or {}
+        return {
+            path: _GroupVersion(self._client, document["serverRelativeURL"].removeprefix(base_path))
+            for path, document in documents.items()
+        }
+
+    def __repr__(self) -> str:
+        return f"<OpenAPI v3 client over {self._client!r}>"
 
 
 def new_client(client: Interface) -> Client:
     """Go: NewClient."""
-    return Client(client)
+    return _Client(client)

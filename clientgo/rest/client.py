@@ -49,6 +49,8 @@ class Interface(Protocol):
 
     def api_version(self) -> GroupVersion: ...
 
+    def close(self) -> None: ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClientContentConfig:
@@ -122,6 +124,10 @@ class RESTClient:
     def api_version(self) -> GroupVersion:
         """The version this client writes (Go: APIVersion)."""
         return self.content.group_version
+
+    def close(self) -> None:
+        """Close the connections no request uses now; the client can be used again (Go: Client.CloseIdleConnections)."""
+        self.client.close_idle_connections()
 
     def __repr__(self) -> str:
         return f"<RESTClient {http.redacted_url(self.base)}, {self.content.group_version}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from clientgo import klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupResource, parse_group_version
 from clientgo.discovery import DiscoveryInterface, ErrGroupDiscoveryFailed
@@ -36,26 +37,36 @@ class _DiscoveryCategoryExpander:
 
     def expand(self, category: str) -> tuple[list[GroupResource], bool]:
         found = [
-            GroupResource(parse_group_version(listed.group_version).group, resource.name)
-            for listed in resource_lists(self._client)
-            for resource in listed.api_resources
+            GroupResource(group, resource.name)
+            for group, resources in resources_by_group(self._client)
+            for resource in resources
             if category in resource.categories
         ]
         return found, bool(found)
 
 
-def resource_lists(client: DiscoveryInterface) -> list[metav1.APIResourceList]:
-    """The resources of the groups that can be read."""
+def resources_by_group(client: DiscoveryInterface) -> list[tuple[str, list[metav1.APIResource]]]:
+    """(group, its resources in one version) of what can be read; what cannot has no categories and no short names."""
     try:
-        return client.server_groups_and_resources()[1]
-    except ErrGroupDiscoveryFailed as err:
-        return err.resources
-    except Exception:  # what cannot be discovered has no categories and no short names
-        return []
+        lists = client.server_groups_and_resources()[1]
+    except Exception as err:
+        klog.v(1).infof("Error loading discovery information: %s", err)
+        lists = err.resources if isinstance(err, ErrGroupDiscoveryFailed) else []
+    found = []
+    for listed in lists:
+        try:
+            group = parse_group_version(listed.group_version).group
+        except ValueError as err:
+            klog.v(1).infof("Unable to parse groupversion = %s due to = %s", listed.group_version, err)
+            continue
+        found.append((group, list(listed.api_resources)))
+    return found
 
 
 def new_discovery_category_expander(client: DiscoveryInterface) -> CategoryExpander:
-    """Categories as the server has them (Go: NewDiscoveryCategoryExpander)."""
+    """Categories as the server has them (Go: NewDiscoveryCategoryExpander). Raises ValueError without a client."""
+    if client is None:
+        raise ValueError("Please provide discovery client to shortcut expander")
     return _DiscoveryCategoryExpander(client)
 
 

@@ -76,7 +76,7 @@ def get_api_group_resources(cl: DiscoveryInterface) -> list[APIGroupResources]:
     try:
         groups, lists = cl.server_groups_and_resources()
     except ErrGroupDiscoveryFailed as err:
-        if not err.server_groups or not err.resources:
+        if not err.server_groups:
             raise
         groups, lists = err.server_groups, err.resources
     by_version = {listed.group_version: list(listed.api_resources) for listed in lists}

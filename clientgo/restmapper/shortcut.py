@@ -12,11 +12,13 @@ from clientgo.apimachinery.runtime.schema import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
-    parse_group_version,
 )
 from clientgo.apimachinery.util.strconv import quote
 from clientgo.discovery import DiscoveryInterface
-from clientgo.restmapper.category_expansion import resource_lists
+from clientgo.restmapper.category_expansion import resources_by_group
+
+# Resources by group, in the order of discovery.
+_Known = Iterable[tuple[str, list[metav1.APIResource]]]
 
 
 class _Shortcut(NamedTuple):
@@ -65,10 +67,10 @@ class _ShortcutExpander:
         meta.maybe_reset_rest_mapper(self._delegate)
 
     def _expand(self, resource: GroupVersionResource) -> GroupVersionResource:
-        lists = resource_lists(self._client)
-        if _is_full_name(resource, lists):
+        known = resources_by_group(self._client)
+        if _is_full_name(resource, known):
             return resource
-        shortcuts = _shortcuts(lists)
+        shortcuts = _shortcuts(known)
         exact = [item for item in shortcuts if _matches(resource, item) and resource.group in ("", item.short.group)]
         if exact:
             self._warn_of_others(resource.resource, exact)
@@ -89,23 +91,22 @@ class _ShortcutExpander:
                 self._warning_handler(f"short name {quote(name)} could also match lower priority resource {other}")
 
 
-def _is_full_name(resource: GroupVersionResource, lists: Iterable[metav1.APIResourceList]) -> bool:
+def _is_full_name(wanted: GroupVersionResource, known: _Known) -> bool:
     return any(
-        resource.resource in (known.name, known.singular_name)
-        for listed in lists
-        if resource.group in ("", parse_group_version(listed.group_version).group)
-        for known in listed.api_resources
+        wanted.resource in (resource.name, resource.singular_name)
+        for group, resources in known
+        if wanted.group in ("", group)
+        for resource in resources
     )
 
 
-def _shortcuts(lists: Iterable[metav1.APIResourceList]) -> list[_Shortcut]:
-    shortcuts = []
-    for listed in lists:
-        group = parse_group_version(listed.group_version).group
-        for resource in listed.api_resources:
-            long = GroupResource(group, resource.name)
-            shortcuts += [_Shortcut(GroupResource(group, name), long) for name in resource.short_names]
-    return shortcuts
+def _shortcuts(known: _Known) -> list[_Shortcut]:
+    return [
+        _Shortcut(GroupResource(group, short_name), GroupResource(group, resource.name))
+        for group, resources in known
+        for resource in resources
+        for short_name in resource.short_names
+    ]
 
 
 def _matches(resource: GroupVersionResource, item: _Shortcut) -> bool:

@@ -37,7 +37,7 @@ class FakeDiscovery:
                 status=metav1.STATUS_FAILURE,
                 code=404,
                 reason=metav1.StatusReason.NOT_FOUND,
-                message=f'GroupVersion "{group_version}" not found',
+                message=f'the server could not find the requested resource, GroupVersion "{group_version}" not found',
             )
         )
 
@@ -80,8 +80,19 @@ class FakeDiscovery:
         """An empty document."""
         return {}
 
+    def openapi_v3(self) -> Any:
+        """Raises NotImplementedError; Go's panics."""
+        raise NotImplementedError("unimplemented")
+
+    def with_legacy(self) -> Any:
+        """Raises NotImplementedError; Go's panics."""
+        raise NotImplementedError("unimplemented")
+
     def rest_client(self) -> None:
         """There is none."""
+
+    def close(self) -> None:
+        """There are no connections to close."""
 
     def _record(self, resource: str) -> None:
         self._fake.invokes(ActionImpl(verb="get", resource=GroupVersionResource("", "", resource)), None)

@@ -133,6 +133,9 @@ class FakeRESTClient:
         """The group version of this client's resources."""
         return self._client.api_version()
 
+    def close(self) -> None:
+        """There are no connections to close."""
+
     def __repr__(self) -> str:
         return f"<FakeRESTClient of {self.api_version()}>"
 

@@ -83,6 +83,9 @@ class FakeDynamicClient(testing.Fake):
         """The client of one resource (Go: Resource)."""
         return _FakeResourceClient(self, resource, self._list_kinds.get(resource, ""))
 
+    def close(self) -> None:
+        """There are no connections to close."""
+
     def is_watch_list_semantics_un_supported(self) -> bool:
         """A fake cannot stream lists (Go: IsWatchListSemanticsUnSupported)."""
         return True

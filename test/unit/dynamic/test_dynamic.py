@@ -41,14 +41,14 @@ def env() -> Iterator[Environment]:
 def client(env: Environment) -> Iterator[dynamic.DynamicClient]:
     made = dynamic.new_for_config(env.config)
     yield made
-    made._client.client.close_idle_connections()  # type: ignore[attr-defined]
+    made.close()
 
 
 @pytest.fixture
 def discovered(env: Environment) -> Iterator[discovery.DiscoveryClient]:
     made = discovery.new_discovery_client_for_config(env.config)
     yield made
-    made.rest_client().client.close_idle_connections()  # type: ignore[attr-defined]
+    made.close()
 
 
 def config_map(name: str, **data: str) -> Unstructured:

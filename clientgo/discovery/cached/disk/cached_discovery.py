@@ -9,42 +9,32 @@ import contextlib
 import json
 import os
 import tempfile
-import threading
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.object import Object
-from clientgo.apimachinery.version import Info
-from clientgo.discovery import (
-    CachedDiscoveryInterface,
-    DiscoveryInterface,
-    new_discovery_client_for_config,
-    server_groups_and_resources,
-    server_preferred_namespaced_resources,
-    server_preferred_resources,
-)
+from clientgo.discovery import DiscoveryInterface, new_discovery_client_for_config
+from clientgo.discovery.cached.caching import CachingDiscovery
 from clientgo.discovery.cached.memory import new_mem_cache_client
-from clientgo.openapi import Client as OpenAPIClient
-from clientgo.rest.client import Interface
 from clientgo.rest.config import Config
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
-class CachedDiscoveryClient:
+class CachedDiscoveryClient(CachingDiscovery):
     """Keeps what the delegate says in a folder, which must be one server's alone, for `ttl` seconds. Thread-safe."""
 
     def __init__(
         self, delegate: DiscoveryInterface, cache_directory: str, ttl: float, clock: PassiveClock = REAL_CLOCK
     ) -> None:
-        self._delegate = delegate
+        super().__init__(delegate)
         self._cache_directory = cache_directory
         self._ttl = ttl
         self._clock = clock
-        # Guards the rest; held for renaming a file at most.
-        self._lock = threading.Lock()
+        # The lock guards all below; it is held for renaming a file at most.
         # The files this client wrote.
         self._our_files: set[str] = set()
         # Only those files count, since somebody asked for fresh data.
@@ -58,7 +48,7 @@ class CachedDiscoveryClient:
         cached = self._read(filename, metav1.APIResourceList)
         if cached is not None:
             return cached
-        live = self._delegate.server_resources_for_group_version(group_version)
+        live = _ask(lambda: self._delegate.server_resources_for_group_version(group_version))
         if len(live.api_resources):
             self._write(filename, live)
         else:
@@ -71,24 +61,12 @@ class CachedDiscoveryClient:
         cached = self._read(filename, metav1.APIGroupList)
         if cached is not None:
             return cached
-        live = self._delegate.server_groups()
+        live = _ask(self._delegate.server_groups)
         if len(live.groups):
             self._write(filename, live)
         else:
             klog.v(3).infof("skipped caching discovery info, no groups found")
         return live
-
-    def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
-        """See ServerResourcesInterface."""
-        return server_groups_and_resources(self)
-
-    def server_preferred_resources(self) -> list[metav1.APIResourceList]:
-        """See ServerResourcesInterface."""
-        return server_preferred_resources(self)
-
-    def server_preferred_namespaced_resources(self) -> list[metav1.APIResourceList]:
-        """See ServerResourcesInterface."""
-        return server_preferred_namespaced_resources(self)
 
     def _read(self, filename: str, cls: type[ObjectT]) -> ObjectT | None:
         """What the file holds, if it may be used; a file that cannot be read is as good as none."""
@@ -97,20 +75,18 @@ class CachedDiscoveryClient:
             if self._invalidated and not ours:
                 return None
         try:
-            if self._clock.now() > os.stat(filename).st_mtime + self._ttl:
-                return None
             with open(filename, "rb") as file:
-                document = json.load(file)
-        except (OSError, ValueError):
-            return None
-        if not isinstance(document, dict):
+                if self._clock.now() > os.fstat(file.fileno()).st_mtime + self._ttl:
+                    return None
+                content = file.read()
+        except OSError:
             return None
         with self._lock:
             self._fresh = self._fresh and ours
-        klog.v(10).infof("returning cached discovery info from %s", filename)
-        document.pop("kind", None)
-        document.pop("apiVersion", None)
-        return cls.from_dict(document)
+        cached = _decode(content, cls)
+        if cached is not None:
+            klog.v(10).infof("returning cached discovery info from %s", filename)
+        return cached
 
     def _write(self, filename: str, obj: Object) -> None:
         """Replace the file in one step, so that nobody reads half of it. A failure is only logged."""
@@ -134,42 +110,39 @@ class CachedDiscoveryClient:
         except OSError as err:
             klog.v(1).infof("failed to write cache to %s due to %s", filename, err)
 
-    def rest_client(self) -> Interface | None:
-        """The client below."""
-        return self._delegate.rest_client()
-
-    def server_version(self) -> Info:
-        """See ServerVersionInterface; never cached."""
-        return self._delegate.server_version()
-
-    def openapi_schema(self) -> dict[str, Any]:
-        """See OpenAPISchemaInterface; never cached."""
-        return self._delegate.openapi_schema()
-
-    def openapi_v3(self) -> OpenAPIClient:
-        """See OpenAPIV3SchemaInterface; never cached."""
-        return self._delegate.openapi_v3()
-
     def fresh(self) -> bool:
         """See CachedDiscoveryInterface."""
         with self._lock:
             return self._fresh
 
-    def invalidate(self) -> None:
-        """See CachedDiscoveryInterface."""
-        with self._lock:
-            self._our_files = set()
-            self._fresh = True
-            self._invalidated = True
-        if isinstance(self._delegate, CachedDiscoveryInterface):
-            self._delegate.invalidate()
-
-    def with_legacy(self) -> DiscoveryInterface:
-        """Itself: what is remembered is the same either way."""
-        return self
+    def _forget(self) -> None:
+        self._our_files = set()
+        self._fresh = True
+        self._invalidated = True
 
     def __repr__(self) -> str:
         return f"<disk-cached discovery in {self._cache_directory}>"
+
+
+def _ask(delegate: Callable[[], ObjectT]) -> ObjectT:
+    try:
+        return delegate()
+    except Exception as err:
+        klog.v(3).infof("skipped caching discovery info due to %s", err)
+        raise
+
+
+def _decode(content: bytes, cls: type[ObjectT]) -> ObjectT | None:
+    """The object of that class, without kind and version; None if the content is anything else."""
+    try:
+        document = json.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(document, dict):
+        return None
+    if (document.pop("kind", None), document.pop("apiVersion", None)) != (cls.__name__, "v1"):
+        return None
+    return cls.from_dict(document)
 
 
 def new_cached_discovery_client_for_config(

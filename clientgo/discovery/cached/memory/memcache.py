@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clientgo import klog
 from clientgo.apimachinery.api import errors
@@ -11,18 +11,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import parse_group_version
 from clientgo.apimachinery.util import net
 from clientgo.apimachinery.util.runtime import handle_error
-from clientgo.apimachinery.version import Info
-from clientgo.discovery import (
-    AggregatedDiscoveryInterface,
-    CachedDiscoveryInterface,
-    DiscoveryInterface,
-    server_groups_and_resources,
-    server_preferred_namespaced_resources,
-    server_preferred_resources,
-)
+from clientgo.discovery import CachedDiscoveryInterface, DiscoveryInterface
 from clientgo.discovery.aggregated_discovery import Failures, Resources
-from clientgo.openapi import Client as OpenAPIClient
-from clientgo.rest.client import Interface
+from clientgo.discovery.cached.caching import CachingDiscovery
+from clientgo.discovery.discovery_client import groups_and_maybe_resources
 
 
 class ErrCacheNotFound(Exception):
@@ -42,16 +34,14 @@ class _Entry(NamedTuple):
     err: Exception | None
 
 
-class _MemCacheClient:
+class _MemCacheClient(CachingDiscovery):
     """Reads everything when first asked, and answers from that; never asks the server about what it does not know.
 
-    Thread-safe; while it reads, everybody waits. Implements CachedDiscoveryInterface.
+    Thread-safe; the lock is held while it reads, so everybody waits. Implements AggregatedDiscoveryInterface too.
     """
 
     def __init__(self, delegate: DiscoveryInterface) -> None:
-        self._delegate = delegate
-        # Guards the rest; held while the server is asked.
-        self._lock = threading.Lock()
+        super().__init__(delegate)
         self._entries: dict[str, _Entry] = {}
         self._groups: metav1.APIGroupList | None = None
         self._valid = False
@@ -71,9 +61,6 @@ class _MemCacheClient:
                 raise entry.err
             assert entry.resources is not None
             return entry.resources
-
-    def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
-        return server_groups_and_resources(self)
 
     def groups_and_maybe_resources(self) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
         with self._lock:
@@ -95,58 +82,34 @@ class _MemCacheClient:
     def server_groups(self) -> metav1.APIGroupList:
         return self.groups_and_maybe_resources()[0]
 
-    def rest_client(self) -> Interface | None:
-        return self._delegate.rest_client()
-
-    def server_preferred_resources(self) -> list[metav1.APIResourceList]:
-        return server_preferred_resources(self)
-
-    def server_preferred_namespaced_resources(self) -> list[metav1.APIResourceList]:
-        return server_preferred_namespaced_resources(self)
-
-    def server_version(self) -> Info:
-        return self._delegate.server_version()
-
-    def openapi_schema(self) -> dict[str, Any]:
-        return self._delegate.openapi_schema()
-
-    def openapi_v3(self) -> OpenAPIClient:
-        return self._delegate.openapi_v3()
-
     def fresh(self) -> bool:
         with self._lock:
             return self._valid
 
-    def invalidate(self) -> None:
-        with self._lock:
-            self._valid = False
-            self._aggregated = False
-            self._entries = {}
-            self._groups = None
-            if isinstance(self._delegate, CachedDiscoveryInterface):
-                self._delegate.invalidate()
-
-    def with_legacy(self) -> DiscoveryInterface:
-        """Itself: what is remembered is the same either way."""
-        return self
-
     # The rest runs with self._lock held.
 
+    def _forget(self) -> None:
+        self._valid = False
+        self._aggregated = False
+        self._entries = {}
+        self._groups = None
+
     def _refresh(self) -> None:
-        if isinstance(self._delegate, AggregatedDiscoveryInterface):
-            groups, resources, failed = self._delegate.groups_and_maybe_resources()
-            if resources is not None:
-                self._entries = {str(gv): _Entry(found, None) for gv, found in resources.items()}
-                self._entries.update({str(gv): _Entry(None, err) for gv, err in failed.items()})
-                self._groups = groups
-                self._aggregated = self._valid = True
-                return
+        try:
+            groups, resources, failed = groups_and_maybe_resources(self._delegate)
+        except Exception as err:
+            handle_error(ValueError(f"couldn't get current server API group list: {err}"))
+            raise
+        self._aggregated = resources is not None
+        if resources is not None:
+            entries = {str(gv): _Entry(found, None) for gv, found in resources.items()}
+            entries.update({str(gv): _Entry(None, err) for gv, err in failed.items()})
+        elif len(groups.groups):
+            entries = self._read_all([v.group_version for group in groups.groups for v in group.versions])
         else:
-            groups = self._delegate.server_groups()
-        if not len(groups.groups):
             handle_error(ValueError("couldn't get current server API group list: no groups"))
             return
-        self._entries = self._read_all([v.group_version for group in groups.groups for v in group.versions])
+        self._entries = entries
         self._groups = groups
         self._valid = True
 

@@ -1,0 +1,5 @@
+"""OpenAPI v3 documents that are read once. Mirrors k8s.io/client-go/openapi/cached."""
+
+from clientgo.openapi.cached.client import new_client
+
+__all__ = ["new_client"]

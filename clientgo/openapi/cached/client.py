@@ -1,0 +1,44 @@
+"""Remembers which OpenAPI documents there are. Mirrors openapi/cached/client.go."""
+
+from __future__ import annotations
+
+import threading
+
+from clientgo.openapi.cached.groupversion import CachedGroupVersion
+from clientgo.openapi.client import Client, GroupVersion
+
+
+class _Client:
+    """Asks another client once, and remembers its failure too. Thread-safe; the first asks while the others wait."""
+
+    def __init__(self, delegate: Client) -> None:
+        self._delegate = delegate
+        # Guards the two below; held while the delegate is asked.
+        self._lock = threading.Lock()
+        self._paths: dict[str, GroupVersion] | None = None
+        self._err: Exception | None = None
+
+    def paths(self) -> dict[str, GroupVersion]:
+        with self._lock:
+            if self._paths is None and self._err is None:
+                self._read()
+            if self._err is not None:
+                raise self._err
+            assert self._paths is not None
+            return self._paths
+
+    def _read(self) -> None:
+        try:
+            found = self._delegate.paths()
+        except Exception as err:
+            self._err = err
+            return
+        self._paths = {path: CachedGroupVersion(document) for path, document in found.items()}
+
+    def __repr__(self) -> str:
+        return f"<cached {self._delegate!r}>"
+
+
+def new_client(other: Client) -> Client:
+    """What `other` says, asked once (Go: NewClient)."""
+    return _Client(other)

@@ -1,0 +1,38 @@
+"""Remembers one OpenAPI document in each format. Mirrors openapi/cached/groupversion.go."""
+
+from __future__ import annotations
+
+import threading
+
+from clientgo.openapi.client import GroupVersion
+
+
+class CachedGroupVersion:
+    """Reads the document once a format, and remembers a failure too. Thread-safe; the first reads, the others wait."""
+
+    def __init__(self, delegate: GroupVersion) -> None:
+        self._delegate = delegate
+        # Guards _documents; held while the delegate reads.
+        self._lock = threading.Lock()
+        self._documents: dict[str, bytes | Exception] = {}
+
+    def schema(self, content_type: str = "application/json") -> bytes:
+        with self._lock:
+            if content_type not in self._documents:
+                self._documents[content_type] = self._read(content_type)
+            document = self._documents[content_type]
+        if isinstance(document, Exception):
+            raise document
+        return document
+
+    def _read(self, content_type: str) -> bytes | Exception:
+        try:
+            return self._delegate.schema(content_type)
+        except Exception as err:
+            return err
+
+    def server_relative_url(self) -> str:
+        return self._delegate.server_relative_url()
+
+    def __repr__(self) -> str:
+        return f"<cached {self._delegate!r}, {len(self._documents)} formats read>"

@@ -1,0 +1,273 @@
+"""What discovery makes of a server's answers, whole, in part and wrong. Go: discovery/discovery_client_test.go."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from httpscript import Answer, status
+from scripteddiscovery import (
+    AGGREGATED_V2,
+    AGGREGATED_V2BETA1,
+    discovering,
+    group,
+    legacy,
+    path_of,
+    resource,
+    resources,
+)
+
+from clientgo import discovery
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
+
+PODS = resources("v1", resource("pods", "Pod"), resource("namespaces", "Namespace", namespaced=False))
+DEPLOYMENTS = resource("deployments", "Deployment")
+
+
+def aggregated(*items: dict) -> dict:
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": list(items)}
+
+
+def aggregated_group(name: str, *versions: dict) -> dict:
+    return {"metadata": {"name": name}, "versions": list(versions)}
+
+
+def aggregated_version(version: str, *known: dict, freshness: str = "Current") -> dict:
+    return {"version": version, "freshness": freshness, "resources": list(known)}
+
+
+def aggregated_resource(name: str, kind: str, group_name: str, version: str, **more: object) -> dict:
+    response_kind = {"group": group_name, "version": version, "kind": kind}
+    return {"resource": name, "responseKind": response_kind, "scope": "Namespaced", "verbs": ["list"], **more}
+
+
+CORE = aggregated(aggregated_group("", aggregated_version("v1", aggregated_resource("pods", "Pod", "", "v1"))))
+
+
+def test_a_server_that_does_not_aggregate_is_asked_for_each_group_version():
+    apps = [resources("apps/v1", DEPLOYMENTS), resources("apps/v1beta1", DEPLOYMENTS)]
+    with discovering(legacy([group("apps", "v1", "v1beta1")], [PODS, *apps])) as (client, server):
+        groups, lists = client.server_groups_and_resources()
+        paths = [path_of(request) for request in server.requests]
+    assert [found.name for found in groups] == ["", "apps"]
+    assert groups[0].preferred_version.group_version == "v1"
+    assert [listed.group_version for listed in lists] == ["v1", "apps/v1", "apps/v1beta1"], "as discovery orders them"
+    assert paths[:2] == ["/api", "/apis"]
+    assert sorted(paths[2:]) == ["/api/v1", "/apis/apps/v1", "/apis/apps/v1beta1"]
+
+
+@pytest.mark.parametrize("content_type", [AGGREGATED_V2, AGGREGATED_V2BETA1])
+def test_a_server_that_aggregates_is_asked_twice(content_type):
+    deployments = aggregated_resource(
+        "deployments",
+        "Deployment",
+        "apps",
+        "v1",
+        shortNames=["deploy"],
+        categories=["all"],
+        subresources=[
+            {"subresource": "scale", "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"}},
+            {"subresource": "kindless"},
+        ],
+    )
+    apps = aggregated_group("apps", aggregated_version("v1", deployments))
+    with discovering({"/api": CORE, "/apis": aggregated(apps)}, content_type) as (client, server):
+        groups, lists = client.server_groups_and_resources()
+        accepted = [request.headers["Accept"] for request in server.requests]
+    assert [found.name for found in groups] == ["", "apps"]
+    names = {listed.group_version: [found.name for found in listed.api_resources] for listed in lists}
+    assert names == {"v1": ["pods"], "apps/v1": ["deployments", "deployments/scale"]}
+    scale = lists[1].api_resources[1]
+    assert (scale.group, scale.version, scale.kind) == ("autoscaling", "v1", "Scale")
+    assert (list(lists[1].api_resources[0].short_names), scale.namespaced) == (["deploy"], True)
+    assert accepted == [f"{AGGREGATED_V2},{AGGREGATED_V2BETA1},application/json"] * 2
+
+
+def test_a_resource_without_a_kind_is_only_the_parent_of_its_subresources():
+    eviction = {"subresource": "eviction", "responseKind": {"group": "policy", "version": "v1", "kind": "Eviction"}}
+    parent = {"resource": "pods", "scope": "Namespaced", "responseKind": {}, "subresources": [eviction]}
+    _, found, _ = discovery.split_groups_and_resources(
+        aggregated(aggregated_group("", aggregated_version("v1", parent)))
+    )
+    assert [each.name for each in found[GroupVersion("", "v1")].api_resources] == ["pods/eviction"]
+
+
+def test_a_stale_version_is_a_failure_and_never_preferred():
+    stale, current = aggregated_version("v2", freshness="Stale"), aggregated_version("v1")
+    apps = aggregated_group("apps", stale, current)
+    with discovering({"/api": CORE, "/apis": aggregated(apps)}, AGGREGATED_V2) as (client, _):
+        with pytest.raises(discovery.ErrGroupDiscoveryFailed) as caught:
+            client.server_groups_and_resources()
+    failed = caught.value
+    assert str(failed) == (
+        "unable to retrieve the complete list of server APIs: apps/v2: stale GroupVersion discovery: apps/v2"
+    )
+    assert discovery.is_group_discovery_failed_error(failed)
+    assert list(failed.groups) == [GroupVersion("apps", "v2")]
+    assert [found.preferred_version.version for found in failed.server_groups] == ["v1", "v1"]
+    assert [listed.group_version for listed in failed.resources] == ["v1", "apps/v1"]
+
+
+def test_where_all_versions_are_stale_the_groups_that_are_left_are_asked_one_by_one():
+    """Go takes an aggregated answer without any resources for one of the old form."""
+    all_stale = aggregated(aggregated_group("", aggregated_version("v1", freshness="Stale")))
+    with discovering({"/api": all_stale, "/apis": aggregated()}, AGGREGATED_V2) as (client, _):
+        groups, lists = client.server_groups_and_resources()
+    assert ([found.name for found in groups], lists) == ([""], [])
+
+
+def test_only_both_endpoints_together_make_an_aggregated_answer():
+    documents = legacy([group("apps", "v1")], [resources("apps/v1", DEPLOYMENTS)])
+    documents["/apis"] = Answer(200, b'{"groups":[]}')
+    documents["/api"] = CORE
+    with discovering(documents, AGGREGATED_V2) as (client, _):
+        groups, by_version, failed = client.groups_and_maybe_resources()
+    assert ([found.name for found in groups.groups], by_version, failed) == ([""], None, {})
+
+
+def test_a_server_without_a_core_group():
+    documents = legacy([group("apps", "v1")], [resources("apps/v1", DEPLOYMENTS)])
+    del documents["/api"]
+    with discovering(documents) as (client, _):
+        groups, lists = client.server_groups_and_resources()
+        assert not client.server_resources_for_group_version("v1").api_resources
+        with pytest.raises(errors.StatusError) as caught:
+            client.server_resources_for_group_version("nope/v1")
+        with pytest.raises(ValueError, match="groupVersion shouldn't be empty"):
+            client.server_resources_for_group_version("")
+    assert [found.name for found in groups] == ["apps"]
+    assert [listed.group_version for listed in lists] == ["apps/v1"]
+    assert errors.is_not_found(caught.value)
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis"])
+def test_without_the_groups_nothing_is_known(path):
+    documents = legacy([], [PODS])
+    documents[path] = status(403, "Forbidden", "no")
+    with discovering(documents) as (client, server):
+        with pytest.raises(errors.StatusError) as caught:
+            client.server_groups_and_resources()
+        assert errors.is_forbidden(caught.value)
+        assert [path_of(request) for request in server.requests][-1] == path, "and nothing is tried again"
+
+
+def test_one_group_that_fails_leaves_the_others():
+    documents = legacy([group("apps", "v1"), group("bad", "v1")], [PODS, resources("apps/v1", DEPLOYMENTS)])
+    documents["/apis/bad/v1"] = status(500, "InternalError", "boom")
+    with discovering(documents) as (client, server):
+        with pytest.raises(discovery.ErrGroupDiscoveryFailed, match="list of server APIs: bad/v1: boom") as caught:
+            client.server_groups_and_resources()
+        assert [path_of(request) for request in server.requests].count("/api") == 2, "tried twice"
+        with pytest.raises(discovery.ErrGroupDiscoveryFailed) as preferred:
+            client.server_preferred_namespaced_resources()
+    assert [listed.group_version for listed in caught.value.resources] == ["v1", "apps/v1"]
+    groups, known = discovery.group_discovery_failed_error_groups(caught.value)
+    assert known
+    assert list(groups) == [GroupVersion("bad", "v1")]
+    names = [found.name for listed in preferred.value.resources for found in listed.api_resources]
+    assert names == ["pods", "deployments"]
+
+
+def test_a_group_that_is_there_at_the_second_attempt():
+    documents = legacy([group("apps", "v1")], [PODS])
+    late = copy.deepcopy(documents)
+    late["/apis/apps/v1"] = resources("apps/v1", DEPLOYMENTS)
+
+    class Late(dict):
+        asked = 0
+
+        def get(self, path: str, default: object = None) -> object:
+            self.asked += path == "/api"
+            return (late if self.asked > 1 else documents).get(path, default)
+
+    with discovering(Late()) as (client, _):
+        _, lists = client.server_groups_and_resources()
+    assert [listed.group_version for listed in lists] == ["v1", "apps/v1"]
+
+
+def test_the_preferred_version_of_each_resource():
+    """A resource that only another version has is taken from there; a version without any stays as an empty list."""
+    old_only = resource("cronjobs", "CronJob")
+    apps = [
+        resources("apps/v1", DEPLOYMENTS, resource("deployments/status", "Deployment")),
+        resources("apps/v1beta1", DEPLOYMENTS, old_only),
+        resources("apps/v1alpha1", DEPLOYMENTS),
+    ]
+    with discovering(legacy([group("apps", "v1", "v1beta1", "v1alpha1")], [PODS, *apps])) as (client, _):
+        preferred = client.server_preferred_resources()
+    names = {listed.group_version: [found.name for found in listed.api_resources] for listed in preferred}
+    assert names == {
+        "v1": ["pods", "namespaces"],
+        "apps/v1": ["deployments"],
+        "apps/v1beta1": ["cronjobs"],
+        "apps/v1alpha1": [],
+    }
+
+
+def test_the_legacy_client_asks_for_the_plain_form_only():
+    with discovering(legacy([], [PODS])) as (client, server):
+        client.with_legacy().server_groups()
+        client.no_peer_discovery = True
+        client.server_groups()
+        accepted = [request.headers["Accept"] for request in server.requests]
+    assert accepted[0] == "application/json"
+    assert accepted[-1].startswith(f"{AGGREGATED_V2};profile=nopeer,{AGGREGATED_V2},")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "is_it"),
+    [
+        (AGGREGATED_V2, True),
+        ("application/json; as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io;charset=utf-8", True),
+        (AGGREGATED_V2BETA1, False),
+        ("application/json", False),
+        ("application/json; charset=UTF-8", False),
+        ("", False),
+        ("malformed content type string", False),
+    ],
+)
+def test_content_types(content_type, is_it):
+    v2 = GroupVersion("apidiscovery.k8s.io", "v2").with_kind("APIGroupDiscoveryList")
+    assert discovery.content_type_is_gvk(content_type, v2) is is_it
+
+
+def test_a_version_that_cannot_be_parsed():
+    with discovering({"/version": Answer(200, b"[]")}) as (client, _):
+        with pytest.raises(ValueError, match="unable to parse the server version: "):
+            client.server_version()
+    with discovering({"/version": {"gitVersion": "v1.36.0"}}) as (client, _):
+        assert client.server_version().git_version == "v1.36.0"
+        discovery.matches_server_version(client.server_version(), client)
+        with pytest.raises(ValueError, match=r"server version \(.*\) differs from client version \(.*\)"):
+            discovery.matches_server_version(type(client.server_version())(git_version="v1"), client)
+
+
+def test_which_versions_a_server_supports():
+    with discovering(legacy([group("apps", "v1")], [])) as (client, _):
+        discovery.server_supports_version(client, GroupVersion("apps", "v1"))
+        with pytest.raises(ValueError, match='server does not support API version "apps/v2"'):
+            discovery.server_supports_version(client, GroupVersion("apps", "v2"))
+        assert not discovery.is_resource_enabled(client, GroupVersionResource("apps", "v9", "deployments"))
+    with discovering({"/apis": {"groups": []}}) as (client, _):
+        discovery.server_supports_version(client, GroupVersion("apps", "v2"))
+
+
+def test_predicates_choose_resources():
+    lists = [copy.deepcopy(PODS), resources("apps/v1", DEPLOYMENTS)]
+    known = [discovery.discovery_client.metav1.APIResourceList.from_dict(each) for each in lists]
+    chosen = discovery.filtered_by(discovery.SupportsAllVerbs(verbs=["list"]), known)
+    assert [listed.group_version for listed in chosen] == ["v1", "apps/v1"]
+    assert discovery.filtered_by(discovery.SupportsAllVerbs(verbs=["list", "watch"]), known) == []
+    cluster_wide = discovery.ResourcePredicateFunc(lambda group_version, found: not found.namespaced)
+    [only] = discovery.filtered_by(cluster_wide, known)
+    assert [found.name for found in only.api_resources] == ["namespaces"]
+    assert len(known[0].api_resources) == 2, "the lists themselves stay as they are"
+
+
+def test_close_ends_the_idle_connection_and_the_next_request_opens_another():
+    with discovering(legacy([], [PODS])) as (client, server):
+        client.server_groups()
+        client.close()
+        client.server_groups()
+        assert {request.connection for request in server.requests} == {1, 2}
