@@ -48,6 +48,8 @@ ERRORS: dict[str, Callable[[], Exception]] = {
     "invalid": lambda: apierrors.new_invalid(GroupKind("", "ListOptions"), "", ErrorList()),
     "bad_request": lambda: apierrors.new_bad_request("bad request"),
     "method_not_supported": lambda: apierrors.new_method_not_supported(_CONFIG_MAPS, "watch"),
+    "not_acceptable": lambda: apierrors.new_generic_server_response(406, "GET", _CONFIG_MAPS, "", "only XML", 0, True),
+    "unauthorized": lambda: apierrors.new_unauthorized("no valid token"),
     "connection_refused": lambda: ConnectionRefusedError("dial tcp: connect: connection refused"),
     "eof": lambda: EOFError("EOF"),
     "unexpected_eof": ErrUnexpectedEOF,

@@ -8,6 +8,8 @@ Differs from Go:
   * a reflector tells when it last heard from its server (`last_heard`), for health checks;
   * the resync thread runs only if there is a resync period;
   * a stop also cuts short the pause before a streaming list is tried again;
+  * a server that refuses stream after stream as too old, or ends each stream or watch within a second, is not asked
+    again and again without a pause: after two or three in a row there is one, and a list in place of the stream;
   * a store with a `bookmark` method is told of bookmarks; in Go a plain Store's has the wrong signature for that.
 
 Threads: everything happens on the thread that runs the reflector, except that `Store.resync` is called from one named
@@ -22,6 +24,7 @@ import math
 import random
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
@@ -76,6 +79,14 @@ _DEFAULT_BACKOFF_MAX = 30.0
 _DEFAULT_BACKOFF_RESET = 2 * 60.0
 _DEFAULT_BACKOFF_FACTOR = 2.0
 _DEFAULT_BACKOFF_JITTER = 1.0
+
+# After so many streams, or watches, in a row that came to nothing there is a pause before the next request. Go has no
+# limit; with smaller ones than these a server that recovers would be asked later than Go asks it.
+_MAX_VAIN_STREAMS = 3
+_MAX_VAIN_WATCHES = 2
+
+# A watch that lasts no longer, in seconds, has come to nothing if it brought nothing new.
+_VERY_SHORT = 1.0
 
 # Filling the store for longer than this is worth a line in the log that says where the time went.
 _SLOW_SYNC_SECONDS = 10.0
@@ -156,11 +167,13 @@ class Reflector:
         self._type_description = options.type_description or _get_type_description_from_object(expected_type)
         self._use_watch_list = self._can_use_watch_list(lw)
 
-        # The three below are written by the thread that runs the reflector alone; a read of one needs no lock.
+        # All below are written by the thread that runs the reflector alone; a read of one needs no lock.
         self._last_sync_resource_version = ""
         # The server said of the last version used that it is too old or too new.
         self._is_last_sync_resource_version_unavailable = False
         self._last_heard: float | None = None
+        # How many streams failed in each of two ways since the last one that was complete, or lasted.
+        self._vain_streams: Counter[str] = Counter()
         # The first list came back in pages: the server has no watch cache, so later lists are paged too.
         self._paginated_result = False
 
@@ -304,6 +317,7 @@ class Reflector:
         retry = new_retry_with_deadline(
             self.max_internal_error_retry_duration, 60.0, apierrors.is_internal_error, self._clock
         )
+        vain_watches = 0
         while True:
             if ctx.done().is_set():
                 if w is not None:
@@ -326,11 +340,16 @@ class Reflector:
                     )
                     self._back_off(ctx)
                     continue
+            version = self._last_sync_resource_version
             failure = self._follow(ctx, start, w, propagate_rv_from_start, resync_errors)
             w = None
+            is_in_vain = self._clock.since(start) < _VERY_SHORT and version == self._last_sync_resource_version
+            vain_watches = vain_watches + 1 if is_in_vain else 0
             retry.after(failure)
             if failure is not None and not self._watch_again(ctx, failure, retry.should_retry):
                 return
+            if vain_watches >= _MAX_VAIN_WATCHES or apierrors.is_too_many_requests(failure):
+                self._back_off(ctx)
 
     def _watch_options(self) -> metav1.ListOptions:
         return metav1.ListOptions(
@@ -388,7 +407,6 @@ class Reflector:
             return False
         if apierrors.is_too_many_requests(err):
             logger.v(2).info("Watch returned 429 - backing off", reflector=self._name, type=self._type_description)
-            self._back_off(ctx)
             return True
         if apierrors.is_internal_error(err) and should_retry():
             logger.v(2).info(
@@ -487,26 +505,23 @@ class Reflector:
                 *([with_transformer(transformer)] if transformer else []),
             )
             try:
-                streamed = self._stream_initial_objects(ctx, collected)
+                w, resource_version = self._stream_initial_objects(ctx, collected)
             except _StopRequested:
                 return None
             except Exception as err:
                 if not self._try_another_stream(ctx, err):
                     raise
                 continue
-            if streamed is None:  # closed before its bookmark came: begin again
-                continue
-            w, resource_version = streamed
             tracing.step("Objects streamed", trace.Field("count", len(collected.list_keys())))
             self._publish(ctx, w, collected, resource_version, transformer)
             tracing.step("SyncWith done")
             return w
         return None
 
-    def _stream_initial_objects(self, ctx: context.Context, collected: Store) -> tuple[watch.Interface, str] | None:
+    def _stream_initial_objects(self, ctx: context.Context, collected: Store) -> tuple[watch.Interface, str]:
         """Open one stream and collect its initial objects: the stream and the version they are at.
 
-        None when the stream closed too early. The stream stays open only if it is returned.
+        Raises _IncompleteStreamError when the stream closed too early. It stays open only if it is returned.
         """
         resource_version = ""
 
@@ -525,7 +540,7 @@ class Reflector:
         start = self._clock.now()
         w = self._open_watch(ctx, options)
         if not self._handle_list_watch(ctx, start, w, collected, set_resource_version):
-            return None
+            raise _IncompleteStreamError(self._clock.since(start))
         return w, resource_version
 
     def _try_another_stream(self, ctx: context.Context, err: Exception) -> bool:
@@ -536,10 +551,27 @@ class Reflector:
             )
             self._back_off(ctx)
             return True
+        if isinstance(err, _IncompleteStreamError):
+            if err.lasted >= _VERY_SHORT:
+                self._vain_streams.clear()
+                return True
+            return self._is_patient(ctx, "incomplete")
         if _is_expired_error(err) or _is_too_large_resource_version_error(err):
             self._is_last_sync_resource_version_unavailable = True
-            return True
+            return self._is_patient(ctx, "unavailable")
         return False
+
+    def _is_patient(self, ctx: context.Context, failure: str) -> bool:
+        """Whether a stream that failed in this way is followed by another one at once; waits before it says no.
+
+        It waits only once: later passes come after a pause of their own.
+        """
+        self._vain_streams[failure] += 1
+        if self._vain_streams[failure] < _MAX_VAIN_STREAMS:
+            return True
+        if self._vain_streams[failure] == _MAX_VAIN_STREAMS:
+            self._back_off(ctx)
+        return ctx.done().is_set()
 
     def _publish(
         self,
@@ -550,6 +582,7 @@ class Reflector:
         transformer: TransformFunc | None,
     ) -> None:
         """Make what a stream brought the store's content."""
+        self._vain_streams.clear()
         self._is_last_sync_resource_version_unavailable = False
         try:
             check_watch_list_data_consistency_if_requested(
@@ -636,7 +669,7 @@ class Reflector:
             ticker.stop()
             if not keep_open:
                 w.stop()
-        if self._clock.since(start) < 1.0 and applier.event_count == 0:
+        if self._clock.since(start) < _VERY_SHORT and applier.event_count == 0:
             raise VeryShortWatchError(self._name)
         klog.from_context(ctx).v(4).info(
             "Watch close", reflector=self._name, type=self._type_description, totalItems=applier.event_count
@@ -809,6 +842,15 @@ class _StopRequested(Exception):
 
     def __init__(self) -> None:
         super().__init__("stop requested")
+
+
+class _IncompleteStreamError(Exception):
+    """A stream closed before the bookmark came that ends its initial objects."""
+
+    def __init__(self, lasted: float) -> None:
+        super().__init__("the stream closed before its initial objects were complete")
+        # Seconds since the request.
+        self.lasted = lasted
 
 
 def _run_until_done(

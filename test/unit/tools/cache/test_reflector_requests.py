@@ -1,14 +1,18 @@
-"""How often a reflector asks a server whose watches keep failing: never more often than client-go does.
+"""How often a reflector asks a server that keeps failing: exactly as often as client-go, and never in a loop.
 
-The figures are those of client-go v0.36 against a server that refuses streaming lists: in the first four seconds
-2 lists and 4 watches when watches are answered 500, 3 and 6 when they begin well and then send 410. Half of these
-watches are the attempts to stream.
+Each case says in which order the requests of a pass come: `w` for a watch (the first of a pass asks for a stream of the
+initial objects), `l` for a list, `p` for a pause. Between two passes there is a pause too. The k-th pause lasts between
+0.8 s * 2^k and twice as long, depending on the jitter, so that the first four seconds hold two passes, or three for
+three of four jitters; client-go's figures are the same.
 """
 
 from __future__ import annotations
 
+import itertools
+import random
 import threading
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,32 +21,65 @@ from scriptedwatch import Script, ScriptedListerWatcher
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.util.wait import wait as wait_module
 from clientgo.testing import synctest
 from clientgo.tools import cache
 
-OBJECT = {"type": "ADDED", "object": {"name": "a", "rv": "1"}}
-SYNCED = {"type": "BOOKMARK", "object": {"name": "", "rv": "1"}, "initial_events_end": True}
-FAILURES = {
-    "500": {"error": "internal"},
-    "410": {"error": "expired"},
-    "500 in the stream": {"events": [{"type": "ERROR", "status": "internal"}]},
-    "410 in the stream": {"events": [{"type": "ERROR", "status": "expired"}]},
-}
-REFUSED = {"error": "invalid"}  # 422, as a server without streaming lists answers
+Answers = list[dict[str, Any]]
+Calls = list[tuple[str, float]]
+
+SEEDS = range(8)
+LISTED = {"items": [{"name": "a", "rv": "1"}], "resource_version": "1"}
+PAGE = LISTED | {"continue": "more"}
+ADDED = {"type": "ADDED", "object": {"name": "a", "rv": "1"}}
+BOOKMARK = {"type": "BOOKMARK", "object": {"name": "", "rv": "1"}}
+SYNCED = BOOKMARK | {"initial_events_end": True}
+CLOSE = {"type": "CLOSE"}
+# What a server that knows no streaming lists answers.
+REFUSED = {"error": "invalid"}
 
 
-def begun(failure: dict[str, Any]) -> dict[str, Any]:
-    """A streaming list that succeeds, and the failure in the same stream; a call that fails has none."""
-    return {"events": [OBJECT, SYNCED, *failure["events"]]} if "events" in failure else failure
+def sends(*events: dict[str, Any]) -> dict[str, Any]:
+    """A watch that is opened and brings these events."""
+    return {"events": list(events)}
 
 
-def requests_in(seconds: float, watches: list[dict[str, Any]]) -> tuple[int, int]:
-    """(lists, watches) of a reflector whose watches are answered so, over and over."""
+def error_event(kind: str) -> dict[str, Any]:
+    return {"type": "ERROR", "status": kind}
+
+
+def pauses(seed: int) -> Iterator[float]:
+    """The default backoff: doubling pauses, each longer by a random part of up to itself."""
+    jitter = random.Random(seed)
+    for step in itertools.count():
+        pause = 0.8 * 2**step
+        yield pause + jitter.random() * pause
+
+
+def expected(first_pass: str, later_passes: str, seconds: float, seed: int) -> Calls:
+    """The calls of so many seconds, each with its time."""
+    now, calls, pause = 0.0, [], pauses(seed)
+    for step in itertools.chain(first_pass + "p", itertools.cycle(later_passes + "p")):
+        if step == "p":
+            now += next(pause)
+        else:
+            calls.append(({"w": "watch", "l": "list"}[step], pytest.approx(now, abs=0.002)))
+        if now > seconds:
+            return calls[:-1] if step != "p" else calls
+    raise AssertionError
+
+
+def requests_in(
+    seconds: float, watches: Answers, lists: Answers, monkeypatch: pytest.MonkeyPatch, seed: int, retry_for: float = 0.0
+) -> Calls:
+    """The calls a reflector makes to a server that gives these answers, over and over."""
+    monkeypatch.setattr(wait_module, "_jitter_rand", random.Random(seed).random)
     with synctest.bubble() as bubble:
-        lists = [{"items": [{"name": "a", "rv": str(rv)}], "resource_version": str(rv)} for rv in range(1, 200)]
-        server = ScriptedListerWatcher(bubble, Script(deque(lists), deque(watches * 200)))
-        options = cache.ReflectorOptions()
-        reflector = cache.new_reflector_with_options(server, corev1.ConfigMap(), RecordingStore(), options)
+        server = ScriptedListerWatcher(bubble, Script(deque(lists * 500), deque(watches * 500)))
+        reflector = cache.new_reflector_with_options(
+            server, corev1.ConfigMap(), RecordingStore(), cache.ReflectorOptions(name="asker")
+        )
+        reflector.max_internal_error_retry_duration = retry_for
         ctx, cancel = context.with_cancel(context.background())
         thread = threading.Thread(target=reflector.run_with_context, args=(ctx,), name="reflector")
         thread.start()
@@ -50,20 +87,138 @@ def requests_in(seconds: float, watches: list[dict[str, Any]]) -> tuple[int, int
         cancel()
         thread.join()
         server.join()
-    calls = [call["call"] for call in server.calls]
-    return calls.count("list"), calls.count("watch")
+        return [(call["call"], call["at_ms"] / 1000) for call in server.calls]
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-def test_a_server_that_refuses_streaming_lists_is_not_stormed(failure: str) -> None:
-    lists, watches = requests_in(4.0, [REFUSED, FAILURES[failure]])
-    assert 2 <= lists <= 3
-    assert watches <= 2 * lists
+# The answers to watches, and the requests of the first pass and of each later one.
+WATCHES: dict[str, tuple[Answers, str, str]] = {
+    # A server that knows no streaming lists, by whichever code it says so, or does not say so but fails.
+    **{
+        f"{kind} to the stream, 500 to the watch": ([{"error": kind}, {"error": "internal"}], "wlw", "wlw")
+        for kind in ("invalid", "bad_request", "forbidden", "not_found", "method_not_supported", "not_acceptable")
+    },
+    **{
+        f"{kind} to all": ([{"error": kind}], "wlw", "wlw")
+        for kind in ("internal", "unauthorized", "forbidden", "not_found", "eof", "unexpected_eof", "plain")
+    },
+    "410 to the watch": ([REFUSED, {"error": "expired"}], "wlw", "wlw"),
+    "410 (Gone) to the watch": ([REFUSED, {"error": "gone"}], "wlw", "wlw"),
+    "too new a version": ([REFUSED, {"error": "too_large_rv"}], "wlw", "wlw"),
+    "410 in the watch": ([REFUSED, sends(error_event("expired"))], "wlw", "wlw"),
+    "500 in the watch": ([REFUSED, sends(error_event("internal"))], "wlw", "wlw"),
+    "close at once": ([sends(CLOSE)], "wlw", "wlw"),
+    # After the initial objects.
+    "410 behind the bookmark": ([sends(ADDED, SYNCED, error_event("expired"))], "w", "w"),
+    "500 behind the bookmark": ([sends(ADDED, SYNCED, error_event("internal"))], "w", "w"),
+    "close behind the bookmark": ([sends(ADDED, SYNCED, CLOSE)], "w", "w"),
+    # A server that is down or busy is asked for the same again.
+    "refused": ([{"error": "connection_refused"}], "wp" * 50, "w"),
+    "refused watch": ([REFUSED] + [{"error": "connection_refused"}] * 50, "wl" + "wp" * 50, "w"),
+    "429": ([{"error": "too_many_requests"}], "wp" * 50, "w"),
+    "429 in the stream": ([sends(ADDED, error_event("too_many_requests"))], "wp" * 50, "w"),
+    "429 in the watch": ([REFUSED] + [sends(error_event("too_many_requests"))] * 50, "wl" + "wp" * 50, "w"),
+    "500 in the stream": ([sends(ADDED, error_event("internal"))], "wlw", "wlw"),
+    # Go asks without end and without a pause in all that follow.
+    "410 to all": ([{"error": "expired"}], "wwwplw", "wlw"),
+    "410 (Gone) to all": ([{"error": "gone"}], "wwwplw", "wlw"),
+    "too new a version to all": ([{"error": "too_large_rv_cause"}], "wwwplw", "wlw"),
+    "410 in the stream": ([sends(ADDED, error_event("expired"))], "wwwplw", "wlw"),
+    "410 at the start of the stream": ([sends(error_event("gone"))], "wwwplw", "wlw"),
+    "no bookmark, close at once": ([sends(ADDED, CLOSE)], "wwwpl" + "ww" + "pw" * 50, "w"),
+    "close at once behind known events": ([REFUSED] + [sends(ADDED, BOOKMARK, CLOSE)] * 50, "wlww" + "pw" * 50, "w"),
+}
+
+# The answers to lists, of a server that knows no streaming lists, and the requests of each pass.
+LISTS: dict[str, tuple[Answers, str]] = {
+    **{
+        kind: ([{"error": kind}], "wl")
+        for kind in ("internal", "unauthorized", "forbidden", "connection_refused", "too_many_requests", "eof")
+    },
+    # Asked at once for the newest data, once.
+    "410": ([{"error": "expired"}], "wll"),
+    "410 (Gone)": ([{"error": "gone"}], "wll"),
+    "too new a version": ([{"error": "too_large_rv"}], "wll"),
+    # The second page has expired, as has the list as a whole: once at any version and once at the newest.
+    "410 to each second page": ([PAGE, {"error": "expired"}, {"error": "expired"}], "wllllll"),
+    "500 to each second page": ([PAGE, {"error": "internal"}], "wll"),
+}
 
 
-# Without "410": a server that calls a streaming list from no version too old is asked again at once, as by client-go.
-@pytest.mark.parametrize("failure", [name for name in FAILURES if name != "410"])
-def test_a_server_that_streams_lists_is_not_stormed(failure: str) -> None:
-    lists, watches = requests_in(4.0, [begun(FAILURES[failure])])
-    assert lists <= 3
-    assert 2 <= watches <= 6
+@pytest.mark.parametrize("case", WATCHES)
+def test_failing_watches_are_asked_for_exactly_so_often(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    watches, first_pass, later_passes = WATCHES[case]
+    for seed in SEEDS:
+        calls = requests_in(60.0, watches, [LISTED], monkeypatch, seed)
+        assert calls == expected(first_pass, later_passes, 60.0, seed)
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_failing_lists_are_asked_for_exactly_so_often(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists, each_pass = LISTS[case]
+    for seed in SEEDS:
+        calls = requests_in(60.0, [REFUSED], lists, monkeypatch, seed)
+        assert calls == expected(each_pass, each_pass, 60.0, seed)
+
+
+@pytest.mark.parametrize("case", WATCHES)
+def test_the_first_four_seconds_hold_no_more_requests_than_client_go_sends_to_a_failing_server(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its two passes, or three where the jitter says so, of one list and two watches each."""
+    watches, _, _ = WATCHES[case]
+    for seed in range(16):
+        calls = [call for call, _ in requests_in(4.0, watches, [LISTED], monkeypatch, seed)]
+        passes = 2 if sum(itertools.islice(pauses(seed), 2)) > 4.0 else 3
+        assert calls.count("list") <= passes
+        assert len(calls) <= 3 * passes
+        if "bookmark" not in case:
+            assert calls.count("watch") <= 2 * passes
+
+
+@pytest.mark.parametrize("kind", ["500 in the watch", "410 to the watch"])
+def test_two_lists_and_four_watches_or_one_pass_more(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strict figure: both occur, by the jitter alone, and nothing else does."""
+    watches, _, _ = WATCHES[kind]
+    seen = set()
+    for seed in range(40):
+        calls = [call for call, _ in requests_in(4.0, watches, [LISTED], monkeypatch, seed)]
+        seen.add((calls.count("list"), calls.count("watch")))
+    assert seen == {(2, 4), (3, 6)}
+
+
+def test_internal_errors_that_are_retried_are_not_retried_without_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go retries them at once for as long as it was told to."""
+    watches = [REFUSED] + [sends(error_event("internal"))] * 50
+    calls = requests_in(4.0, watches, [LISTED], monkeypatch, seed=1, retry_for=30.0)
+    assert calls == expected("wlww" + "pw" * 50, "w", 4.0, seed=1)
+
+
+def test_a_stream_that_works_makes_up_for_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two refusals, success, two refusals, success: no pause but those between passes."""
+    gone = {"error": "expired"}
+    watches = [gone, gone, sends(ADDED, SYNCED, error_event("expired"))]
+    assert requests_in(4.0, watches, [LISTED], monkeypatch, seed=3) == expected("www", "www", 4.0, seed=3)
+
+
+def test_a_stream_that_lasts_is_begun_anew_at_once_however_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    watches = [sends(ADDED, CLOSE | {"delay_ms": 1500})]
+    calls = requests_in(14.9, watches, [LISTED], monkeypatch, seed=0)
+    assert calls == [("watch", 1.5 * n) for n in range(10)]
+
+
+def test_a_stream_without_bookmark_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the server ends it, which it was asked to do within ten minutes."""
+    calls = requests_in(3000.0, [sends(ADDED, CLOSE | {"delay_ms": 300_000})], [LISTED], monkeypatch, seed=0)
+    assert len(calls) <= 11
+
+
+def test_a_watch_that_brings_something_new_is_opened_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    news = [sends({"type": "MODIFIED", "object": {"name": "a", "rv": str(rv)}}, CLOSE) for rv in range(2, 12)]
+    calls = requests_in(0.5, [REFUSED, *news, sends()], [LISTED], monkeypatch, seed=0)
+    assert calls == [("watch", 0.0), ("list", 0.0)] + [("watch", 0.0)] * 11
+
+
+def test_a_stop_cuts_the_pause_after_refusals_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And asks for nothing more."""
+    calls = requests_in(0.1, [{"error": "expired"}], [LISTED], monkeypatch, seed=0)
+    assert calls == [("watch", 0.0)] * 3
