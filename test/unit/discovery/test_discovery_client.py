@@ -96,9 +96,11 @@ def test_a_resource_without_a_kind_is_only_the_parent_of_its_subresources():
 def test_a_stale_version_is_a_failure_and_never_preferred():
     stale, current = aggregated_version("v2", freshness="Stale"), aggregated_version("v1")
     apps = aggregated_group("apps", stale, current)
-    with discovering({"/api": CORE, "/apis": aggregated(apps)}, AGGREGATED_V2) as (client, _):
-        with pytest.raises(discovery.ErrGroupDiscoveryFailed) as caught:
-            client.server_groups_and_resources()
+    with (
+        discovering({"/api": CORE, "/apis": aggregated(apps)}, AGGREGATED_V2) as (client, _),
+        pytest.raises(discovery.ErrGroupDiscoveryFailed) as caught,
+    ):
+        client.server_groups_and_resources()
     failed = caught.value
     assert str(failed) == (
         "unable to retrieve the complete list of server APIs: apps/v2: stale GroupVersion discovery: apps/v2"
@@ -233,9 +235,11 @@ def test_content_types(content_type, is_it):
 
 
 def test_a_version_that_cannot_be_parsed():
-    with discovering({"/version": Answer(200, b"[]")}) as (client, _):
-        with pytest.raises(ValueError, match="unable to parse the server version: "):
-            client.server_version()
+    with (
+        discovering({"/version": Answer(200, b"[]")}) as (client, _),
+        pytest.raises(ValueError, match="unable to parse the server version: "),
+    ):
+        client.server_version()
     with discovering({"/version": {"gitVersion": "v1.36.0"}}) as (client, _):
         assert client.server_version().git_version == "v1.36.0"
         discovery.matches_server_version(client.server_version(), client)

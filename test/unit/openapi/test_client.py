@@ -36,9 +36,9 @@ def test_a_document_is_asked_for_where_the_index_says(base_path, listed, asked):
 
 
 def test_without_an_index_there_is_an_error():
-    with discovering({"/openapi/v3": status(403, "Forbidden", "no")}) as (client, _):
-        with pytest.raises(errors.StatusError):
-            client.openapi_v3().paths()
+    forbidden = {"/openapi/v3": status(403, "Forbidden", "no")}
+    with discovering(forbidden) as (client, _), pytest.raises(errors.StatusError):
+        client.openapi_v3().paths()
 
 
 def test_no_documents():

@@ -54,7 +54,7 @@ def test_an_aggregated_answer_with_stale_versions():
     with discovering(documents, AGGREGATED_V2) as (client, server):
         cached = new_mem_cache_client(client)
         assert isinstance(cached, discovery.AggregatedDiscoveryInterface)
-        groups, by_version, failed = cached.groups_and_maybe_resources()
+        _, by_version, failed = cached.groups_and_maybe_resources()
         assert list(by_version) == [GroupVersion("", "v1")]
         assert {str(gv): str(err) for gv, err in failed.items()} == {"v2": "stale GroupVersion discovery: v2"}
         with pytest.raises(discovery.StaleGroupVersionError):
