@@ -26,7 +26,7 @@ class Call:
         self.name = name
         self.subresource = subresource
         self.form = form
-        self.warnings: list[str] = []
+        self.warnings = request.warnings
 
     @property
     def key(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.testing.apiserver import http
-from clientgo.testing.apiserver.call import Call, warning_header
+from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.documents import Documents
 from clientgo.testing.apiserver.registry import Registry, Resource
 from clientgo.testing.apiserver.storage import Changed, Exists, Missing, Store, Stored
@@ -58,7 +58,4 @@ class Core:
         return resource.from_storage(current.obj) if resource.converted else current.obj
 
     def respond(self, call: Call, stored: Stored, status: int) -> http.Response:
-        response = self.documents.one(call.resource, stored, call.form, call.request, status)
-        if call.warnings:
-            response.headers["Warning"] = warning_header(call.warnings)
-        return response
+        return self.documents.one(call.resource, stored, call.form, call.request, status)

@@ -62,7 +62,7 @@ class Malformed(Exception):
 class Request:
     """One parsed request. Header names are lower-case; `path` is decoded."""
 
-    __slots__ = ("body", "connection", "headers", "method", "params", "path", "raw_query", "user")
+    __slots__ = ("body", "connection", "headers", "method", "params", "path", "raw_query", "user", "warnings")
 
     def __init__(self, method: str, target: str, headers: dict[str, str], connection: Connection) -> None:
         try:
@@ -79,6 +79,8 @@ class Request:
         self.body = b""
         self.connection = connection
         self.user: Any = None
+        # What the answer warns of, whatever else it says.
+        self.warnings: list[str] = []
 
     def param(self, name: str, default: str = "") -> str:
         values = self.params.get(name)

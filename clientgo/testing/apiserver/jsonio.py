@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import yaml
@@ -51,19 +52,35 @@ def _escape(text: bytes) -> bytes:
 
 
 def loads(text: bytes) -> Any:
-    """Parse JSON; ParseError carries the words of encoding/json."""
+    """Parse JSON; ParseError carries the words of encoding/json. Bytes that are no UTF-8 are read as U+FFFD."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _decode(text.decode(errors="replace"))
     except RecursionError:
         raise ParseError("exceeded max depth") from None
     except json.JSONDecodeError as err:
         raise ParseError(_go_error(err)) from None
-    except (UnicodeDecodeError, ValueError) as err:
-        raise ParseError(f"invalid character: {err}") from None
 
 
 def _no_constant(name: str) -> Any:
     raise ParseError(f"invalid character '{name[0]}' looking for beginning of value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ParseError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return number
+
+
+def _integer(text: str) -> int | float:
+    """What does not fit into an int64 is a float64 for Go."""
+    if len(text) > 20:
+        return _finite(text)
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else float(number)
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_integer).decode
 
 
 def duplicate_fields(text: bytes) -> list[str]:

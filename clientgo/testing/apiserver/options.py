@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
+import re
 from typing import Any
 
 from clientgo.testing.apiserver import errors
 from clientgo.testing.apiserver.errors import FieldError, field_forbidden, field_not_supported, field_required
 from clientgo.testing.apiserver.http import Request
+from clientgo.testing.apiserver.jsonio import loads
 
 Json = dict[str, Any]
 _META_GROUP = "meta.k8s.io"
@@ -94,12 +95,22 @@ def encode_token(version: int, start: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
+_NOT_BASE64 = re.compile(r"[^-_A-Za-z0-9]")
+
+
+def _unbase64(text: str) -> bytes:
+    """Raises ValueError in the words of encoding/base64."""
+    wrong = _NOT_BASE64.search(text)
+    if wrong is not None or len(text) % 4 == 1:
+        raise ValueError(f"illegal base64 data at input byte {wrong.start() if wrong else len(text)}")
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 def decode_token(token: str) -> tuple[int, str]:
     """(version, start key). Raises ApiError 400."""
     try:
-        raw = base64.urlsafe_b64decode(token.rstrip("=") + "=" * (-len(token.rstrip("=")) % 4))
-        doc = json.loads(raw)
-    except (binascii.Error, ValueError, UnicodeDecodeError, RecursionError) as err:
+        doc = loads(_unbase64(token.rstrip("=")))
+    except ValueError as err:
         raise errors.bad_request(f"invalid continue token: continue key is not valid: {err}") from None
     if not isinstance(doc, dict) or doc.get("v") != "meta.k8s.io/v1":
         raise errors.bad_request(

@@ -26,9 +26,10 @@ from clientgo.testing.apiserver import (
     rbac,
     routing,
     subresources,
+    warnings,
 )
 from clientgo.testing.apiserver.auth import AUTHENTICATED, MASTERS, Authenticator, User
-from clientgo.testing.apiserver.call import Call
+from clientgo.testing.apiserver.call import Call, warning_header
 from clientgo.testing.apiserver.certificates import Identity, self_signed
 from clientgo.testing.apiserver.controllers import Controllers, internal_request
 from clientgo.testing.apiserver.documents import NO_CACHE, render
@@ -266,6 +267,12 @@ class Server:
 
     def handle(self, request: Request, too_large: bool) -> Response:
         """Answer one request; never raises."""
+        response = self._answer(request, too_large)
+        if request.warnings:
+            response.headers["Warning"] = warning_header(request.warnings)
+        return response
+
+    def _answer(self, request: Request, too_large: bool) -> Response:
         form: Form | None = None
         try:
             if too_large:
@@ -317,6 +324,7 @@ class Server:
         call = Call(request, resource, info.namespace, info.name, info.subresource, form)
         if resource.namespaced and not info.namespace and info.name:
             raise errors.resource_not_found()
+        call.warnings += warnings.of_resource(resource)
         if info.group in _REVIEW_GROUPS:
             if info.verb != "create":
                 raise errors.method_not_allowed()

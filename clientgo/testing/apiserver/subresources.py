@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo.testing.apiserver import decoding, errors, http, schema, validation
 from clientgo.testing.apiserver.auth import AUTHENTICATED, User
-from clientgo.testing.apiserver.call import Call, warning_header
+from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.decoding import APPLY_PATCH
 from clientgo.testing.apiserver.documents import render
 from clientgo.testing.apiserver.errors import ApiError
@@ -285,10 +285,7 @@ def review(server: Server, call: Call, user: User) -> http.Response:
             user = User(spec.get("user", ""), spec.get("uid", ""), groups or (AUTHENTICATED,))
         allowed, reason = server.authorizer.allowed(user, _attributes(call, spec))
         obj["status"] = {"allowed": allowed, **({"reason": reason} if reason else {})}
-    response = render(obj, call.form, 201)
-    if call.warnings:
-        response.headers["Warning"] = warning_header(call.warnings)
-    return response
+    return render(obj, call.form, 201)
 
 
 def _attributes(call: Call, spec: Json) -> Attributes:

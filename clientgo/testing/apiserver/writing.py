@@ -10,7 +10,7 @@ import secrets
 import uuid
 from typing import Any
 
-from clientgo.testing.apiserver import apply, crd, decoding, errors, http, strategy, structural, validation
+from clientgo.testing.apiserver import apply, crd, decoding, errors, http, strategy, structural, validation, warnings
 from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.core import Core
 from clientgo.testing.apiserver.errors import ApiError
@@ -66,6 +66,7 @@ class Writer(Core):
         strategy.before_create(resource, obj, self.allocate)
         obj = self._in_order(resource, obj)
         call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
+        call.warnings += warnings.of_object(resource, obj)
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, None)
         if options.dry_run:
@@ -304,6 +305,8 @@ class Writer(Core):
             for text in validation.finalizer_warnings(obj["metadata"].get("finalizers"))
             if obj["metadata"].get("finalizers") != old_meta.get("finalizers")
         ]
+        if call.subresource == "":
+            call.warnings += warnings.of_object(resource, obj)
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, live)
         if stored_form == current.obj:

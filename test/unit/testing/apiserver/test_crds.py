@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import requests
+from apiclient import Api
 
 from clientgo.testing.apiserver import Environment
 
 Json = dict[str, Any]
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-
-class Api:
-    def __init__(self, env: Environment) -> None:
-        self.env = env
-        self.session = requests.Session()
-        self.session.headers["Authorization"] = f"Bearer {env.token}"
-
-    def __call__(
-        self, method: str, path: str, body: Any = None, *, want: int = 0, media: str = "application/json"
-    ) -> Any:
-        data = None if body is None else json.dumps(body)
-        response = self.session.request(
-            method, self.env.url + path, data=data, headers={"Content-Type": media}, timeout=20
-        )
-        assert not want or response.status_code == want, response.text
-        return response.json()
 
 
 @pytest.fixture

@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from clientgo.testing.apiserver import openapi, openapi_pb, protobuf, rbac, selectors, structural, table
+from clientgo.testing.apiserver import (
+    jsonio,
+    openapi,
+    openapi_pb,
+    options,
+    protobuf,
+    rbac,
+    selectors,
+    structural,
+    table,
+)
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.rbac import Attributes
 from clientgo.testing.apiserver.registry import Registry
@@ -260,7 +270,15 @@ def test_label_selectors_that_make_no_sense(text: str) -> None:
 
 
 def test_field_selectors_unescape_values() -> None:
-    assert selectors.parse_fields(r"a=x\,y,b!=z\=") == [("a", "=", "x,y"), ("b", "!=", "z=")]
+    terms = selectors.parse_fields(r"a=x\,y,b!=z\=")
+    assert [(term.field, term.operator, term.value) for term in terms] == [("a", "=", "x,y"), ("b", "!=", "z=")]
+
+
+def test_selectors_that_make_no_sense_are_refused_in_the_words_of_apimachinery() -> None:
+    with pytest.raises(ApiError, match=r"^unable to parse requirement: found 'web' expected: '\('$"):
+        selectors.parse_labels("app in web")
+    with pytest.raises(ApiError, match="invalid escape sequence"):
+        selectors.parse_fields(r"a=\x")
 
 
 @pytest.mark.parametrize(
@@ -286,3 +304,36 @@ def test_rbac_rules_for_paths() -> None:
     assert rbac.rule_allows(rule, Attributes("get", path="/healthz"))
     assert rbac.rule_allows(rule, Attributes("get", path="/apis/apps"))
     assert not rbac.rule_allows(rule, Attributes("get", path="/metrics"))
+
+
+# ---- JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (b'"\xff"', "\ufffd"),
+        (b"9223372036854775807", 2**63 - 1),
+        (b"9223372036854775808", 2.0**63),
+        (b"12345678901234567890123", 1.2345678901234568e22),
+    ],
+)
+def test_json_is_read_as_go_reads_it(text: bytes, value: Any) -> None:
+    read = jsonio.loads(text)
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize("text", [b"1e999", b"1" * 5000])
+def test_numbers_beyond_a_float_are_refused(text: bytes) -> None:
+    with pytest.raises(jsonio.ParseError, match="cannot unmarshal number"):
+        jsonio.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [("a b", "illegal base64 data at input byte 1"), ("abc", "invalid character 'i' looking for beginning of value")],
+)
+def test_a_continue_token_of_somebody_elses(token: str, why: str) -> None:
+    with pytest.raises(ApiError, match=f"invalid continue token: continue key is not valid: {why}"):
+        options.decode_token(token)

@@ -1,0 +1,53 @@
+"""Plain HTTP requests to an embedded API server, as tests of its answers make them."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import requests
+
+from clientgo.testing.apiserver import Environment
+from clientgo.utils.clock import REAL_CLOCK
+
+
+class Api:
+    """One connection of an administrator. Called with a method, a path and a body, it answers with parsed JSON."""
+
+    def __init__(self, env: Environment) -> None:
+        self.env = env
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {env.token}"
+
+    def request(self, method: str, path: str, body: Any = None, media: str = "application/json") -> requests.Response:
+        """`body` goes out as it is when it is text or bytes, else as JSON."""
+        data = body if body is None or isinstance(body, str | bytes) else json.dumps(body)
+        return self.session.request(method, self.env.url + path, data=data, headers={"Content-Type": media}, timeout=20)
+
+    def __call__(
+        self, method: str, path: str, body: Any = None, *, want: int = 0, media: str = "application/json"
+    ) -> Any:
+        response = self.request(method, path, body, media)
+        assert not want or response.status_code == want, response.text
+        return response.json()
+
+    def warnings(self, method: str, path: str, body: Any = None, media: str = "application/json") -> list[str]:
+        """The texts of the Warning headers of the answer."""
+        header = self.request(method, path, body, media).headers.get("Warning", "")
+        return [text.replace('\\"', '"') for text in re.findall(r'299 - "((?:[^"\\]|\\.)*)"', header)]
+
+    def close(self) -> None:
+        self.session.close()
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Ask until it holds; every answer is a request, so nothing spins."""
+    clock, wakeup = REAL_CLOCK, threading.Condition()
+    end = clock.now() + 30
+    while not condition():
+        assert clock.now() < end, "did not happen"
+        with wakeup:
+            clock.wait(wakeup, 0.02)

@@ -1,0 +1,78 @@
+"""Warning headers: deprecated versions, unknown fields, and what the server stores without acting on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment
+
+pytestmark = pytest.mark.shared_server
+Json = dict[str, Any]
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SCHEMA: Json = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        yield client
+        client.close()
+
+
+def definition(plural: str, schema: Json = SCHEMA, **version: Any) -> Json:
+    entry = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **version}
+    names = {"plural": plural, "kind": plural.capitalize()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [entry]},
+    }
+
+
+def test_the_users_of_a_deprecated_version_are_told(api: Api) -> None:
+    api("POST", DEFINITIONS, definition("olds", deprecated=True), want=201)
+    path = "/apis/example.com/v1/namespaces/default/olds"
+    assert api.warnings("GET", path) == ["example.com/v1 Olds is deprecated"]
+    assert api.warnings("GET", f"{path}/none") == ["example.com/v1 Olds is deprecated"]
+    api("POST", DEFINITIONS, definition("wornouts", deprecated=True, deprecationWarning="use a shoe"), want=201)
+    assert api.warnings("GET", "/apis/example.com/v1/wornouts") == ["use a shoe"]
+
+
+def test_deprecated_built_in_kinds(api: Api) -> None:
+    wanted = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+    assert api.warnings("GET", "/api/v1/endpoints") == [wanted]
+    assert api.warnings("GET", "/api/v1/componentstatuses") == ["v1 ComponentStatus is deprecated in v1.19+"]
+    assert api.warnings("GET", "/api/v1/pods") == []
+
+
+def test_rules_that_nobody_evaluates_are_announced(api: Api) -> None:
+    rule = {"rule": "self.a < 3"}
+    spec = {"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": [rule]}
+    body = definition("rules", {"type": "object", "properties": {"spec": spec}})
+    wanted = "spec.versions[0].schema.openAPIV3Schema: x-kubernetes-validations (CEL) are stored, but not evaluated"
+    assert api.warnings("POST", DEFINITIONS, body) == [wanted]
+    spec["properties"] = {"x-kubernetes-validations": {"type": "string"}}
+    del spec["x-kubernetes-validations"]
+    body = definition("fields", {"type": "object", "properties": {"spec": spec}})
+    assert api.warnings("POST", DEFINITIONS, body) == []
+
+
+def test_webhooks_that_nobody_calls_are_announced(api: Api) -> None:
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    (text,) = api.warnings("POST", path, {"metadata": {"name": "hooks"}, "webhooks": []})
+    assert "calls no webhooks" in text
+    body = definition("hooked")
+    body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}
+    (text,) = api.warnings("POST", DEFINITIONS, body)
+    assert "conversion webhooks are not called" in text
+
+
+def test_warnings_come_with_errors_too(api: Api) -> None:
+    body = {"metadata": {"name": "Wrong"}, "dota": {}}
+    assert api.warnings("POST", "/api/v1/namespaces/default/configmaps", body) == ['unknown field "dota"']
