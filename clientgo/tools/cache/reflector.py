@@ -212,10 +212,13 @@ class Reflector:
         return self._last_sync_resource_version
 
     def last_heard(self) -> float | None:
-        """When the server last answered or sent something, in seconds of the reflector's clock; None for never.
+        """When the server last said how things stand, in seconds of the reflector's clock; None for never.
 
-        Servers send bookmarks about once a minute on a silent watch and end every watch after at most
-        `2 * min_watch_timeout`: a reflector that heard nothing for much longer is cut off. Beyond Go.
+        It does so with a list, an event, a bookmark, and by opening a watch at the version the reflector is at; an
+        error, be it the answer to a request or an ERROR event, says nothing of the kind. Servers send bookmarks about
+        once a minute on a silent watch and end every watch after at most `2 * min_watch_timeout`: a reflector that
+        heard nothing for much longer shows the past. Thread-safe, as are those of controllers and shared informers,
+        which pass it on; never blocks. Beyond Go.
         """
         return self._last_heard
 
@@ -331,7 +334,7 @@ class Reflector:
                 options = self._watch_options()
                 propagate_rv_from_start = options.resource_version not in ("", "0")
                 try:
-                    w = self._open_watch(ctx, options)
+                    w = self._lister_watcher.watch_with_context(ctx, options)
                 except Exception as err:
                     if not _is_watch_error_retriable(err):
                         raise
@@ -340,6 +343,7 @@ class Reflector:
                     )
                     self._back_off(ctx)
                     continue
+                self._last_heard = self._clock.now()
             version = self._last_sync_resource_version
             failure = self._follow(ctx, start, w, propagate_rv_from_start, resync_errors)
             w = None
@@ -362,11 +366,6 @@ class Reflector:
 
     def _random_watch_timeout(self) -> int:
         return int(random.uniform(self._min_watch_timeout, self._max_watch_timeout))
-
-    def _open_watch(self, ctx: context.Context, options: metav1.ListOptions) -> watch.Interface:
-        w = self._lister_watcher.watch_with_context(ctx, options)
-        self._last_heard = self._clock.now()
-        return w
 
     def _follow(
         self,
@@ -538,7 +537,7 @@ class Reflector:
             timeout_seconds=self._random_watch_timeout(),
         )
         start = self._clock.now()
-        w = self._open_watch(ctx, options)
+        w = self._lister_watcher.watch_with_context(ctx, options)
         if not self._handle_list_watch(ctx, start, w, collected, set_resource_version):
             raise _IncompleteStreamError(self._clock.since(start))
         return w, resource_version
@@ -655,8 +654,8 @@ class Reflector:
         keep_open = False
         try:
             while (event := next_event()) is not None:
-                self._last_heard = now = self._clock.now()
                 resource_version = applier.apply(event)
+                self._last_heard = now = self._clock.now()
                 if resource_version is None:
                     continue
                 ticker.last_event_observe_time = now

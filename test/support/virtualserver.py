@@ -1,0 +1,172 @@
+"""An HTTP server in virtual time, below the whole real client: a round tripper whose answers take their time.
+
+To be used inside a synctest bubble. What stays silent for longer than the client allows ends in the client's timeout,
+as a socket's would; what a client aborts ends at once.
+
+    server = VirtualServer(bubble, lambda request: Reply(pieces=[(60.0, bookmark("7")), SILENCE]))
+    config = rest.Config(host="http://virtual", transport=server, ...)
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.gentype import ClientWithList
+from clientgo.rest import Config, rest_client_for
+from clientgo.testing.synctest import Bubble
+from clientgo.tools import cache
+from clientgo.transport.http import Header, Request, Response
+from clientgo.utils.clock import REAL_CLOCK
+
+Piece = tuple[float, bytes]
+"""Seconds after the piece before, and what comes then."""
+
+SILENCE: Piece = (float("inf"), b"")
+"""Nothing ever comes, and the connection stays open."""
+
+
+@dataclass(kw_only=True)
+class Reply:
+    """What the server answers."""
+
+    status: int = 200
+    # Before the headers come.
+    delay: float = 0.0
+    headers: dict[str, str] = field(default_factory=dict)
+    # After the last one the body is over.
+    pieces: Iterable[Piece] = ()
+
+
+def document(status: int, body: dict[str, Any], **headers: str) -> Reply:
+    """A reply that comes at once and as a whole."""
+    return Reply(status=status, headers=headers, pieces=[(0.0, json.dumps(body).encode())])
+
+
+def failure(status: int, reason: str, **headers: str) -> Reply:
+    """A Status that says what is wrong."""
+    about = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": status}
+    return document(status, about | {"message": reason}, **headers)
+
+
+def pod(name: str, version: str) -> dict[str, Any]:
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, "resourceVersion": version}}
+
+
+def pod_list(version: str, *names: str) -> dict[str, Any]:
+    metadata = {"resourceVersion": version}
+    return {"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": [pod(name, "1") for name in names]}
+
+
+def event(kind: str, obj: dict[str, Any]) -> bytes:
+    """A line of a watch."""
+    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request that came."""
+
+    at: float
+    verb: str
+    query: dict[str, list[str]]
+
+
+class VirtualServer:
+    """A RoundTripper. Give it to a rest.Config as its `transport`."""
+
+    def __init__(self, bubble: Bubble, answer: Callable[[Call], Reply]) -> None:
+        self._bubble = bubble
+        self._answer = answer
+        self.calls: list[Call] = []
+        self.open_bodies = 0
+
+    def round_trip(self, request: Request) -> Response:
+        if (done := request.ctx.err()) is not None:
+            raise done
+        query = parse_qs(urlsplit(request.url).query)
+        call = Call(self._bubble.elapsed, "watch" if "watch" in query else "list", query)
+        self.calls.append(call)
+        reply = self._answer(call)
+        body = _Body(request, [(reply.delay, b"headers"), *reply.pieces], self._closed)
+        self.open_bodies += 1
+        try:
+            body.read_some()
+        except BaseException:
+            body.close()
+            raise
+        headers = Header({"Content-Type": "application/json", **reply.headers})
+        return Response(status_code=reply.status, headers=headers, body=body)
+
+    def _closed(self) -> None:
+        self.open_bodies -= 1
+
+
+class _Body:
+    """Gives each piece when its time has come."""
+
+    def __init__(self, request: Request, pieces: Iterable[Piece], on_close: Callable[[], None]) -> None:
+        self._request = request
+        self._pieces = deque(pieces)
+        self._limit = request.read_timeout
+        self._on_close = on_close
+        # Guards _aborted and _closed, and is notified of them.
+        self._changed = threading.Condition()
+        self._aborted = False
+        self._closed = False
+        self._forget = request.ctx.add_done_callback(self.abort)
+
+    def read(self) -> bytes:
+        return b"".join(iter(self.read_some, b""))
+
+    def read_some(self) -> bytes:
+        if not self._pieces:
+            return b""
+        delay, data = self._pieces.popleft()
+        # A read that is under way keeps the limit it began with, as that of a socket does.
+        limit = self._limit
+        if limit is None or delay <= limit:
+            self._wait(delay)
+            return data
+        self._wait(limit)
+        raise TimeoutError("read: i/o timeout")
+
+    def _wait(self, seconds: float) -> None:
+        deadline = REAL_CLOCK.now() + seconds
+        with self._changed:
+            while not self._aborted and (remaining := deadline - REAL_CLOCK.now()) > 0:
+                REAL_CLOCK.wait(self._changed, remaining if remaining < float("inf") else None)
+        if (done := self._request.ctx.err()) is not None:
+            raise done
+        if self._aborted:
+            raise ConnectionAbortedError("use of closed network connection")
+
+    def limit_silence(self, seconds: float) -> None:
+        self._limit = seconds if self._limit is None else min(seconds, self._limit)
+
+    def abort(self) -> None:
+        with self._changed:
+            self._aborted = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            first, self._closed = not self._closed, True
+        if first:
+            self._forget()
+            self._on_close()
+
+
+def pod_informer(server: VirtualServer) -> cache.SharedIndexInformer:
+    """An informer of the server's pods, through the whole stack of a real one."""
+    config = Config(host="http://virtual", api_path="/api", group_version=GroupVersion("", "v1"), transport=server)
+    client = ClientWithList("pods", rest_client_for(config), "", corev1.Pod, corev1.PodList)
+    list_watch = cache.ListWatch(list_with_context_func=client.list, watch_func_with_context=client.watch)
+    return cache.new_shared_index_informer(list_watch, corev1.Pod(), 0.0, {})
