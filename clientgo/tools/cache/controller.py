@@ -148,7 +148,7 @@ class Controller(Protocol):
         ...
 
     def last_heard(self) -> float | None:
-        """When the server last answered or sent something; see Reflector.last_heard. Beyond Go."""
+        """When the server last said how things stand; see Reflector.last_heard. Beyond Go."""
         ...
 
 

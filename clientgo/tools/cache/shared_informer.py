@@ -12,7 +12,7 @@ Differs from Go:
   * notifications are distributed in batches, one for each batch that left the queue;
   * objects are frozen before they reach the cache (see controller.py), which makes CacheMutationDetector a second line
     of defence;
-  * `last_heard` tells when the server last answered or sent something; `in_order` and `clock` in
+  * `last_heard` tells when the server last said how things stand; `in_order` and `clock` in
     SharedIndexInformerOptions choose the queue and the clock of one informer;
   * `wait_for` waits on the calling thread, without a goroutine for each checker.
 
@@ -152,9 +152,9 @@ class SharedInformer(Protocol):
         ...
 
     def last_heard(self) -> float | None:
-        """When the server last answered or sent something, in seconds of the informer's clock; None for never.
+        """When the server last said how things stand, in seconds of the informer's clock; None for never.
 
-        A server sends a bookmark about once a minute on a silent watch: alert when this is many minutes ago. Beyond Go.
+        For health checks: see StalenessCheck, which says when this is too long ago. Thread-safe. Beyond Go.
         """
         ...
 
