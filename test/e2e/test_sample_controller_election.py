@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -58,13 +60,24 @@ class Replicas:
         def working() -> list[Program]:
             return [program for program in self._others(without) if "Started workers" in program.output]
 
+        def decided() -> bool:
+            assert self._others(without), "a leader cannot come: all replicas have ended"
+            return bool(working())
+
         try:
-            eventually("a leader", working, 15.0)
-        except AssertionError:
-            raise AssertionError("\n\n".join(p.output for p in self.programs)) from None
+            eventually("a leader", decided)
+        except AssertionError as err:
+            raise AssertionError(f"{err}\n{self._state()}") from None
         (leader,) = working()
         assert self.holder().startswith(socket.gethostname() + "_")
         return leader
+
+    def _state(self) -> str:
+        """What there is to see when nobody leads. Ends the programs."""
+        leases = [lease.to_dict() for lease in self.kube.coordination_v1().leases("default").list(CTX).items]
+        load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+        seen = [f"load {load}, now {datetime.now(UTC):%H:%M:%S.%f}, Leases: {leases}"]
+        return "\n\n".join(seen + [program.post_mortem() for program in self.programs])
 
     def _others(self, without: Program | None) -> list[Program]:
         return [program for program in self.programs if program is not without and program.process.poll() is None]

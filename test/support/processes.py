@@ -107,6 +107,18 @@ class Program:
             self.send(signal.SIGTERM)
         return self.wait()
 
+    def post_mortem(self) -> str:
+        """Everything to know about it in a failed test: its exit code, or where each of its threads stood; its output.
+
+        Ends it, if it is a Python program that still runs: SIGABRT makes `python()` programs print all stacks.
+        """
+        code = self.process.poll()
+        if code is None:
+            self.send(signal.SIGABRT)
+            self.wait()
+        state = "still running; its threads are below" if code is None else f"exit code {code}"
+        return f"--- {' '.join(self.command[1:])} (pid {self.process.pid}): {state}\n{self.output}"
+
     def __enter__(self) -> Program:
         return self
 
@@ -118,7 +130,7 @@ class Program:
 
 def python(*arguments: str | Path, **env: str) -> Program:
     """A Python program of the project, e.g. python("cmd/apiserver", "--port=0")."""
-    return Program(sys.executable, *arguments, env=environment(**env))
+    return Program(sys.executable, *arguments, env=environment(PYTHONFAULTHANDLER="1", **env))
 
 
 def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
