@@ -319,6 +319,20 @@ _SCALARS = {
     "interface{}": Codec("interface {}", _any, None, lambda value: value is None),
     **{name: _integer(name) for name in _INT_RANGES},
 }
+_SCALAR_KINDS: dict[Any, str] = {
+    _string: "string",
+    _bytes: "string",
+    _bool: "boolean",
+    _float: "numeric",
+    **dict.fromkeys((_time, _microtime, _quantity, _int_or_string), "untyped"),
+}
+
+
+def scalar(codec: Codec) -> str:
+    """ "string", "boolean", "numeric", or "untyped" for what may be several of them; empty for everything else."""
+    return "numeric" if codec.go_name in _INT_RANGES else _SCALAR_KINDS.get(codec.decode, "")
+
+
 _SPECIAL = {
     f"{META_V1}.Time": Codec("v1.Time", _time, None, _never),
     f"{META_V1}.MicroTime": Codec("v1.MicroTime", _microtime, None, _never),

@@ -15,12 +15,13 @@ Json = dict[str, Any]
 
 
 class Node:
-    """How one value merges.
+    """How one value merges, and what it may be.
 
-    kind: "leaf" (scalar or atomic), "struct" (named fields), "map" (any key), "assoc" (list by keys), "set".
+    kind: "leaf" (scalar or atomic), "struct" (named fields), "map" (any key), "assoc" (list by keys), "set", "list"
+    (only inside of an atomic list), "deduced" (no schema). A struct without `elem` has the fields of `fields` only.
     """
 
-    __slots__ = ("defaults", "elem", "fields", "keys", "kind")
+    __slots__ = ("defaults", "elem", "fields", "inside", "keys", "kind", "scalar")
 
     def __init__(
         self,
@@ -30,6 +31,8 @@ class Node:
         elem: Node | None = None,
         keys: tuple[str, ...] = (),
         defaults: Json | None = None,
+        inside: Node | None = None,
+        scalar: str = "",
     ) -> None:
         self.kind = kind
         self.fields = fields if fields is not None else {}
@@ -37,6 +40,10 @@ class Node:
         self.keys = keys
         # Values of keys that an item may leave out.
         self.defaults = defaults or {}
+        # What an atomic value is made of.
+        self.inside = inside
+        # "numeric", "string", "boolean", "untyped" (any of them), or "" for a value that nobody knows.
+        self.scalar = scalar
 
     def child(self, name: str) -> Node:
         """The node of a map entry or struct field; unknown ones merge as their JSON suggests."""
@@ -50,6 +57,7 @@ class Node:
 
 
 LEAF = Node("leaf")
+_SCALARS = {name: Node("leaf", scalar=name) for name in ("numeric", "string", "boolean", "untyped")}
 # A value without schema: objects merge key by key, lists are atomic.
 DEDUCED = Node("deduced")
 DEDUCED.elem = DEDUCED
@@ -67,45 +75,45 @@ def of_struct(package: str, name: str) -> Node:
     """The node of a built-in type."""
     struct = schema.structure(package, name)
     facts = schema.merge_facts(struct.definition) or _EXTRA_FACTS.get(struct.definition, {})
-    if facts.get("") == "atomic":
-        return LEAF
-    node = Node("struct")
+    fields = Node("struct")
+    node = Node("leaf", inside=fields) if facts.get("") == "atomic" else fields
     _BUILDING[package, name] = node
     for field in struct.fields.values():
-        node.fields[field.json] = _of_field(field, package, facts.get(field.json))
+        fields.fields[field.json] = _of_field(field, package, facts.get(field.json))
     return node
 
 
 _BUILDING: dict[tuple[str, str], Node] = {}
 
 
-def _of_element(codec: schema.Codec | None) -> Node:
-    return LEAF if codec is None else _of_type(codec.struct)
-
-
-def _of_type(struct: schema.Struct | None) -> Node:
-    if struct is None:
+def _of_codec(codec: schema.Codec | None) -> Node:
+    if codec is None:
         return LEAF
+    struct = codec.struct
+    if struct is None:
+        scalar = schema.scalar(codec)
+        return _SCALARS[scalar] if scalar else LEAF
     building = _BUILDING.get((struct.package, struct.name))
     return building if building is not None else of_struct(struct.package, struct.name)
 
 
 def _of_field(field: schema.Field, package: str, fact: Any) -> Node:
-    if fact == "atomic" or field.type.endswith("FieldsV1"):
+    if field.type.endswith("FieldsV1"):
         return LEAF
     kind = schema.collection_kind(field.type, package)
+    if kind not in ("map", "list"):
+        node = _of_codec(schema.codec(field.type.lstrip("*"), package))
+        return Node("leaf", inside=node) if fact == "atomic" and node.kind == "struct" else node
+    elem = _of_codec(schema.element(field.type, package))
     if kind == "map":
-        elem = schema.element(field.type, package)
-        return Node("map", elem=_of_element(elem))
-    if kind == "list":
-        if fact == "set":
-            return Node("set", elem=LEAF)
-        if isinstance(fact, list):
-            elem = schema.element(field.type, package)
-            defaults = {key: _KEY_DEFAULTS[key] for key in fact if key in _KEY_DEFAULTS}
-            return Node("assoc", elem=_of_element(elem), keys=tuple(fact), defaults=defaults)
-        return LEAF
-    return _of_type(field.struct)
+        node = Node("map", elem=elem)
+        return Node("leaf", inside=node) if fact == "atomic" else node
+    if fact == "set":
+        return Node("set", elem=elem)
+    if isinstance(fact, list):
+        defaults = {key: _KEY_DEFAULTS[key] for key in fact if key in _KEY_DEFAULTS}
+        return Node("assoc", elem=elem, keys=tuple(fact), defaults=defaults)
+    return Node("leaf", inside=Node("list", elem=elem))
 
 
 _OBJECT_META: list[Node] = []
@@ -120,33 +128,47 @@ def object_meta() -> Node:
 def of_schema(doc: Json | None, root: bool = False) -> Node:
     """The node of a structural schema."""
     if not doc:
-        node = DEDUCED if not root else Node("deduced", elem=DEDUCED)
-    elif doc.get("x-kubernetes-int-or-string"):
-        return LEAF
-    elif doc.get("type") == "array":
+        return DEDUCED if not root else Node("deduced", fields={"metadata": object_meta()}, elem=DEDUCED)
+    if doc.get("x-kubernetes-int-or-string"):
+        return _SCALARS["untyped"]
+    if doc.get("type") == "array":
         return _of_array(doc)
-    elif doc.get("x-kubernetes-map-type") == "atomic":
-        return LEAF
-    elif doc.get("type") == "object" or doc.get("properties") or doc.get("x-kubernetes-preserve-unknown-fields"):
-        fields = {name: of_schema(inner) for name, inner in (doc.get("properties") or {}).items()}
-        more = doc.get("additionalProperties")
-        elem = of_schema(more) if isinstance(more, dict) else DEDUCED
-        node = Node("struct" if fields else "map", fields=fields, elem=elem)
-    else:
-        return LEAF
-    if root:
-        node.fields["metadata"] = object_meta()
-    return node
+    if doc.get("type") != "object" and not doc.get("properties") and not doc.get(_PRESERVE):
+        return _of_scalar(doc)
+    node = _of_object(doc)
+    if root or doc.get("x-kubernetes-embedded-resource"):
+        node.fields.update(apiVersion=_SCALARS["string"], kind=_SCALARS["string"], metadata=object_meta())
+    return Node("leaf", inside=node) if doc.get("x-kubernetes-map-type") == "atomic" else node
+
+
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_JSON_SCALARS = {"integer": "numeric", "number": "numeric", "boolean": "boolean", "string": "string"}
+
+
+def _of_scalar(doc: Json) -> Node:
+    scalar = "untyped" if doc.get("format") == "date-time" else _JSON_SCALARS.get(doc.get("type", ""), "")
+    return _SCALARS[scalar] if scalar else LEAF
+
+
+def _of_object(doc: Json) -> Node:
+    fields = {name: of_schema(inner) for name, inner in (doc.get("properties") or {}).items()}
+    more = doc.get("additionalProperties")
+    if isinstance(more, dict):
+        return Node("struct" if fields else "map", fields=fields, elem=of_schema(more))
+    # An object of which the schema says nothing may have any fields.
+    is_open = more is True or doc.get(_PRESERVE) or not fields
+    return Node("struct" if fields else "map", fields=fields, elem=DEDUCED if is_open else None)
 
 
 def _of_array(doc: Json) -> Node:
     kind = doc.get("x-kubernetes-list-type")
-    items = doc.get("items") if isinstance(doc.get("items"), dict) else {}
+    items: Json = doc["items"] if isinstance(doc.get("items"), dict) else {}
+    elem = of_schema(items)
     if kind == "set":
-        return Node("set", elem=LEAF)
+        return Node("set", elem=elem)
     if kind == "map":
-        properties = (items or {}).get("properties") or {}
+        properties = items.get("properties") or {}
         keys = tuple(doc.get("x-kubernetes-list-map-keys") or ())
         defaults = {key: properties[key]["default"] for key in keys if "default" in properties.get(key, {})}
-        return Node("assoc", elem=of_schema(items), keys=keys, defaults=defaults)
-    return LEAF
+        return Node("assoc", elem=elem, keys=keys, defaults=defaults)
+    return Node("leaf", inside=Node("list", elem=elem))
