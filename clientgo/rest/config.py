@@ -154,6 +154,9 @@ class Config(ContentConfig, TLSClientConfig):
     warning_handler_with_context: WarningHandlerWithContext | None = None
     # Seconds after which a request is given up, watches included; 0 means never.
     timeout: float = 0.0
+    # Seconds of silence after which the connection of a request or a watch, but not of a stream such as a log's, counts
+    # as dead; 0 for the limits of rest/request.py. A healthy watch may well be silent for a minute. Beyond Go.
+    max_silence: float = 0.0
     # Opens the connection to (host, port).
     dial: Callable[[str, int], socket.socket] | None = None
     # From the URL of a request to the URL of its proxy, or None. Without it the environment decides.
@@ -367,7 +370,7 @@ _ANONYMOUS_FIELDS = (
     *(f.name for f in fields(ContentConfig)),
     *("host", "api_path", "insecure", "server_name", "ca_file", "ca_data", "next_protos", "rate_limiter"),
     *("warning_handler", "warning_handler_with_context", "user_agent", "disable_compression", "qps", "burst"),
-    *("timeout", "dial", "proxy"),
+    *("timeout", "max_silence", "dial", "proxy"),
 )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def http_client_for(config: Config) -> http.Client:
     """An HTTP client with the config's security and authentication (Go: HTTPClientFor). Raises ValueError, OSError."""
-    return http.Client(transport_for(config), config.timeout)
+    return http.Client(transport_for(config), config.timeout, config.max_silence)
 
 
 def tls_config_for(config: Config) -> ssl.SSLContext | None:

@@ -8,11 +8,13 @@ cancelling a context or stopping a watch takes milliseconds; and dead peers are 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import http.client
 import os
 import socket
 import ssl
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -417,8 +419,8 @@ class _ResponseBody:
     def read(self) -> bytes:
         try:
             with _translated(self._request, self._exchange):
-                data: bytes = self._raw.read(decode_content=True)
-            return data
+                data: bytes = self._raw.read(decode_content=not self._is_gzip())
+            return _gunzipped(data) if self._is_gzip() else data
         finally:
             self._finish()
 
@@ -433,13 +435,20 @@ class _ResponseBody:
     def _piece_reader(self) -> Callable[[], bytes]:
         """How to read what has arrived: many chunks at once if we may take the connection for ourselves."""
         raw = self._raw
+        if self._is_gzip():
+            return _GzipReader(lambda: bytes(raw.read1(_PIECE, decode_content=False))).read_some
         connection = getattr(getattr(raw, "_fp", None), "fp", None)
         if raw.chunked and "Content-Encoding" not in raw.headers and hasattr(connection, "read1"):
             return _ChunkedReader(connection).read_some
         return lambda: bytes(raw.read1(_PIECE, decode_content=True))
 
-    def set_read_timeout(self, seconds: float | None) -> None:
-        self._exchange.set_timeout(seconds)
+    def _is_gzip(self) -> bool:
+        # Unpacked here and not by urllib3, which takes a stream that breaks off for one that is over.
+        return str(self._raw.headers.get("Content-Encoding", "")).lower() == "gzip"
+
+    def limit_silence(self, seconds: float) -> None:
+        limit = self._request.read_timeout
+        self._exchange.set_timeout(seconds if limit is None else min(seconds, limit))
 
     def abort(self) -> None:
         self._exchange.abort()
@@ -447,6 +456,45 @@ class _ResponseBody:
     def close(self) -> None:
         self._answer.close()
         self._finish()
+
+
+def _gunzipped(data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except EOFError:
+        raise ErrUnexpectedEOF() from None
+    except (OSError, zlib.error) as err:
+        raise ValueError(f"gzip: {err}") from err
+
+
+class _GzipReader:
+    """Unpacks a gzip body as it comes. One that ends before its end is an error, as if the connection had broken."""
+
+    def __init__(self, read_packed: Callable[[], bytes]) -> None:
+        self._read_packed = read_packed
+        # The gzip member being read; a body may have several. None between two.
+        self._member: zlib._Decompress | None = None
+
+    def read_some(self) -> bytes:
+        """What has arrived, at least one byte; b"" at the end. Raises ErrUnexpectedEOF, ValueError."""
+        while packed := self._read_packed():
+            if data := self._unpack(packed):
+                return data
+        if self._member is not None:
+            raise ErrUnexpectedEOF()
+        return b""
+
+    def _unpack(self, packed: bytes) -> bytes:
+        pieces: list[bytes] = []
+        while packed:
+            member = self._member or zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+            try:
+                pieces.append(member.decompress(packed))
+            except zlib.error as err:
+                raise ValueError(f"gzip: {err}") from err
+            self._member = None if member.eof else member
+            packed = member.unused_data
+        return b"".join(pieces)
 
 
 class _ChunkedReader:

@@ -99,8 +99,8 @@ class Body(Protocol):
         """What has arrived, at least one byte, after waiting for it; b"" at the end."""
         ...
 
-    def set_read_timeout(self, seconds: float | None) -> None:
-        """From now on give up with TimeoutError when nothing arrives for so long."""
+    def limit_silence(self, seconds: float) -> None:
+        """From now on give up with TimeoutError when nothing arrives for so long, if not sooner anyway."""
         ...
 
     def abort(self) -> None:
@@ -124,7 +124,7 @@ class BytesBody:
     def read_some(self) -> bytes:
         return next((piece for piece in self._pieces if piece), b"")
 
-    def set_read_timeout(self, seconds: float | None) -> None: ...
+    def limit_silence(self, seconds: float) -> None: ...
 
     def abort(self) -> None:
         self._pieces = iter(())
@@ -165,13 +165,19 @@ class RoundTripperWrapper(RoundTripper, Protocol):
 class Client:
     """Go's http.Client: a round tripper, an overall timeout, and errors that say which request they are about."""
 
-    def __init__(self, transport: RoundTripper, timeout: float = 0.0) -> None:
-        """`timeout` in seconds limits each request, its body included; 0 means no limit."""
+    def __init__(self, transport: RoundTripper, timeout: float = 0.0, max_silence: float = 0.0) -> None:
+        """`timeout` in seconds limits each request, its body included; 0 means no limit.
+
+        `max_silence` lowers the read timeout of requests that have one; 0 leaves it as it is. Beyond Go.
+        """
         self.transport = transport
         self.timeout = timeout
+        self.max_silence = max_silence
 
     def do(self, request: Request) -> Response:
         """Send and wait for the response's headers. Raises URLError; a status code is never an error here."""
+        if self.max_silence > 0 and request.read_timeout is not None:
+            request = replace(request, read_timeout=min(self.max_silence, request.read_timeout))
         try:
             response = self.transport.round_trip(request)
         except URLError:

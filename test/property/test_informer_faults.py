@@ -1,6 +1,21 @@
-"""An informer behind a network that fails at random ends with what the server has, and tells its handlers so.
+"""An informer behind a network that fails at random ends with what the server has, and asks no more than it should.
 
-CLIENTGO_FAULT_SCRIPTS says how many scripts (default 24); the seed of a failing one is in the message.
+Everything is real here, HTTP, sockets and threads, but time runs faster (`SPEED`), so that the pauses are the library's
+own. CLIENTGO_FAULT_SCRIPTS says how many scripts to run for each kind of informer, CLIENTGO_FAULT_SEED with which seed
+to begin; the seed of a failing one is in the message.
+
+How much is too much? All that a reflector does between two pauses of its own is to open a stream, up to three if the
+server calls each too old or ends each too early, to list, to list once more if its version is too old, and to watch:
+`MEANWHILE`. The pauses last at least 0.8 s, and each at least twice as long as the one before, up to 30 s. What else
+leads to a request is
+
+  * a watch that ended after it had brought something: the next one follows at once;
+  * a watch that was silent, but lasted a second: so does the next one;
+  * a request that broke, or whose answer said when to come again: it is repeated after a second or more;
+  * a request over a kept connection that was closed meanwhile: it goes over a new one at once.
+
+So between two pauses of 0.8 s there are no more requests than MEANWHILE, the first and the last kind of these not
+counted, and in a time no more than the pauses allow that fit into it, and one a second, and those.
 """
 
 from __future__ import annotations
@@ -8,41 +23,76 @@ from __future__ import annotations
 import os
 import random
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from faultyproxy import FaultyProxy
+from fasttime import fast_time
+from faultyproxy import (
+    ANSWERS,
+    KINDS,
+    SPOILT,
+    WATCH_ANSWERS,
+    Fault,
+    FaultyProxy,
+    again_and_again,
+    random_script,
+)
 
-from clientgo import context, gentype, rest
+from clientgo import context, features, gentype, rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.features.testing import set_feature_during_test
 from clientgo.testing.apiserver import Environment
 from clientgo.tools import cache
-from clientgo.tools.cache import reflector
+from clientgo.utils.clock import REAL_CLOCK
 
 pytestmark = pytest.mark.shared_server
 
-SCRIPTS = int(os.environ.get("CLIENTGO_FAULT_SCRIPTS", "24"))
-AT_ONCE = 8
-CHANGES = 60
-PATIENCE = 60.0
+SCRIPTS = int(os.environ.get("CLIENTGO_FAULT_SCRIPTS", "8"))
+FIRST_SEED = int(os.environ.get("CLIENTGO_FAULT_SEED", "0"))
+AT_ONCE = 28
+SPEED = 20.0
 CTX = context.background()
+
+# Real seconds: between two changes while a script lasts, until everything has to be in order again afterwards, and of
+# silence after which the informer's client takes a connection for dead.
+PACE = 0.02
+PATIENCE = 60.0
+SILENCE = 0.5
+
+# How many requests may follow each other without a pause, when a pass begins with a stream and when it does not.
+MEANWHILE = {True: 8, False: 3}
+# Seconds: the reflector's first pause and the longest, after how long a time without any the first follows again, and
+# between the attempts of one request.
+FIRST_PAUSE, LONGEST_PAUSE, RESET, REPEAT = 0.8, 30.0, 120.0, 1.0
+# By how much a pause may seem shorter, as a condition may wake a little early.
+SLACK = 0.98
+# Answers after which the same request makes no sense, so that only the reflector may come again.
+FINAL = {*ANSWERS, *WATCH_ANSWERS} - {"429 retry", "503 retry"}
 
 
 @pytest.fixture(scope="module")
 def env() -> Iterator[Environment]:
-    with Environment() as environment:
+    with fast_time(SPEED), Environment() as environment:
         yield environment
 
 
-def maps_client(env: Environment, host: str, namespace: str) -> tuple[rest.RESTClient, Any]:
+@pytest.fixture(params=[True, False], ids=["streaming", "listing"])
+def streaming(request: pytest.FixtureRequest) -> Iterator[bool]:
+    with set_feature_during_test(features.WATCH_LIST_CLIENT, request.param):
+        yield request.param
+
+
+def maps_client(env: Environment, host: str, namespace: str, max_silence: float = 0.0) -> tuple[rest.RESTClient, Any]:
     config = rest.copy_config(env.config)
-    config.host, config.qps = host, -1
+    config.host, config.qps, config.max_silence = host, -1, max_silence
     config.api_path, config.group_version = "/api", corev1.SCHEME_GROUP_VERSION
     client = rest.rest_client_for(config)
     return client, gentype.ClientWithList("configmaps", client, namespace, corev1.ConfigMap, corev1.ConfigMapList)
@@ -52,23 +102,39 @@ class Replayed:
     """What the handlers were told, as state; told nonsense, it says so."""
 
     def __init__(self) -> None:
+        # Guards the rest; notified with each change.
+        self.changed = threading.Condition()
         self.state: dict[str, str] = {}
         self.nonsense: list[str] = []
 
     def on_add(self, obj: Any) -> None:
-        if obj.get_name() in self.state:
-            self.nonsense.append(f"{obj.get_name()} added twice")
-        self.state[obj.get_name()] = obj.get_resource_version()
+        with self._change():
+            if obj.get_name() in self.state:
+                self.nonsense.append(f"{obj.get_name()} added twice")
+            self.state[obj.get_name()] = obj.get_resource_version()
 
     def on_update(self, old: Any, new: Any) -> None:
-        if self.state.get(new.get_name()) != old.get_resource_version():
-            self.nonsense.append(f"{new.get_name()} updated from {old.get_resource_version()}, which it was not")
-        self.state[new.get_name()] = new.get_resource_version()
+        with self._change():
+            if self.state.get(new.get_name()) != old.get_resource_version():
+                self.nonsense.append(f"{new.get_name()} updated from {old.get_resource_version()}, which it was not")
+            self.state[new.get_name()] = new.get_resource_version()
 
     def on_delete(self, obj: Any) -> None:
         name = (obj.obj if isinstance(obj, cache.DeletedFinalStateUnknown) else obj).get_name()
-        if self.state.pop(name, None) is None:
-            self.nonsense.append(f"{name} deleted without having been there")
+        with self._change():
+            if self.state.pop(name, None) is None:
+                self.nonsense.append(f"{name} deleted without having been there")
+
+    def wait_until(self, holds: Callable[[], bool], patience: float) -> bool:
+        """Wait for what can only become true when a handler has been called."""
+        with self.changed:
+            return self.changed.wait_for(holds, patience)
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        with self.changed:
+            yield
+            self.changed.notify_all()
 
 
 def change(maps: Any, dice: random.Random) -> None:
@@ -88,65 +154,143 @@ def change(maps: Any, dice: random.Random) -> None:
             raise
 
 
-def truth(maps: Any) -> dict[str, str]:
-    return {o.get_name(): o.get_resource_version() for o in maps.list(CTX, metav1.ListOptions()).extract_items()}
+def versions(objects: Iterable[Any]) -> dict[str, str]:
+    return {obj.get_name(): obj.get_resource_version() for obj in objects}
 
 
-def run_script(env: Environment, seed: int) -> tuple[str, int]:
-    """One informer through one script: the complaint, or the empty string; and how many connections were spoilt."""
-    namespace, dice = f"faults-{seed}", random.Random(seed)
-    direct_client, direct = maps_client(env, env.config.host, namespace)
-    core = gentype.Client("namespaces", direct_client, "", corev1.Namespace)
-    core.create(
-        CTX,
-        corev1.Namespace(metadata=metav1.ObjectMeta(name=namespace)),
-        metav1.CreateOptions(),
-    )
+@dataclass
+class Story:
+    """An informer behind a proxy, and what must not happen to it."""
+
+    proxy: FaultyProxy
+    direct: Any
+    informer: cache.SharedIndexInformer
+    seen: Replayed
+    streaming: bool
+    began: float
+
+    def settle(self) -> None:
+        """Spoil nothing any more, and wait until the informer has caught up."""
+        self.proxy.calm()
+        expected = versions(self.direct.list(CTX, metav1.ListOptions()).extract_items())
+        stored: dict[str, str] = {}
+
+        def is_equal() -> bool:
+            nonlocal stored
+            stored = versions(self.informer.get_store().list())
+            return stored == expected == self.seen.state
+
+        assert self.seen.wait_until(is_equal, PATIENCE), f"{stored=} {expected=} {self.seen.state=}"
+        assert not self.seen.nonsense
+
+    def check_requests(self) -> None:
+        """Neither too many between two pauses nor in all; see the module."""
+        log, limit = list(self.proxy.log), MEANWHILE[self.streaming]
+        total = run = 1
+        for before, request in pairwise(log):
+            waited = request.at - before.at
+            if waited >= FIRST_PAUSE * SLACK:
+                run = 0
+            is_free = before.reused or (before.brought_events and before.what == "watch")
+            run += not is_free
+            total += not (is_free or (waited >= REPEAT * SLACK and before.fault not in FINAL))
+            assert run <= limit, f"{run} requests without a pause until {request.at - self.began:.2f} s"
+        lasted = REAL_CLOCK.now() - self.began
+        allowed = limit * (1 + pauses(lasted))
+        assert total <= allowed, f"{total} requests in {lasted:.1f} s, {allowed} are allowed"
+
+
+def pauses(seconds: float) -> int:
+    """How many of the reflector's pauses fit into so long a time at most."""
+    number, pause, left = 0, FIRST_PAUSE, seconds
+    while left >= pause * SLACK:
+        left -= pause * SLACK
+        number += 1
+        pause = min(2 * pause, LONGEST_PAUSE)
+    # Each time without a pause that makes them short again costs as much time as several long ones.
+    return number + int(seconds / RESET) * 6
+
+
+@contextmanager
+def story(env: Environment, name: str, script: Iterable[Fault], streaming: bool, in_order: bool) -> Iterator[Story]:
+    """An informer of the config maps in a namespace of its own behind a proxy with this script."""
+    direct_client, direct = maps_client(env, env.config.host, name)
+    namespace = corev1.Namespace(metadata=metav1.ObjectMeta(name=name))
+    gentype.Client("namespaces", direct_client, "", corev1.Namespace).create(CTX, namespace, metav1.CreateOptions())
     parts = urlsplit(env.config.host)
     assert parts.hostname and parts.port
-    with FaultyProxy((parts.hostname, parts.port), seed) as proxy:
-        client, spoilt = maps_client(env, proxy.url, namespace)
+    with FaultyProxy((parts.hostname, parts.port), script) as proxy:
+        client, spoilt = maps_client(env, proxy.url, name, SILENCE)
         source = cache.ListWatch(list_with_context_func=spoilt.list, watch_func_with_context=spoilt.watch)
-        informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+        options = cache.SharedIndexInformerOptions(in_order=in_order)
+        informer = cache.new_shared_index_informer_with_options(source, corev1.ConfigMap(), options)
         seen = Replayed()
-        handlers = cache.ResourceEventHandlerFuncs(
-            add_func=seen.on_add, update_func=seen.on_update, delete_func=seen.on_delete
+        informer.add_event_handler(
+            cache.ResourceEventHandlerFuncs(
+                add_func=seen.on_add, update_func=seen.on_update, delete_func=seen.on_delete
+            )
         )
-        informer.add_event_handler(handlers)
         stop = threading.Event()
         thread = threading.Thread(target=informer.run, args=(stop,), daemon=True)
         thread.start()
         try:
-            for _ in range(CHANGES):
-                change(direct, dice)
-                time.sleep(dice.expovariate(1 / 0.02))
-            proxy.calm()
-            change(direct, dice)
-            expected = truth(direct)
-            deadline = time.monotonic() + PATIENCE
-            while True:
-                stored = {o.get_name(): o.get_resource_version() for o in informer.get_store().list()}
-                if stored == expected == seen.state or time.monotonic() > deadline:
-                    break
-                time.sleep(0.02)
+            yield Story(proxy, direct, informer, seen, streaming, REAL_CLOCK.now())
         finally:
             stop.set()
             thread.join(10)
             client.client.close_idle_connections()
             direct_client.client.close_idle_connections()
-    if thread.is_alive():
-        return f"seed {seed}: the informer did not stop; script {proxy.script}", 0
-    if seen.nonsense or not stored == expected == seen.state:
-        return f"seed {seed}: {seen.nonsense} {stored=} {expected=} {seen.state=}; script {proxy.script}", 0
-    return "", len(proxy.script)
+            assert not thread.is_alive(), "the informer did not stop"
 
 
-def test_informer_survives_random_faults(env, monkeypatch):
-    monkeypatch.setattr(reflector, "_DEFAULT_BACKOFF_INIT", 0.02)
-    monkeypatch.setattr(reflector, "_DEFAULT_BACKOFF_MAX", 0.5)
+def in_parallel(fn: Callable[[Any], None], cases: Iterable[Any]) -> None:
+    """Run `fn` for each case, several at once, and fail with all that went wrong."""
+
+    def complaint(case: Any) -> str:
+        try:
+            fn(case)
+        except Exception as err:
+            return f"{case}: {type(err).__name__}: {err}"
+        return ""
+
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(lambda seed: run_script(env, seed), range(SCRIPTS)))
-    complaints = [complaint for complaint, _ in results if complaint]
-    assert not complaints, f"{len(complaints)} of {SCRIPTS}:\n" + "\n".join(complaints[:5])
-    spoilt = sum(count for _, count in results)
-    assert spoilt > 3 * SCRIPTS, f"only {spoilt} connections were spoilt in {SCRIPTS} scripts"
+        complaints = [found for found in pool.map(complaint, cases) if found]
+    assert not complaints, f"{len(complaints)}:\n" + "\n".join(complaints[:5])
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["RealFIFO", "DeltaFIFO"])
+def test_an_informer_survives_random_faults(env, streaming, in_order):
+    def survive(seed: int) -> None:
+        dice = random.Random(seed)
+        script = random_script(dice)
+        with story(env, f"seed-{seed}-{streaming}-{in_order}".lower(), script, streaming, in_order) as told:
+            try:
+                deadline = REAL_CLOCK.now() + PATIENCE * SPEED
+                while not told.proxy.wait_until_used_up(dice.expovariate(1 / PACE)):
+                    change(told.direct, dice)
+                    assert REAL_CLOCK.now() < deadline, "the script does not end"
+                told.settle()
+                told.check_requests()
+            except AssertionError as err:
+                raise AssertionError(f"{err}\n{script}\n{told.proxy.log}") from err
+
+    in_parallel(survive, range(FIRST_SEED, FIRST_SEED + SCRIPTS))
+
+
+# Every fault at once, and in the midst of an answer; every answer also to the second request on a connection.
+EACH = [Fault(kind, after) for kind in KINDS for after in (0, 2000 if kind in SPOILT else 1)]
+
+
+def test_a_server_that_always_fails_is_not_stormed(env, streaming):
+    def endure(fault: Fault) -> None:
+        name = f"{fault.kind}-{fault.after}-{streaming}".lower().replace(" ", "-")
+        with story(env, name, again_and_again(fault), streaming, True) as told:
+            dice = random.Random(name)
+            end = told.began + 20.0
+            while REAL_CLOCK.now() < end:
+                change(told.direct, dice)
+                told.proxy.wait_until_used_up(PACE * 2)
+            told.settle()
+            told.check_requests()
+
+    in_parallel(endure, EACH)

@@ -1,183 +1,492 @@
-"""A TCP proxy that spoils what a server says: cuts, resets, garbage, refusals, errors and crumbs, as a seed decides."""
+"""A TCP proxy that spoils what an API server says, connection by connection, as a script tells it.
+
+A script is a list of `Fault`s. Each connection takes the next one; when none is left, connections are forwarded as they
+are. Nothing is ever repeated or made up: what gets through is what the server said, up to the point where it is spoilt.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
+import itertools
+import json
 import random
+import re
 import socket
 import struct
 import threading
-import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Self
+from urllib.parse import parse_qs, urlsplit
+
+from clientgo.utils.clock import REAL_CLOCK
 
 _CHUNK = 65536
+_CRUMB = 97
 _PATIENCE = 30.0
-# With what an accepted connection may be met; "honest", after `calm`, only forwards.
-FAULTS = (
-    "honest",
+# How long a delayed answer keeps its client waiting, twice. Real seconds.
+DELAY = 0.05
+# How long nobody listens, in seconds of the clock. Longer than the first pauses of any backoff.
+DOWN = 3.0
+# Bytes that get through before a connection ends on which an answer waits for a request that does not come.
+_PATIENT_BYTES = 8000
+
+
+@dataclass(frozen=True)
+class Fault:
+    """With what one connection is met.
+
+    `after` says when: for what spoils bytes, how many of them get through before; for an answer that the proxy gives
+    itself, how many requests are forwarded before.
+    """
+
+    kind: str
+    after: int = 0
+
+
+@dataclass
+class Seen:
+    """A request that reached the proxy, or a connection that was refused before it could bring one."""
+
+    # Seconds of the clock. Taken before anything is answered, so that what follows a pause comes that much later.
+    at: float
+    # "list", "watch", "stream" (a watch that asks for the initial objects), or "" for none.
+    what: str
+    fault: str
+    # It came over a connection that had served another one; when that breaks, a client may repeat it at once.
+    reused: bool = False
+    # An event, or the beginning of one, was let through in answer.
+    brought_events: bool = False
+
+
+def _status(code: int, reason: str, message: str = "", *headers: str) -> bytes:
+    document = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "reason": reason,
+        "message": message,
+        "code": code,
+    }
+    return _answer(f"{code} {reason}", json.dumps(document), "Content-Type: application/json", *headers)
+
+
+def _answer(status: str, body: str = "", *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "Connection: close", "", body]
+    return "\r\n".join(lines).encode()
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+_EXPIRED = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "code": 410}
+_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+# What the proxy says in the server's place.
+ANSWERS = {
+    "500": _answer("500 Internal Server Error"),
+    "500 status": _status(500, "InternalError", "etcdserver: leader changed"),
+    "502": _answer("502 Bad Gateway", "<html>bad gateway</html>", "Content-Type: text/html"),
+    "503": _answer("503 Service Unavailable", "no endpoints available", "Content-Type: text/plain"),
+    "503 retry": _status(503, "ServiceUnavailable", "shutting down", "Retry-After: 1"),
+    "504": _answer("504 Gateway Timeout"),
+    "504 status": _status(504, "Timeout", "request did not complete within the allotted timeout"),
+    "429": _status(429, "TooManyRequests", "too many requests"),
+    "429 retry": _status(429, "TooManyRequests", "too many requests", "Retry-After: 2"),
+    "410": _status(410, "Expired", "too old resource version"),
+    "html": _answer("200 OK", "<html>Please log in to the hotel's network</html>", "Content-Type: text/html"),
+    "nothing": _answer("200 OK", "", "Content-Type: application/json"),
+}
+# What it says to a watch only; a list then gets the first answer above of the same number.
+WATCH_ANSWERS = {
+    "410 event": _STREAM + b"\r\n" + _chunk(json.dumps({"type": "ERROR", "object": _EXPIRED}).encode() + b"\n"),
+}
+REFUSALS = ("refuse", "down")
+SPOILT = (
     "close",
     "reset",
+    "mid line",
     "garbage",
-    "stall",
     "crumbs",
-    "refuse",
-    "unavailable",
-    "too many",
-    "gone",
-    "html",
+    "delay",
+    "drop",
+    "half open",
+    "short headers",
+    "long length",
+    "short length",
+    "short gzip",
 )
-_ANSWERS = {
-    "unavailable": ("503 Service Unavailable", "", ""),
-    "too many": ("429 Too Many Requests", "Retry-After: 0\r\n", ""),
-    "gone": (
-        "410 Gone",
-        "Content-Type: application/json\r\n",
-        '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Expired","code":410}',
-    ),
-    "html": (
-        "200 OK",
-        "Content-Type: text/html\r\n",
-        "<html>Please log in to the hotel's network</html>",
-    ),
-}
+KINDS = (*SPOILT, *REFUSALS, *ANSWERS, *WATCH_ANSWERS)
+
+
+def random_script(dice: random.Random) -> list[Fault]:
+    """A few spells of bad weather, each of which spoils one to three connections in a row."""
+    script: list[Fault] = []
+    for _ in range(dice.randint(3, 5)):
+        kind = dice.choice(KINDS)
+        for _ in range(dice.choice((1, 1, 1, 2, 3))):
+            # Mostly in the middle of something, sometimes before the first byte.
+            after = int(dice.expovariate(1 / 3000)) if kind in SPOILT else dice.randrange(2)
+            script.append(Fault(kind, after))
+    return script
 
 
 class FaultyProxy:
-    """Forwards connections on a loopback port to `target`, each with a fault that `seed` decides, until `calm`.
+    """Forwards connections on a loopback port to `target`, as `script` tells, until that is used up or `calm` called.
 
-    A context manager; leaving it closes all connections and joins its threads. `script` tells afterwards which faults
-    were met, in order.
+    A context manager; leaving it closes all connections and joins its threads. `log` has every request, in order.
     """
 
-    def __init__(self, target: tuple[str, int], seed: int) -> None:
+    def __init__(self, target: tuple[str, int], script: Iterable[Fault]) -> None:
         self._target = target
-        self._random = random.Random(seed)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        # Guards _sockets and _threads.
+        self._script = iter(script)
+        # Holds the port while nobody listens.
+        self._reservation = _bound_socket(0)
+        self._address = self._reservation.getsockname()
+        self._listener = self._listen()
+        # Guards the four below.
         self._lock = threading.Lock()
-        self._sockets: list[socket.socket] = []
+        self._sockets: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
+        self._closed = False
+        self.log: list[Seen] = []
+        # Set when nothing is to be spoilt any more; ends all pauses.
         self._calm = threading.Event()
-        self.script: list[tuple[str, int]] = []
+        self._used_up = threading.Event()
 
     @property
     def url(self) -> str:
         """The http URL of the proxy."""
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        return f"http://127.0.0.1:{self._address[1]}"
+
+    def wait_until_used_up(self, timeout: float) -> bool:
+        """Wait until a connection has come for which the script had no fault left; False when time ran out."""
+        return self._used_up.wait(timeout)
 
     def calm(self) -> None:
         """Connections from now on are forwarded as they are, and all open ones end."""
         self._calm.set()
-        self._end_all()
+        with self._lock:
+            for sock in self._sockets:
+                _shut_down(sock)
 
     def __enter__(self) -> Self:
         self._start(self._accept)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._calm.set()
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._end_all()
         with self._lock:
-            threads = list(self._threads)
-        for thread in threads:
+            self._closed = True
+            _shut_down(self._listener)
+        self.calm()
+        for thread in list(self._threads):
             thread.join(_PATIENCE)
             assert not thread.is_alive(), thread
+        self._reservation.close()
 
-    def _end_all(self) -> None:
-        with self._lock:
-            for sock in self._sockets:
-                with contextlib.suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
-
-    def _start(self, fn: object, *args: object) -> None:
-        thread = threading.Thread(target=fn, args=args, name="faulty proxy", daemon=True)  # type: ignore[arg-type]
+    def _start(self, fn: Callable[..., None], *args: object) -> threading.Thread:
+        thread = threading.Thread(target=fn, args=args, name="faulty proxy", daemon=True)
         with self._lock:
             self._threads.append(thread)
         thread.start()
+        return thread
+
+    def _listen(self) -> socket.socket:
+        listener = _bound_socket(self._address[1])
+        listener.listen(64)
+        return listener
 
     def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
+        while True:
+            try:
                 client, _ = self._listener.accept()
-                fault, after = "honest", 0
-                if not self._calm.is_set():
-                    # Mostly in the middle of something, sometimes before the first byte.
-                    fault, after = (
-                        self._random.choice(FAULTS),
-                        int(self._random.expovariate(1 / 3000)),
-                    )
-                    self.script.append((fault, after))
-                self._start(self._serve, client, fault, after)
-
-    def _serve(self, client: socket.socket, fault: str, after: int) -> None:
-        with client:
-            if fault == "refuse":
+            except OSError:
+                self._listener.close()
+                return
+            fault = self._next_fault()
+            if fault is None or fault.kind not in REFUSALS:
+                self._start(_Connection(self, client, fault).serve)
+                continue
+            self.note("", fault)
+            if fault.kind == "down":
+                self._listener.close()
+            with client:
                 _reset_at_close(client)
+            if fault.kind == "down" and not self._listen_again():
                 return
-            if fault in _ANSWERS:
-                with contextlib.suppress(OSError):
-                    client.recv(_CHUNK)
-                    status, headers, body = _ANSWERS[fault]
-                    text = (
-                        f"HTTP/1.1 {status}\r\n{headers}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
-                    )
-                    client.sendall(text.encode())
-                return
-            with contextlib.suppress(OSError), socket.create_connection(self._target) as server:
-                with self._lock:
-                    self._sockets += [client, server]
+
+    def _next_fault(self) -> Fault | None:
+        fault = None if self._calm.is_set() else next(self._script, None)
+        if fault is None:
+            self._used_up.set()
+        return fault
+
+    def _listen_again(self) -> bool:
+        """Come back after a while; whether anybody still wants that."""
+        self.pause(DOWN)
+        with self._lock:
+            if not self._closed:
+                self._listener = self._listen()
+            return not self._closed
+
+    # ---- for the connections
+
+    def pause(self, seconds: float) -> None:
+        """Wait for so long, in seconds of the clock, or until the proxy is calm."""
+        waiting = threading.Condition()
+        deadline = REAL_CLOCK.now() + seconds
+        with waiting:
+            while not self._calm.is_set() and (left := deadline - REAL_CLOCK.now()) > 0:
+                REAL_CLOCK.wait(waiting, min(left, 0.5))
+
+    def calmed_within(self, real_seconds: float) -> bool:
+        return self._calm.wait(real_seconds)
+
+    def note(self, what: str, fault: Fault | None, reused: bool = False) -> Seen:
+        seen = Seen(REAL_CLOCK.now(), what, fault.kind if fault is not None else "honest", reused)
+        with self._lock:
+            self.log.append(seen)
+        return seen
+
+    @contextlib.contextmanager
+    def keeping(self, sock: socket.socket) -> Iterator[None]:
+        """While this lasts `calm` ends the connection; then the socket is closed."""
+        with self._lock:
+            self._sockets.add(sock)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._sockets.discard(sock)
+            sock.close()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(self._target)
+
+
+class _Connection:
+    """One connection of a client: reads its requests, while a second thread brings the server's answers."""
+
+    def __init__(self, proxy: FaultyProxy, client: socket.socket, fault: Fault | None) -> None:
+        self._proxy = proxy
+        self._client = client
+        self._server: socket.socket | None = None
+        self._fault = fault
+        # The request that is being answered.
+        self._seen = Seen(0.0, "", "")
+
+    def serve(self) -> None:
+        with self._proxy.keeping(self._client), contextlib.suppress(OSError):
+            self._server = self._proxy.connect()
+            with self._proxy.keeping(self._server):
+                answering = threading.Thread(target=self._answer, name="faulty proxy", daemon=True)
+                answering.start()
                 try:
-                    upward = threading.Thread(target=_pump, args=(client, server), name="faulty proxy", daemon=True)
-                    upward.start()
-                    try:
-                        self._downward(server, client, fault, after)
-                    finally:
-                        with contextlib.suppress(OSError):
-                            server.shutdown(socket.SHUT_RDWR)
-                        with contextlib.suppress(OSError):
-                            # What ends a reset connection is the close, once nobody reads from it any more.
-                            client.shutdown(socket.SHUT_RD if fault == "reset" else socket.SHUT_RDWR)
-                        upward.join(_PATIENCE)
+                    self._forward_requests(self._server)
                 finally:
-                    with self._lock:
-                        self._sockets.remove(client)
-                        self._sockets.remove(server)
+                    _shut_down(self._server)
+                    answering.join(_PATIENCE)
 
-    def _downward(self, server: socket.socket, client: socket.socket, fault: str, after: int) -> None:
-        left = after
+    def _forward_requests(self, server: socket.socket) -> None:
+        for number, head in enumerate(_request_heads(self._client)):
+            what = _what_is_asked(head)
+            answer = self._own_answer(what, number)
+            is_spoilt = self._fault is not None and (self._fault.kind in SPOILT or answer is not None)
+            self._seen = self._proxy.note(what, self._fault if is_spoilt else None, reused=number > 0)
+            if answer is not None:
+                self._client.sendall(answer)
+                _shut_down(self._client)
+                return
+            server.sendall(head)
+
+    def _own_answer(self, what: str, number: int) -> bytes | None:
+        """What the proxy says itself to the request with this number on the connection; None when it forwards it."""
+        fault = self._fault
+        if fault is None or fault.kind in SPOILT or number < fault.after:
+            return None
+        if fault.kind in WATCH_ANSWERS and what != "list":
+            return WATCH_ANSWERS[fault.kind]
+        return ANSWERS.get(fault.kind) or ANSWERS[fault.kind.split()[0]]
+
+    # ---- the answers
+
+    def _answer(self) -> None:
+        assert self._server is not None
+        try:
+            with contextlib.suppress(OSError):
+                self._spoil(self._server)
+        finally:
+            # What ends a reset connection is the close, once nobody reads from it any more.
+            is_reset = self._fault is not None and self._fault.kind == "reset"
+            _shut_down(self._client, socket.SHUT_RD if is_reset else socket.SHUT_RDWR)
+
+    def _spoil(self, server: socket.socket) -> None:
+        fault = self._fault
+        if fault is None:
+            self._let_through(server, None)
+        elif fault.kind in _SPOILERS:
+            _SPOILERS[fault.kind](self, server, fault.after)
+        else:  # an answer of the proxy's own comes with a later request
+            self._let_through(server, _PATIENT_BYTES)
+
+    def _let_through(self, server: socket.socket, limit: int | None, crumb: int = _CHUNK) -> bytes:
+        """Forward `limit` bytes, or all; what arrived together with the last one and did not get through."""
+        left = limit
         while data := server.recv(_CHUNK):
-            if fault == "honest":
-                client.sendall(data)
-                continue
-            if fault == "crumbs":
-                for start in range(0, min(len(data), left), 97):
-                    client.sendall(data[start : min(start + 97, left)])
-                    time.sleep(0.0002)
-            else:
-                client.sendall(data[:left])
-            if len(data) < left:
+            passed = data[:left]
+            if b'{"type":' in passed:
+                self._seen.brought_events = True
+            self._send(passed, crumb)
+            if left is not None:
+                if len(data) > left:
+                    return data[left:]
                 left -= len(data)
-                continue
-            if fault == "reset":
-                _reset_at_close(client)
-            elif fault == "garbage":
-                client.sendall(b'\x00\xff{"type":"MODIFIED"\r\n\r\nHTTP/1.1 200 OK\r\n')
-            elif fault == "stall":
-                self._calm.wait(0.2)
-            return
+        return b""
+
+    def _send(self, data: bytes, crumb: int = _CHUNK) -> None:
+        for start in range(0, len(data), crumb):
+            self._client.sendall(data[start : start + crumb])
+
+    def _close(self, server: socket.socket, after: int) -> None:
+        self._let_through(server, after)
+
+    def _reset(self, server: socket.socket, after: int) -> None:
+        self._let_through(server, after)
+        _reset_at_close(self._client)
+
+    def _mid_line(self, server: socket.socket, after: int) -> None:
+        rest = self._let_through(server, after)
+        self._send(rest[: (len(rest) + 1) // 2])
+
+    def _garbage(self, server: socket.socket, after: int) -> None:
+        self._let_through(server, after)
+        self._send(b'\x00\xff{"type":"MODIFIED"\r\n\r\nHTTP/1.1 200 OK\r\n')
+
+    def _crumbs(self, server: socket.socket, after: int) -> None:
+        self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._let_through(server, after + 500, _CRUMB)
+
+    def _delay(self, server: socket.socket, after: int) -> None:
+        self._proxy.calmed_within(DELAY)
+        rest = self._let_through(server, after)
+        self._proxy.calmed_within(DELAY)
+        self._send(rest)
+        self._let_through(server, after)
+
+    def _drop(self, server: socket.socket, after: int) -> None:
+        self._let_through(server, after)
+        swallowed = 0
+        while swallowed < 1000 and (data := server.recv(_CHUNK)):
+            swallowed += len(data)
+
+    def _half_open(self, server: socket.socket, after: int) -> None:
+        self._let_through(server, after)
+        while server.recv(_CHUNK):  # until the client gives up
+            pass
+
+    def _short_headers(self, server: socket.socket, after: int) -> None:
+        head, _ = _response_head(server)
+        lines = head.splitlines(keepends=True)[:-1]
+        self._send(b"".join(lines[: 1 + after % len(lines)]))
+
+    def _long_length(self, server: socket.socket, after: int) -> None:
+        head, body = _whole_response(server)
+        if body is None:
+            self._send(head + b"ffff\r\n\n")
+        else:
+            self._send(_with_length(head, len(body) + 1 + after) + body)
+
+    def _short_length(self, server: socket.socket, after: int) -> None:
+        head, body = _whole_response(server)
+        if body is None:
+            self._send(head + b"1\r\n\n\n")
+        else:
+            self._send(_with_length(head, len(body) - 1 - after % len(body)) + body)
+
+    def _short_gzip(self, server: socket.socket, after: int) -> None:
+        """A body that is whole as far as HTTP can tell, and breaks off in the middle of its gzip stream."""
+        head, body = _whole_response(server)
+        packed = gzip.compress(b"\n" * 2000 if body is None else body)
+        packed = packed[: len(packed) - 1 - after % len(packed)]
+        head = head.replace(b"\r\n", b"\r\nContent-Encoding: gzip\r\n", 1)
+        if body is None:
+            self._send(head + (_chunk(packed) if packed else b"") + b"0\r\n\r\n")
+        else:
+            self._send(_with_length(head, len(packed)) + packed)
 
 
-def _pump(source: socket.socket, sink: socket.socket) -> None:
+_SPOILERS: dict[str, Callable[[_Connection, socket.socket, int], None]] = {
+    kind: getattr(_Connection, f"_{kind.replace(' ', '_')}") for kind in SPOILT
+}
+
+
+def _request_heads(sock: socket.socket) -> Iterator[bytes]:
+    """Requests without a body, as lists and watches are."""
+    buffered = b""
+    while data := sock.recv(_CHUNK):
+        buffered += data
+        while (end := buffered.find(b"\r\n\r\n") + 4) >= 4:
+            yield buffered[:end]
+            buffered = buffered[end:]
+
+
+def _what_is_asked(head: bytes) -> str:
+    query = parse_qs(urlsplit(head.split(b" ", 2)[1].decode()).query)
+    if "watch" not in query:
+        return "list"
+    return "stream" if "sendInitialEvents" in query else "watch"
+
+
+def _response_head(server: socket.socket) -> tuple[bytes, bytes]:
+    """The head of the next response, and what came with it of the body."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        data = server.recv(_CHUNK)
+        if not data:
+            raise ConnectionError("the server is gone")
+        received += data
+    end = received.index(b"\r\n\r\n") + 4
+    return received[:end], received[end:]
+
+
+def _whole_response(server: socket.socket) -> tuple[bytes, bytes | None]:
+    """Head and body of the next response; of a stream, which has no end, the head only."""
+    head, body = _response_head(server)
+    length = re.search(rb"(?i)content-length: *(\d+)", head)
+    if length is None:
+        return head, None
+    while len(body) < int(length[1]):
+        data = server.recv(_CHUNK)
+        if not data:
+            raise ConnectionError("the server is gone")
+        body += data
+    return head, body
+
+
+def _with_length(head: bytes, length: int) -> bytes:
+    return re.sub(rb"(?i)content-length: *\d+", b"Content-Length: %d" % length, head)
+
+
+def _bound_socket(port: int) -> socket.socket:
+    sock = socket.socket()
+    # Several sockets may be bound to the port; those that do not listen only keep it.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    sock.bind(("127.0.0.1", port))
+    return sock
+
+
+def _shut_down(sock: socket.socket, how: int = socket.SHUT_RDWR) -> None:
     with contextlib.suppress(OSError):
-        while data := source.recv(_CHUNK):
-            sink.sendall(data)
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_WR)
+        sock.shutdown(how)
 
 
 def _reset_at_close(sock: socket.socket) -> None:
     """Let the socket end with RST instead of FIN."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def again_and_again(fault: Fault) -> Iterator[Fault]:
+    """A script that never ends."""
+    return itertools.repeat(fault)

@@ -116,7 +116,7 @@ class Decoder:
         self._last = obj
         if event_type is EventType.BOOKMARK and not self._expects_bookmarks and not _ends_initial_events(obj):
             self._expects_bookmarks = True
-            self._body.set_read_timeout(SILENCE_AFTER_BOOKMARK)
+            self._body.limit_silence(SILENCE_AFTER_BOOKMARK)
         return Event(event_type, obj)
 
     def _not_an_event(self, document: Any) -> Exception:

@@ -179,7 +179,7 @@ class SystemTime:
     """The computer's time: the wall clock at the start of the process, moved on by the monotonic clock.
 
     All timers share one daemon thread, "clock-timers"; it starts with the first timer and ends with the last.
-    A subclass that overrides `now` and waits virtually gets timers in its own time.
+    A subclass that overrides `now` and `wait` gets timers in its own time.
 
     Invariants (`_check`): `_live` counts the heap's entries that still have a function; while there is one, the thread
     runs; cancelled entries are at most half of a large heap.
@@ -243,7 +243,7 @@ class SystemTime:
                     continue
                 remaining = call.when - self.now()
                 if remaining > 0:
-                    self._changed.wait(remaining)
+                    self.wait(self._changed, remaining)
                     continue
                 heapq.heappop(self._heap)
                 fn, call.fn = call.fn, None

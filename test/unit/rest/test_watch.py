@@ -119,7 +119,7 @@ def test_a_bookmark_shows_that_silence_means_a_dead_connection():
     timeouts: list[float | None] = []
 
     class Body(BytesBody):
-        def set_read_timeout(self, seconds: float | None) -> None:
+        def limit_silence(self, seconds: float) -> None:
             timeouts.append(seconds)
 
     end_of_list = {"annotations": {"k8s.io/initial-events-end": "true"}}
