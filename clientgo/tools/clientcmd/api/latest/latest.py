@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import re
+from typing import Any, ClassVar, cast
 
 import yaml
 
@@ -16,23 +18,51 @@ OLDEST_VERSION = "v1"
 VERSIONS = ["v1"]
 
 
+# What Go's YAML library takes for something else than a text: (tag, pattern, first characters). PyYAML has other rules.
+_NOT_A_TEXT = (
+    ("bool", r"(?:y|Y|n|N|[Yy]es|YES|[Nn]o|NO|[Tt]rue|TRUE|[Ff]alse|FALSE|[Oo]n|ON|[Oo]ff|OFF)$", "yYnNtTfFoO"),
+    ("int", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]*|[1-9][0-9_]*)$", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
+    ("float", r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", "-+."),
+    ("null", r"(?:~|null|Null|NULL)$", "~nN"),
+    ("null", r"$", ("",)),
+    ("merge", r"<<$", "<"),
+)
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML as JSON knows it: a timestamp is a text."""
+    """YAML as Go reads it: a timestamp is a text, as are minutes and seconds."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012
+    bool_values: ClassVar[dict[str, bool]] = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+class _Dumper(yaml.SafeDumper):
+    """YAML with quotes around every text that Go or Python would take for something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def choose_scalar_style(self) -> Any:
+        """As kubectl writes: "y" for what would not be a text without quotes, 'a: b' for what would not be YAML."""
+        style, event = super().choose_scalar_style(), cast(yaml.ScalarEvent, self.event)
+        return '"' if style == "'" and not event.implicit[0] else style
+
+
+for _tag, _pattern, _first in _NOT_A_TEXT:
+    for _class in (_Loader, _Dumper):
+        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
+# Outside of the keys of a map this is a text like any other.
+_Loader.add_constructor("tag:yaml.org,2002:merge", yaml.SafeLoader.construct_yaml_str)  # type: ignore[type-var]
 
 
 class _Codec:
     """YAML or JSON of version v1."""
 
     def decode(self, data: bytes) -> Config:
-        """The config in a file's content. Raises ValueError; never with a value of the file in it."""
+        """The config in a file's first document. Raises ValueError; never with a value of the file in it."""
         try:
-            document = yaml.load(data, Loader=_Loader)  # a SafeLoader
+            document = next(yaml.load_all(data, Loader=_Loader), None)  # a SafeLoader
         except (yaml.YAMLError, UnicodeDecodeError) as err:
             raise ValueError(_yaml_problem(err)) from None
         if document is None:
@@ -46,8 +76,9 @@ class _Codec:
 
     def encode(self, config: Config) -> bytes:
         """The config as YAML, with sorted keys."""
-        text: Any = yaml.safe_dump(to_document(config), sort_keys=True, allow_unicode=True, default_flow_style=False)
-        return bytes(text, "utf-8")
+        document = to_document(config)
+        text: str = yaml.dump(document, Dumper=_Dumper, allow_unicode=True, default_flow_style=False, width=math.inf)
+        return text.encode()
 
 
 # What Go's parser says where PyYAML has other words.
