@@ -48,6 +48,8 @@ class Answer:
     chunks: Iterable[bytes] | None = None
     # Say so many bytes are coming, whatever comes.
     claimed_length: int | None = None
+    # Sent as it is in place of everything else; the connection is closed behind it.
+    raw: bytes | None = None
     # Close the connection without saying anything, or after what was sent, without the last chunk.
     hang_up: bool = False
 
@@ -159,6 +161,9 @@ def _read_request(stream: Any, number: int) -> Received | None:
 
 def _send(sock: socket.socket, answer: Answer) -> bool:
     """Send the answer; whether the connection may serve another request."""
+    if answer.raw is not None:
+        sock.sendall(answer.raw)
+        return False
     if answer.hang_up and answer.chunks is None and not answer.body:
         return False
     headers = dict(answer.headers)
