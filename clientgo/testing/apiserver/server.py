@@ -19,6 +19,7 @@ from clientgo.testing.apiserver import (
     crd,
     decoding,
     errors,
+    eviction,
     http,
     negotiation,
     openapi,
@@ -377,7 +378,7 @@ class Server:
         if name == "binding":
             return subresources.binding(self, call)
         if name == "eviction":
-            return subresources.eviction(self, call)
+            return eviction.evict(self, call)
         if name == "token":
             return subresources.token(self, call)
         verbs: dict[str, Callable[[Call], Response]] = {

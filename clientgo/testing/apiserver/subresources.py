@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clientgo.testing.apiserver import decoding, errors, http, schema, validation
+from clientgo.testing.apiserver import decoding, errors, http, schema
 from clientgo.testing.apiserver.auth import AUTHENTICATED, User
 from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.decoding import APPLY_PATCH
 from clientgo.testing.apiserver.documents import render
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.jsonio import copy
-from clientgo.testing.apiserver.options import DeleteOptions, WriteOptions
+from clientgo.testing.apiserver.options import WriteOptions
 from clientgo.testing.apiserver.printers import selector_text
 from clientgo.testing.apiserver.rbac import Attributes
 from clientgo.testing.apiserver.storage import Stored
@@ -187,32 +187,6 @@ def binding(server: Server, call: Call) -> http.Response:
     return render(
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, call.form, 201
     )
-
-
-def eviction(server: Server, call: Call) -> http.Response:
-    """POST pods/NAME/eviction: a delete that respects disruption budgets."""
-    rest = server.rest
-    doc = decoding.read_body(call)
-    current = rest.store.get(call.resource.storage, call.key)
-    if current is None:
-        raise call.not_found()
-    labels = current.obj["metadata"].get("labels") or {}
-    for stored in rest.store.list("policy/poddisruptionbudgets", f"{call.namespace}/")[1]:
-        selector = (stored.obj.get("spec") or {}).get("selector")
-        if not selector or not validation.selector_matches(selector, labels):
-            continue
-        if (stored.obj.get("status") or {}).get("disruptionsAllowed", 0) <= 0:
-            text = "Cannot evict pod as it would violate the pod's disruption budget."
-            raise ApiError(429, "TooManyRequests", text, {})
-    options = DeleteOptions(call.request, doc.get("deleteOptions") or {})
-    rest.retry(call, lambda now: rest.delete_object(call, now, options) if now else _gone(call), options)
-    return render(
-        {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, call.form, 201
-    )
-
-
-def _gone(call: Call) -> tuple[Stored, bool]:
-    raise call.not_found()
 
 
 def pod_streams(server: Server, call: Call) -> http.Response:

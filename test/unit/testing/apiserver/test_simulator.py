@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from apiclient import eventually
 
 from clientgo import context, kubernetes
 from clientgo.api.apps import v1 as appsv1
+from clientgo.api.policy import v1 as policyv1
+from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.simulator import REVISION, Simulator
-from clientgo.utils.clock import REAL_CLOCK
 
 CTX = context.background()
 
@@ -33,16 +34,6 @@ def deployment(replicas: int, image: str = "example.com/web:1", **spec: Any) -> 
     template = {"metadata": {"labels": labels}, "spec": pod}
     doc = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template, **spec}
     return appsv1.Deployment.from_dict({"metadata": {"name": "web"}, "spec": doc})
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Ask until it holds; every answer is a request, so nothing spins."""
-    clock, wakeup = REAL_CLOCK, threading.Condition()
-    end = clock.now() + 30
-    while not condition():
-        assert clock.now() < end, "did not happen"
-        with wakeup:
-            clock.wait(wakeup, 0.02)
 
 
 def rolled_out(client: Any, replicas: int) -> Callable[[], bool]:
@@ -122,3 +113,80 @@ def test_conditions_tell_availability_and_progress(client: Any) -> None:
 
     eventually(lambda: ("Progressing", "NewReplicaSetAvailable") in reasons())
     assert ("Available", "MinimumReplicasAvailable") in reasons()
+
+
+def test_a_replica_set_carries_the_annotations_and_sizes_of_its_deployment(client: Any) -> None:
+    deployments = client.apps_v1().deployments("default")
+    deployments.create(CTX, deployment(4))
+    eventually(rolled_out(client, 4))
+    patch = {"metadata": {"annotations": {"kubernetes.io/change-cause": "first", "mine": "too"}}}
+    deployments.patch(CTX, "web", "application/merge-patch+json", json.dumps(patch).encode())
+
+    def annotations() -> dict[str, str]:
+        (rs,) = client.apps_v1().replica_sets("default").list(CTX, metav1.ListOptions()).items
+        return dict(rs.metadata.annotations)
+
+    prefix = "deployment.kubernetes.io"
+    wanted = {f"{prefix}/revision": "1", f"{prefix}/desired-replicas": "4", f"{prefix}/max-replicas": "5"}
+    eventually(lambda: annotations() == {**wanted, "kubernetes.io/change-cause": "first", "mine": "too"})
+
+
+def test_events_tell_the_story_of_a_pod(client: Any) -> None:
+    client.apps_v1().deployments("default").create(CTX, deployment(1))
+    eventually(rolled_out(client, 1))
+
+    def story() -> set[tuple[str, str]]:
+        events = client.core_v1().events("default").list(CTX, metav1.ListOptions()).items
+        return {(event.involved_object.kind, event.reason) for event in events}
+
+    pod = {("Pod", reason) for reason in ("Scheduled", "Pulled", "Created", "Started")}
+    eventually(lambda: story() == {("Deployment", "ScalingReplicaSet"), ("ReplicaSet", "SuccessfulCreate"), *pod})
+
+
+def budget(**spec: Any) -> policyv1.PodDisruptionBudget:
+    doc = {"selector": {"matchLabels": {"app": "web"}}, **spec}
+    return policyv1.PodDisruptionBudget.from_dict({"metadata": {"name": "guard"}, "spec": doc})
+
+
+def numbers(client: Any) -> tuple[int, int, int, int]:
+    status = client.policy_v1().pod_disruption_budgets("default").get(CTX, "guard").status
+    return status.expected_pods, status.desired_healthy, status.current_healthy, status.disruptions_allowed
+
+
+@pytest.mark.parametrize(
+    ("spec", "wanted"),
+    [
+        ({"minAvailable": 2}, (3, 2, 3, 1)),
+        ({"minAvailable": "50%"}, (3, 2, 3, 1)),
+        ({"maxUnavailable": 1}, (3, 2, 3, 1)),
+        ({"maxUnavailable": "50%"}, (3, 1, 3, 2)),
+        ({"minAvailable": 4}, (3, 4, 3, 0)),
+    ],
+)
+def test_a_budget_counts_its_pods(client: Any, spec: dict[str, Any], wanted: tuple[int, int, int, int]) -> None:
+    client.apps_v1().deployments("default").create(CTX, deployment(3))
+    client.policy_v1().pod_disruption_budgets("default").create(CTX, budget(**spec))
+    eventually(lambda: numbers(client) == wanted)
+
+
+def test_evictions_keep_to_the_budget_until_new_pods_are_ready(client: Any) -> None:
+    client.apps_v1().deployments("default").create(CTX, deployment(3))
+    client.policy_v1().pod_disruption_budgets("default").create(CTX, budget(minAvailable=2))
+    evictions = client.policy_v1().evictions("default")
+    pods = client.core_v1().pods("default")
+    eventually(lambda: numbers(client) == (3, 2, 3, 1))
+    first = {pod.metadata.name for pod in pods.list(CTX, metav1.ListOptions()).items}
+
+    def evicted(name: str) -> bool:
+        try:
+            evictions.evict(CTX, policyv1.Eviction.from_dict({"metadata": {"name": name, "namespace": "default"}}))
+        except errors.StatusError as err:
+            assert errors.is_too_many_requests(err)
+            assert numbers(client)[2] >= 2
+            return False
+        return True
+
+    for name in sorted(first):
+        eventually(lambda name=name: evicted(name))  # type: ignore[misc]
+    eventually(lambda: numbers(client) == (3, 2, 3, 1))
+    assert not first & {pod.metadata.name for pod in pods.list(CTX, metav1.ListOptions()).items}
