@@ -148,6 +148,7 @@ def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(prog="pod-controller", allow_abbrev=False)
+    parser.add_argument("-help", action="help", help=argparse.SUPPRESS)
     parser.add_argument("-kubeconfig", "--kubeconfig", default="", help="absolute path to the kubeconfig file")
     parser.add_argument("-master", "--master", default="", help="master url")
     klog.add_flags(parser)

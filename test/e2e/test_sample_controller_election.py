@@ -90,7 +90,13 @@ class Replicas:
         """Who says to have synced the Foo, once its Deployment and its status are there."""
         eventually(f"the status of {name}", lambda: "status" in self.foos.get(CTX, name, metav1.GetOptions()).to_dict())
         sentence = f'"Successfully synced" objectName="default/{name}"'
-        return [program for program in self.programs if sentence in program.output]
+
+        def saying() -> list[Program]:
+            return [program for program in self.programs if sentence in program.output]
+
+        # They say so after they have written the status.
+        eventually(f"the log line about {name}", saying)
+        return saying()
 
     def deployments(self) -> list[Any]:
         return list(self.kube.apps_v1().deployments("default").list(CTX).items)
@@ -104,7 +110,7 @@ def replicas() -> Iterator[Replicas]:
 
 def synced_by_one(replicas: Replicas, name: str) -> Program:
     replicas.make(name)
-    (program,) = eventually(f"the log line about {name}", lambda: replicas.who_synced(name))  # type: ignore[misc]
+    (program,) = replicas.who_synced(name)
     return program
 
 
