@@ -47,7 +47,7 @@ class _Turn:
     The outcome is written under the lock of the channel that completed it.
     """
 
-    __slots__ = ("_claim", "_gate", "case", "ok", "value")
+    __slots__ = ("_claim", "_gate", "case", "finished", "ok", "value")
 
     def __init__(self) -> None:
         self._claim = threading.Lock()
@@ -57,16 +57,18 @@ class _Turn:
         self.case = -1
         self.value: Any = None
         self.ok = False
+        self.finished = False
 
     def claim(self) -> bool:
         return self._claim.acquire(blocking=False)
 
     def finish(self, case: int, value: Any, ok: bool) -> None:
         self.case, self.value, self.ok = case, value, ok
+        self.finished = True
         self._open()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Block until finished; once only."""
+        """Block until finished. Not to be called when it is: the gate lets one through, once."""
         assert timeout is None
         return self._gate.acquire()
 
@@ -313,22 +315,31 @@ def select(cases: Sequence[Case], timeout: float | None = None, default: bool = 
     chosen = _take_ready(cases)
     if chosen is not None:
         return chosen
-    # Look again with all channels locked, so that what becomes ready from now on finds the waiters.
     operations = [_operation(case) for case in cases]
     channels = sorted({op.channel for op in operations if op.channel is not None}, key=lambda channel: channel._id)
-    _lock_all(channels)
-    try:
-        chosen = _poll(operations)
-        if chosen is not None:
-            return chosen
-        if default or (timeout is not None and timeout <= 0):
-            return _NOTHING
-        turn = _turn(timeout)
+    at_once = default or (timeout is not None and timeout <= 0)
+    turn = None if at_once else _turn(timeout)
+    chosen = _take_or_enqueue(operations, channels, turn)
+    if chosen is not None or turn is None:
+        return chosen or _NOTHING
+    return _wait_for_turn(operations, turn, timeout)
+
+
+def _take_or_enqueue(
+    operations: Sequence[_Operation], unlocked: Sequence[Channel[Any]], turn: _Turn | None
+) -> Selected | None:
+    """With all channels locked, look again, and queue for what is not ready: what becomes ready then finds the waiters.
+
+    Each call locks one channel more: only a `with` keeps a KeyboardInterrupt from leaving a lock behind.
+    """
+    if unlocked:
+        with unlocked[0]._lock:
+            return _take_or_enqueue(operations, unlocked[1:], turn)
+    chosen = _poll(operations)
+    if chosen is None and turn is not None:
         for index, op in enumerate(operations):
             op.enqueue(turn, index)
-    finally:
-        _unlock_all(channels)
-    return _wait_for_turn(operations, channels, turn, timeout)
+    return chosen
 
 
 def _take_ready(cases: Sequence[Case]) -> Selected | None:
@@ -348,16 +359,6 @@ def _take_ready(cases: Sequence[Case]) -> Selected | None:
     return None
 
 
-def _lock_all(channels: Sequence[Channel[Any]]) -> None:
-    for channel in channels:
-        channel._lock.acquire()
-
-
-def _unlock_all(channels: Sequence[Channel[Any]]) -> None:
-    for channel in channels:
-        channel._lock.release()
-
-
 class _Operation:
     """A case of a select in one form, whatever the caller wrote. This base is the nil channel: never ready."""
 
@@ -374,7 +375,7 @@ class _Operation:
         """Ask a stop signal to finish the turn. No lock is held, for callbacks may run at once."""
 
     def withdraw(self) -> None:
-        """Leave the queue again. The channel's lock is held."""
+        """Leave the queue again. Takes the channel's lock."""
 
     def unsubscribe(self) -> None:
         """Take back what `subscribe` did. No lock is held."""
@@ -394,7 +395,8 @@ class _ReceiveOperation(_Operation):
         self.channel._receivers.append(self._waiter)
 
     def withdraw(self) -> None:
-        _discard(self.channel._receivers, self._waiter)
+        with self.channel._lock:
+            _discard(self.channel._receivers, self._waiter)
 
 
 class _SendOperation(_Operation):
@@ -411,7 +413,8 @@ class _SendOperation(_Operation):
         self.channel._senders.append(self._waiter)
 
     def withdraw(self) -> None:
-        _discard(self.channel._senders, self._waiter)
+        with self.channel._lock:
+            _discard(self.channel._senders, self._waiter)
 
 
 class _StopOperation(_Operation):
@@ -452,16 +455,13 @@ def _poll(operations: Sequence[_Operation]) -> Selected | None:
     return None
 
 
-def _wait_for_turn(
-    operations: Sequence[_Operation], channels: Sequence[Channel[Any]], turn: _Turn, timeout: float | None
-) -> Selected:
-    finished = False
+def _wait_for_turn(operations: Sequence[_Operation], turn: _Turn, timeout: float | None) -> Selected:
     try:
         for index, op in enumerate(operations):
             op.subscribe(turn, index)
-        finished = turn.wait(timeout)
+        turn.wait(timeout)
     finally:
-        given_up = _withdraw_all(operations, channels, turn, finished)
+        given_up = _withdraw_all(operations, turn)
     if given_up:
         return _NOTHING
     if not turn.ok and isinstance(operations[turn.case], _SendOperation):
@@ -469,18 +469,16 @@ def _wait_for_turn(
     return Selected(turn.case, turn.value, turn.ok)
 
 
-def _withdraw_all(
-    operations: Sequence[_Operation], channels: Sequence[Channel[Any]], turn: _Turn, finished: bool
-) -> bool:
-    """Leave every queue; True when nobody completed the turn and nobody ever will."""
-    given_up = not finished and turn.claim()
-    _lock_all(channels)
+def _withdraw_all(operations: Sequence[_Operation], turn: _Turn) -> bool:
+    """Leave every queue; True when nobody completed the turn and nobody ever will.
+
+    Asks the turn whether it is finished, and not the one who waited: a KeyboardInterrupt may come between.
+    """
+    given_up = not turn.finished and turn.claim()
     for op in operations:
         op.withdraw()
-    _unlock_all(channels)
-    for op in operations:
         op.unsubscribe()
-    if not finished and not given_up:
+    if not given_up and not turn.finished:
         turn.wait()  # claimed by somebody who is just now writing the outcome
     return given_up
 

@@ -7,6 +7,7 @@ import threading
 import pytest
 from threadtools import eventually, in_thread
 
+from clientgo import channel
 from clientgo.channel import Channel, ChannelClosed, Receive, Selected, Send, Signal, select
 
 
@@ -210,6 +211,28 @@ def test_select_on_a_stop_channel(make):
     stop.set()
     assert waiting.result() == Selected(0, None, False)
     assert select([stop]).case == 0
+
+
+def test_a_select_interrupted_just_when_its_turn_came_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between waking up and taking note of it: nobody opens the gate a second time."""
+    wait = channel._Turn.wait
+
+    def interrupted(turn: channel._Turn, timeout: float | None = None) -> bool:
+        wait(turn, timeout)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(channel._Turn, "wait", interrupted)
+    a: Channel[int] = Channel()
+    b: Channel[int] = Channel()
+    selecting = in_thread(lambda: select([a, b]))
+    eventually(lambda: len(b._receivers) == 1)
+
+    b.send(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        selecting.result(timeout=5.0)
+    assert not (a._receivers or b._receivers)
 
 
 def test_many_senders_and_receivers_lose_nothing():

@@ -1,0 +1,122 @@
+"""A program that interrupts itself in each of the calls a main thread blocks in; test_interrupts.py runs it.
+
+It is a process of its own, because an interrupt may come between making a ticker and promising to stop it: what that
+leaves behind is nothing to a program about to end, and a leak to the tests that come after.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from clientgo import context
+from clientgo.apimachinery.util import wait
+from clientgo.channel import Channel, select
+from clientgo.tools import cache
+from clientgo.util import flowcontrol, workqueue
+from clientgo.utils.clock import REAL_CLOCK
+
+PATIENCE = 10.0  # seconds after the interrupt, for what takes milliseconds
+ROUNDS = 50
+
+
+class Interrupter:
+    """Interrupts the main thread once, `delay` seconds after `start`. What blocks on long after gets a TimeoutError."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._thread = threading.Thread()
+        # 2: armed, the next signal is the interrupt; 1: the one after it is the failure; 0: disarmed.
+        self._awaited = 0
+        signal.signal(signal.SIGINT, self._on_signal)
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        if self._awaited == 0:
+            return
+        self._awaited -= 1
+        if self._awaited == 1:
+            raise KeyboardInterrupt
+        raise TimeoutError(f"blocks on, {PATIENCE} s after the interrupt")
+
+    def start(self, delay: float) -> None:
+        self._over.clear()
+        self._awaited = 2
+        self._thread = threading.Thread(target=self._interrupt, args=(delay,), name="interrupter", daemon=True)
+        self._thread.start()
+
+    def _interrupt(self, delay: float) -> None:
+        for pause in (delay, PATIENCE):
+            if self._over.wait(pause):
+                return
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def stop(self) -> None:
+        self._awaited = 0
+        self._over.set()
+        self._thread.join()
+
+
+def never(*_: object) -> bool:
+    return False
+
+
+def for_ever(step: Callable[[], object]) -> Callable[[], object]:
+    return lambda: [step() for _ in itertools.repeat(None)]
+
+
+# What blocks, made outside of the reach of the interrupt.
+BLOCKING: dict[str, Callable[[], Callable[[], object]]] = {
+    "context": lambda: context.background().done().wait,
+    "channel": lambda: Channel[int]().receive,
+    "select": lambda: partial(select, [Channel[int](), threading.Event()]),
+    "select, again and again": lambda: for_ever(partial(select, [Channel[int](), threading.Event()], timeout=0.001)),
+    "wait_for_cache_sync": lambda: partial(cache.wait_for_cache_sync, threading.Event(), never),
+    "poll": lambda: partial(wait.poll_until_context_cancel, context.background(), 0.001, True, never),
+    "until": lambda: partial(wait.until, lambda: None, 0.001, threading.Event()),
+    "sleep": lambda: for_ever(partial(REAL_CLOCK.sleep, 0.001)),
+    "rate limiter": lambda: for_ever(flowcontrol.new_token_bucket_rate_limiter(1000.0, 1).accept),
+    "FIFO": lambda: partial(cache.new_fifo(cache.meta_namespace_key_func).pop, never),
+}
+
+
+def interrupt(interrupter: Interrupter, call: Callable[[], object]) -> None:
+    """Again and again, after other delays each: where in the call the interrupt comes must not matter."""
+    for number in range(ROUNDS):
+        try:
+            interrupter.start(delay=0.0005 + 0.0001 * number)
+            call()
+            raise AssertionError("came back without an interrupt")
+        except KeyboardInterrupt:
+            pass
+        finally:
+            interrupter.stop()
+
+
+def interrupt_queue(interrupter: Interrupter, queue: Any) -> None:
+    """An interrupted `get` leaves the queue as it was."""
+    interrupt(interrupter, queue.get)
+    queue.add("a")
+    assert queue.get()[0] == "a"
+    queue.done("a")
+    queue.shut_down()
+    assert queue.get()[1]
+
+
+def main() -> None:
+    interrupter = Interrupter()
+    for name, make in BLOCKING.items():
+        interrupt(interrupter, make())
+        sys.stdout.write(f"{name}\n")
+    for make_queue in (workqueue.new, workqueue.new_typed_delaying_queue, workqueue.new_priority_queue):
+        interrupt_queue(interrupter, make_queue())
+        sys.stdout.write(f"{make_queue.__name__}\n")
+
+
+if __name__ == "__main__":
+    main()
