@@ -2,7 +2,8 @@
 
 Stands where Go has net/http's Transport, with the settings of client-go's transport/cache.go. What it adds to requests:
 every request in flight can be aborted from any thread by shutting its socket down, also while it connects, so that
-cancelling a context or stopping a watch takes milliseconds; and dead peers are noticed by TCP keep-alive.
+cancelling a context or stopping a watch takes milliseconds; dead peers are noticed by TCP keep-alive; proxies, SOCKS5
+among them, are chosen by Go's rules; and a reading request whose kept connection turns out to be dead gets another one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import http.client
-import os
+import re
 import socket
 import ssl
 import threading
@@ -20,7 +21,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
-import requests.utils
 import urllib3.connection
 import urllib3.connectionpool
 import urllib3.exceptions
@@ -29,7 +29,11 @@ from requests.cookies import RequestsCookieJar
 from requests.hooks import default_hooks
 
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
-from clientgo.transport.http import Request, Response
+from clientgo.apimachinery.util.strconv import quote
+from clientgo.transport import httpproxy
+from clientgo.transport.dial import CONNECTING, Exchange, connect, with_text
+from clientgo.transport.http import Header, Request, Response
+from clientgo.transport.socks import socks_proxy
 
 __all__ = ["Transport"]
 
@@ -40,88 +44,14 @@ IDLE_CONNECTIONS_PER_HOST = 25
 # Go's dialer gives up on a connection after 30 s, its TLS handshake after 10 s; one limit serves both here.
 CONNECT_TIMEOUT = 30.0
 
-# A peer that is silent is probed after 30 s and given up 15 s later, as Go's HTTP/2 pings do.
-KEEP_ALIVE_IDLE = 30
-KEEP_ALIVE_INTERVAL = 5
-KEEP_ALIVE_PROBES = 3
-
 # The largest piece `read_some` asks for. A busy stream then costs one system call for many events.
 _PIECE = 64 * 1024
 
 _MAX_CHUNK_HEADER = 4096
 
 
-def socket_options() -> list[tuple[int, int, int]]:
-    """No Nagle delay, and TCP keep-alive with the times above where the platform lets us set them."""
-    options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    dead_after = KEEP_ALIVE_IDLE + KEEP_ALIVE_INTERVAL * KEEP_ALIVE_PROBES
-    times = {
-        "TCP_KEEPIDLE": KEEP_ALIVE_IDLE,
-        "TCP_KEEPALIVE": KEEP_ALIVE_IDLE,  # macOS calls it so
-        "TCP_KEEPINTVL": KEEP_ALIVE_INTERVAL,
-        "TCP_KEEPCNT": KEEP_ALIVE_PROBES,
-        # Probes are not sent while data waits for its acknowledgement; this covers a request that never arrives.
-        "TCP_USER_TIMEOUT": dead_after * 1000,
-    }
-    options += [
-        (socket.IPPROTO_TCP, getattr(socket, name), value) for name, value in times.items() if hasattr(socket, name)
-    ]
-    return options
-
-
-class _Exchange:
-    """One request on its way, and the means to break it off from another thread.
-
-    Holds a file descriptor of its own for the connection: shutting that down ends a blocked connect, handshake or read
-    of the connection itself, and it stays valid whatever urllib3 does with its socket objects.
-    """
-
-    def __init__(self, dial: Callable[[str, int], socket.socket] | None) -> None:
-        self.dial = dial
-        # Guards the rest. Held for system calls that never block.
-        self._lock = threading.Lock()
-        self._descriptor = -1
-        self._socket: socket.socket | None = None
-        self.aborted = False
-
-    def attach(self, sock: socket.socket) -> None:
-        """From now on the request runs over this socket."""
-        with self._lock:
-            self._forget()
-            self._socket = sock
-            self._descriptor = os.dup(sock.fileno())
-            if self.aborted:
-                self._shut_down()
-
-    def set_timeout(self, seconds: float | None) -> None:
-        with self._lock:
-            if self._socket is not None and self._socket.fileno() >= 0:
-                self._socket.settimeout(seconds)
-
-    def abort(self) -> None:
-        with self._lock:
-            self.aborted = True
-            if self._descriptor >= 0:
-                self._shut_down()
-
-    def finish(self) -> None:
-        """The request is over; its connection may serve another one."""
-        with self._lock:
-            self._forget()
-
-    def _shut_down(self) -> None:
-        with socket.socket(fileno=os.dup(self._descriptor)) as handle, contextlib.suppress(OSError):
-            handle.shutdown(socket.SHUT_RDWR)
-
-    def _forget(self) -> None:
-        self._socket = None
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
 class _Current(threading.local):
-    exchange: _Exchange | None = None
+    exchange: Exchange | None = None
 
 
 # The exchange whose request this thread is sending: urllib3 has no other way to hand it down to the connection.
@@ -173,18 +103,15 @@ class _Abortable(urllib3.connection.HTTPConnection):
         assert exchange is not None
         timeout = self.timeout if isinstance(self.timeout, (int, float)) else None
         try:
-            if exchange.dial is not None:
-                sock = exchange.dial(self._dns_host, self.port)
-                exchange.attach(sock)
-            else:
-                sock = _dial(exchange, self._dns_host, self.port, timeout)
+            return connect(exchange, self._dns_host, self.port, timeout, via_proxy=self.proxy is not None)
         except TimeoutError as err:
             raise urllib3.exceptions.ConnectTimeoutError(self, str(err)) from err
         except OSError as err:
             raise urllib3.exceptions.NewConnectionError(self, str(err)) from err
-        return sock
 
     def connect(self) -> None:
+        if _current.exchange is not None:
+            _current.exchange.connected = True
         super().connect()
         self._attach()
 
@@ -201,11 +128,22 @@ class _HTTPSConnection(_Abortable, urllib3.connection.HTTPSConnection):
     pass
 
 
-class _HTTPPool(urllib3.connectionpool.HTTPConnectionPool):
+class _QuietPool(urllib3.connectionpool.HTTPConnectionPool):
+    """Drops what it has no room for without the warning: that many requests went on at once is nobody's mistake."""
+
+    def _put_conn(self, conn: Any) -> None:
+        pool = self.pool
+        if conn is not None and pool is not None and pool.full():
+            conn.close()
+            return
+        super()._put_conn(conn)
+
+
+class _HTTPPool(_QuietPool):
     ConnectionCls = _Abortable
 
 
-class _HTTPSPool(urllib3.connectionpool.HTTPSConnectionPool):
+class _HTTPSPool(_QuietPool, urllib3.connectionpool.HTTPSConnectionPool):
     ConnectionCls = _HTTPSConnection
 
     def _validate_conn(self, conn: Any) -> None:
@@ -217,42 +155,11 @@ class _HTTPSPool(urllib3.connectionpool.HTTPSConnectionPool):
 _POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
 
 
-def _dial(exchange: _Exchange, host: str, port: int, timeout: float | None) -> socket.socket:
-    """Connect to the first address that answers, telling the exchange about each socket before it blocks."""
-    try:
-        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except socket.gaierror as err:
-        reason = "no such host" if err.errno in (socket.EAI_NONAME, -5) else (err.strerror or str(err))
-        raise OSError(err.errno, f"dial tcp: lookup {host}: {reason}") from err
-    failure: OSError | None = None
-    for family, kind, protocol, _, address in addresses:
-        sock = socket.socket(family, kind, protocol)
-        try:
-            for option in socket_options():
-                sock.setsockopt(*option)
-            sock.settimeout(timeout)
-            exchange.attach(sock)
-            sock.connect(address)
-            return sock
-        except OSError as err:
-            sock.close()
-            failure = failure or _dial_error(err, address)
-            if exchange.aborted:
-                break
-    raise failure or OSError(f"dial tcp: lookup {host}: no addresses")
-
-
-def _dial_error(err: OSError, address: Any) -> OSError:
-    where = f"[{address[0]}]:{address[1]}" if ":" in str(address[0]) else f"{address[0]}:{address[1]}"
-    if isinstance(err, TimeoutError):
-        return TimeoutError(f"dial tcp {where}: i/o timeout")
-    return type(err)(err.errno, f"dial tcp {where}: connect: {(err.strerror or str(err)).lower()}")
-
-
 class _Adapter(HTTPAdapter):
     """requests' adapter with our connections and exactly our TLS context: no bundled or system roots added to it."""
 
     def __init__(self, ssl_context: ssl.SSLContext | None, server_name: str) -> None:
+        self._ssl_context = ssl_context
         self._tls: dict[str, Any] = {}
         if ssl_context is not None:
             self._tls["ssl_context"] = ssl_context
@@ -265,9 +172,9 @@ class _Adapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = _POOLS
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
-        manager: Any = super().proxy_manager_for(proxy, **kwargs, **self._tls)
-        if not proxy.lower().startswith("socks"):
-            manager.pool_classes_by_scheme = _POOLS
+        # As in Go an https proxy has to have a certificate that the cluster's authority signed.
+        manager: Any = super().proxy_manager_for(proxy, proxy_ssl_context=self._ssl_context, **kwargs, **self._tls)
+        manager.pool_classes_by_scheme = _POOLS
         return manager
 
     def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> tuple[Any, Any]:
@@ -283,7 +190,8 @@ class Transport:
     """Sends requests to servers (Go: http.Transport). Thread-safe; a request blocks the thread that makes it.
 
     Connections are kept for the next request when a response was read to its end. Proxies come from `proxy`, a function
-    from URL to proxy URL or None, or from the environment.
+    from URL to proxy URL or None, or from the environment as it is when the transport is made. They may be http, https
+    and socks5.
     """
 
     def __init__(
@@ -298,22 +206,23 @@ class Transport:
         """`ssl_context` is asked before each request; when it returns another one, new connections use that."""
         self._ssl_context = ssl_context
         self._server_name = server_name
-        self._proxy = proxy
+        self._proxy = proxy if proxy is not None else httpproxy.from_environment().proxy_func()
         self._dial = dial
         self._disable_compression = disable_compression
-        # Guards the next three.
+        # Guards the next two.
         self._lock = threading.Lock()
         self._session: requests.Session | None = None
         self._session_context: ssl.SSLContext | None = None
-        self._proxies: dict[str, dict[str, str]] = {}
 
     def round_trip(self, request: Request) -> Response:
         """See RoundTripper. Follows redirects as requests does: credentials never leave for another host."""
         failure = request.ctx.err()
         if failure is not None:
             raise failure
-        session = self._current_session(request.url)
-        exchange = _Exchange(self._dial)
+        prepared = self._prepared(request)
+        proxy = self._proxy(request.url)
+        socks = socks_proxy(proxy) if proxy else None
+        exchange = Exchange(request, self._dial, socks)
         forget = request.ctx.add_done_callback(exchange.abort)
 
         def finish() -> None:
@@ -321,29 +230,37 @@ class Transport:
             exchange.finish()
 
         try:
-            answer = self._send(session, request, exchange)
+            answer = self._send(prepared, None if socks is not None else proxy, exchange)
         except BaseException:
             finish()
             raise
         body = _ResponseBody(answer, exchange, request, finish)
         return Response(status_code=answer.status_code, headers=answer.raw.headers, body=body)
 
-    def _send(self, session: requests.Session, request: Request, exchange: _Exchange) -> requests.Response:
+    def _send(self, prepared: requests.PreparedRequest, proxy: str | None, exchange: Exchange) -> requests.Response:
+        request = exchange.request
         previous, _current.exchange = _current.exchange, exchange
         try:
             with _translated(request, exchange):
-                return session.send(
-                    self._prepared(request),
-                    stream=True,
-                    timeout=(CONNECT_TIMEOUT, request.read_timeout),
-                    proxies=self._proxies_for(request.url),
-                    allow_redirects=True,
-                )
+                while True:
+                    exchange.connected = False
+                    session = self._current_session(request.url, proxy)
+                    try:
+                        return session.send(
+                            prepared,
+                            stream=True,
+                            timeout=(CONNECT_TIMEOUT, request.read_timeout),
+                            proxies={"all": proxy} if proxy else {},
+                            allow_redirects=True,
+                        )
+                    except requests.RequestException as err:
+                        if not _deserves_a_fresh_connection(err, exchange):
+                            raise
         finally:
             _current.exchange = previous
 
     def _prepared(self, request: Request) -> requests.PreparedRequest:
-        headers = request.headers.copy()
+        headers = _encoded_headers(request.headers)
         body = request.body
         if isinstance(body, bytes):
             headers["Content-Length"] = str(len(body))
@@ -360,8 +277,9 @@ class Transport:
         prepared._cookies = RequestsCookieJar()
         return prepared  # type: ignore[no-any-return]
 
-    def _current_session(self, url: str) -> requests.Session:
-        context = self._ssl_context() if url.startswith("https:") else None
+    def _current_session(self, url: str, proxy: str | None) -> requests.Session:
+        encrypted = url.startswith("https:") or (proxy is not None and proxy.startswith("https:"))
+        context = self._ssl_context() if encrypted else None
         with self._lock:
             if self._session is None or context is not self._session_context:
                 if self._session is not None:
@@ -380,17 +298,6 @@ class Transport:
         session.mount("https://", adapter)
         return session
 
-    def _proxies_for(self, url: str) -> dict[str, str]:
-        parts = urlsplit(url)
-        if self._proxy is not None:
-            proxy = self._proxy(url)
-            return {parts.scheme: proxy} if proxy else {}
-        where = f"{parts.scheme}://{parts.netloc}"
-        with self._lock:
-            if where not in self._proxies:
-                self._proxies[where] = dict(requests.utils.get_environ_proxies(where))
-            return self._proxies[where]
-
     def close_idle_connections(self) -> None:
         """Close the pooled connections; requests under way go on."""
         with self._lock:
@@ -402,11 +309,54 @@ class Transport:
         return f"<Transport server_name={self._server_name!r}, {'open' if self._session else 'idle'}>"
 
 
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_ILLEGAL_IN_HEADER_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def _encoded_headers(headers: Header) -> Header:
+    """The headers as http.client wants them: it makes a byte of each character, so that UTF-8 has to come in its bytes.
+
+    Raises ValueError, never with a value in it: that may be a secret.
+    """
+    encoded = Header()
+    for name, value in headers.items():
+        if _HEADER_NAME.fullmatch(name) is None:
+            raise ValueError(f"net/http: invalid header field name {quote(name)}")
+        if _ILLEGAL_IN_HEADER_VALUE.search(value) is not None:
+            raise ValueError(f"net/http: invalid header field value for {quote(name)}")
+        encoded.add(name, value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("latin-1"))
+    return encoded
+
+
+def _deserves_a_fresh_connection(err: BaseException, exchange: Exchange) -> bool:
+    """Whether it is the connection's fault alone, so that the request can go over another one (Go: shouldRetryRequest).
+
+    A server closes a connection that was idle for long; only the next request finds that out. It may not be sent again
+    if it could have changed something before it got lost.
+    """
+    if exchange.aborted:
+        return False
+    root = _root(err)
+    if isinstance(root, urllib3.exceptions.ClosedPoolError):
+        return True  # certificates changed while the request was about to take a connection
+    is_lost = isinstance(
+        root, (ConnectionResetError, BrokenPipeError, ConnectionAbortedError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+    )
+    return is_lost and not exchange.connected and _is_replayable(exchange.request)
+
+
+def _is_replayable(request: Request) -> bool:
+    if request.body is not None and not isinstance(request.body, bytes):
+        return False
+    reads = request.method in ("GET", "HEAD", "OPTIONS", "TRACE")
+    return reads or any(name in request.headers for name in ("Idempotency-Key", "X-Idempotency-Key"))
+
+
 class _ResponseBody:
     """A response's body on its connection. See http.Body."""
 
     def __init__(
-        self, answer: requests.Response, exchange: _Exchange, request: Request, finish: Callable[[], None]
+        self, answer: requests.Response, exchange: Exchange, request: Request, finish: Callable[[], None]
     ) -> None:
         self._answer = answer
         self._raw: Any = answer.raw
@@ -567,7 +517,7 @@ class _ChunkedReader:
 
 
 @contextlib.contextmanager
-def _translated(request: Request, exchange: _Exchange) -> Iterator[None]:
+def _translated(request: Request, exchange: Exchange) -> Iterator[None]:
     """Turn what requests, urllib3 and http.client raise into the builtin exception behind it."""
     try:
         yield
@@ -575,7 +525,7 @@ def _translated(request: Request, exchange: _Exchange) -> Iterator[None]:
         raise _translate(err, request, exchange) from err
 
 
-def _translate(err: BaseException, request: Request, exchange: _Exchange) -> Exception:
+def _translate(err: BaseException, request: Request, exchange: Exchange) -> Exception:
     failure = request.ctx.err()
     if failure is not None:
         return failure
@@ -608,29 +558,19 @@ def _inner(err: BaseException) -> BaseException | None:
 
 def _as_builtin(err: BaseException) -> Exception:
     if isinstance(err, ssl.SSLCertVerificationError):
-        return _with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
+        return with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
     if isinstance(err, ssl.SSLError):
-        return _with_text(err, f"tls: {_tls_reason(err)}")
+        return with_text(err, f"tls: {_tls_reason(err)}")
     if isinstance(err, http.client.RemoteDisconnected):
         return EOFError("EOF")
     if isinstance(err, (http.client.IncompleteRead, urllib3.exceptions.IncompleteRead)):
         return ErrUnexpectedEOF()
     if isinstance(err, (TimeoutError, urllib3.exceptions.TimeoutError)):
-        return TimeoutError(str(err) if str(err).startswith("dial ") else "read: i/o timeout")
+        return TimeoutError(str(err) if str(err).startswith(CONNECTING) else "read: i/o timeout")
     if isinstance(err, OSError) and not isinstance(err, requests.RequestException):
-        return (
-            err
-            if not err.errno or " " in str(err.strerror)[:5]
-            else _with_text(err, f"read: {str(err.strerror).lower()}")
-        )
+        named = not err.errno or str(err.strerror).startswith(CONNECTING)
+        return err if named else with_text(err, f"read: {str(err.strerror).lower()}")
     return err if isinstance(err, (EOFError, ValueError)) else OSError(str(err))
-
-
-def _with_text(err: OSError, text: str) -> OSError:
-    """The same kind of error with a text of ours."""
-    same = type(err)(err.errno, text)
-    same.strerror = text
-    return same
 
 
 def _tls_reason(err: ssl.SSLError) -> str:

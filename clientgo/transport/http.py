@@ -7,10 +7,12 @@ Mirrors no client-go file. A `RoundTripper` sends one `Request` and returns its 
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, Protocol
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 from urllib3 import HTTPHeaderDict
 
@@ -53,13 +55,13 @@ class URLError(Exception):
         return isinstance(self.err, (TimeoutError, context.DeadlineExceeded))
 
 
+# A user and a password, also in what is no URL: a mistaken setting is shown in an error.
+_PASSWORD = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?#@:]*):[^/?#]*@")
+
+
 def redacted_url(url: str) -> str:
-    """The URL without a password in it."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{parts.username}:xxxxx@{host}"))
+    """The URL with "***" for a password in it, as in the texts of Go's http.Client."""
+    return _PASSWORD.sub(r"\1:***@", url)
 
 
 def describe(err: BaseException) -> str:
@@ -69,7 +71,7 @@ def describe(err: BaseException) -> str:
     return str(err) or type(err).__name__
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Request:
     """One HTTP request. Round trippers that change it change a `clone` of it, for a retry sends the original again."""
 
@@ -86,6 +88,10 @@ class Request:
     def clone(self) -> Request:
         """A copy with headers of its own (Go: utilnet.CloneRequest)."""
         return replace(self, headers=self.headers.copy())
+
+    def __repr__(self) -> str:
+        # Neither headers nor body: they hold credentials.
+        return f"<Request {self.method} {redacted_url(self.url)}>"
 
 
 class Body(Protocol):
@@ -178,8 +184,20 @@ class Client:
         """Send and wait for the response's headers. Raises URLError; a status code is never an error here."""
         if self.max_silence > 0 and request.read_timeout is not None:
             request = replace(request, read_timeout=min(self.max_silence, request.read_timeout))
+        if self.timeout <= 0:
+            return self._send(request)
+        ctx, cancel = context.with_timeout(request.ctx, self.timeout)
         try:
-            response = self.transport.round_trip(request)
+            response = self._send(replace(request, ctx=ctx))
+        except BaseException:
+            cancel()
+            raise
+        response.body = _TimedBody(response.body, cancel)
+        return response
+
+    def _send(self, request: Request) -> Response:
+        try:
+            response = self.transport.round_trip(_with_credentials_of_url(request))
         except URLError:
             raise
         except (Exception, TimeoutError) as err:
@@ -201,3 +219,42 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<Client {type(self.transport).__name__}, timeout {self.timeout:g}s>"
+
+
+def _with_credentials_of_url(request: Request) -> Request:
+    """The request with basic authentication as user and password in its URL say, which win over the round trippers'."""
+    credentials, at, _ = urlsplit(request.url).netloc.rpartition("@")
+    if not at or request.headers.get("Authorization"):
+        return request
+    username, _, password = credentials.partition(":")
+    request = request.clone()
+    request.headers["Authorization"] = basic_auth(unquote(username), unquote(password))
+    return request
+
+
+def basic_auth(username: str, password: str) -> str:
+    """The value of an Authorization header."""
+    return f"Basic {b64encode(f'{username}:{password}'.encode()).decode('ascii')}"
+
+
+class _TimedBody:
+    """A body whose reading counts against the client's timeout."""
+
+    def __init__(self, body: Body, cancel: Callable[[], None]) -> None:
+        self._body = body
+        self._cancel = cancel
+        self.limit_silence = body.limit_silence
+        self.abort = body.abort
+
+    def read(self) -> bytes:
+        try:
+            return self._body.read()
+        finally:
+            self._cancel()
+
+    def read_some(self) -> bytes:
+        return self._body.read_some()
+
+    def close(self) -> None:
+        self._body.close()
+        self._cancel()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import enum
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clientgo import klog
+from clientgo.apimachinery.util.strconv import quote
 from clientgo.transport.config import Config, ImpersonationConfig
-from clientgo.transport.http import Header, Request, Response, RoundTripper
+from clientgo.transport.http import Header, Request, Response, RoundTripper, basic_auth, redacted_url
 from clientgo.transport.token_source import ResettableTokenSource, new_cached_file_token_source
 from clientgo.utils.clock import RealClock
 
@@ -128,12 +128,12 @@ def new_basic_auth_round_tripper(username: str, password: str, rt: RoundTripper)
 class _BasicAuthRoundTripper(_Wrapper):
     def __init__(self, username: str, password: str, rt: RoundTripper) -> None:
         super().__init__(rt)
-        self._credentials = b64encode(f"{username}:{password}".encode()).decode("ascii")
+        self._authorization = basic_auth(username, password)
 
     def round_trip(self, request: Request) -> Response:
         if not request.headers.get("Authorization"):
             request = request.clone()
-            request.headers["Authorization"] = f"Basic {self._credentials}"
+            request.headers["Authorization"] = self._authorization
         return self._rt.round_trip(request)
 
 
@@ -276,7 +276,7 @@ class _DebuggingRoundTripper(_Wrapper):
     def _log_request(self, logger: klog.Logger, levels: frozenset[DebugLevel], request: Request) -> None:
         fields: dict[str, Any] = {}
         if DebugLevel.JUST_URL in levels:
-            fields.update(verb=request.method, url=request.url)
+            fields.update(verb=request.method, url=redacted_url(request.url))
         if DebugLevel.CURL_COMMAND in levels:
             fields["curlCommand"] = _to_curl(request)
         if DebugLevel.REQUEST_HEADERS in levels:
@@ -295,7 +295,7 @@ class _DebuggingRoundTripper(_Wrapper):
     ) -> None:
         fields: dict[str, Any] = {}
         if DebugLevel.URL_TIMING in levels:
-            fields.update(verb=request.method, url=request.url)
+            fields.update(verb=request.method, url=redacted_url(request.url))
         if levels & {DebugLevel.URL_TIMING, DebugLevel.RESPONSE_STATUS}:
             fields["status"] = status
         if DebugLevel.RESPONSE_HEADERS in levels:
@@ -319,8 +319,8 @@ def _mask_value(key: str, value: str) -> str:
 
 
 def _to_curl(request: Request) -> str:
-    headers = "".join(f' -H "{key}: {_mask_value(key, value)}"' for key, value in request.headers.items())
-    return f"curl -v -X{request.method} {headers} '{request.url}'\n"
+    headers = "".join(f" -H {quote(f'{key}: {_mask_value(key, value)}')}" for key, value in request.headers.items())
+    return f"curl -v -X{request.method} {headers} '{redacted_url(request.url)}'\n"
 
 
 def _headers_text(headers: Header) -> str:

@@ -107,8 +107,8 @@ class _FileTokenSource:
 
     def token(self) -> Token:
         try:
-            with open(self._path, encoding="utf-8") as file:
-                token = file.read().strip()
+            with open(self._path, "rb") as file:
+                token = file.read().decode("utf-8", "surrogateescape").strip()
         except OSError as err:
             raise OSError(f'failed to read token file "{self._path}": {err.strerror or err}') from err
         if not token:

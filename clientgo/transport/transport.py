@@ -13,8 +13,10 @@ import re
 import ssl
 import tempfile
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from clientgo import klog
 from clientgo.context import Context
 from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
 from clientgo.transport.connection import Transport
@@ -65,7 +67,7 @@ def tls_config_for(c: Config) -> ssl.SSLContext | None:
         raise ValueError("specifying a root certificates file with the insecure flag is not allowed")
     tls.reload_ca_files = bool(tls.ca_file and not tls.ca_data)
     tls.reload_tls_files = bool(tls.cert_file and not tls.cert_data and tls.key_file and not tls.key_data)
-    return _build_context(tls, _Material.load(tls), has_ca=c.has_ca())
+    return _build_context(tls, _Material.load(c), has_ca=c.has_ca())
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,22 @@ class _Material:
     certificate: Certificate | None
 
     @classmethod
-    def load(cls, tls: TLSConfig) -> _Material:
+    def load(cls, c: Config) -> _Material:
+        tls = c.tls
         ca = _data_from_slice_or_file(tls.ca_data, tls.ca_file)
+        if not c.has_cert_auth():
+            return cls(ca, _certificate_of_callback(tls))
         cert = _data_from_slice_or_file(tls.cert_data, tls.cert_file)
         key = _data_from_slice_or_file(tls.key_data, tls.key_file)
-        if cert and key:
-            return cls(ca, Certificate(cert, key))
-        return cls(ca, tls.get_cert_holder.get_cert() if tls.get_cert_holder is not None else None)
+        # Without this an empty file would make the client anonymous.
+        for what, data in (("certificate", cert), ("key", key)):
+            if not data:
+                raise ValueError(f"tls: failed to find any PEM data in {what} input")
+        return cls(ca, Certificate(cert, key))
+
+
+def _certificate_of_callback(tls: TLSConfig) -> Certificate | None:
+    return tls.get_cert_holder.get_cert() if tls.get_cert_holder is not None else None
 
 
 def _data_from_slice_or_file(data: bytes, path: str) -> bytes:
@@ -114,27 +125,33 @@ _PEM_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFIC
 
 
 def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
-    """Trust exactly these authorities; an empty file trusts nobody."""
-    certificates = _PEM_CERTIFICATE.findall(ca)
-    if not certificates and not ca.strip():
+    """Trust exactly these authorities; an empty file trusts nobody. One that can be read is enough."""
+    if not ca:
         return
+    certificates = _PEM_CERTIFICATE.findall(ca)
     if not certificates:
         known = b"-----BEGIN" in ca
         reason = "no valid certificate authority data seen" if known else "unable to parse bytes as PEM block"
         raise ValueError(f"unable to load root certificates: {reason}")
-    try:
-        context.load_verify_locations(cadata=b"\n".join(certificates).decode("ascii"))
-    except (ssl.SSLError, UnicodeDecodeError) as err:
-        raise ValueError(f"unable to load root certificates: failed to parse certificate: {err}") from err
+    failures = []
+    for certificate in certificates:
+        try:
+            context.load_verify_locations(cadata=certificate.decode("ascii"))
+        except (ssl.SSLError, UnicodeDecodeError) as err:
+            failures.append(err)
+    if len(failures) == len(certificates):
+        raise ValueError(f"unable to load root certificates: failed to parse certificate: {failures[0]}") from failures[
+            0
+        ]
+
+
+def check_certificate(certificate: Certificate) -> None:
+    """Raise ValueError unless this is a certificate with its key (Go: tls.X509KeyPair)."""
+    _load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
 
 
 def _load_client_certificate(context: ssl.SSLContext, certificate: Certificate) -> None:
-    # The ssl module reads files only; the directory is readable by this user alone and gone a moment later.
-    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:
-        cert_path, key_path = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
-        for path, data in ((cert_path, certificate.cert), (key_path, certificate.key)):
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(data)
+    with _as_file(certificate.cert) as cert_path, _as_file(certificate.key) as key_path:
         try:
             context.load_cert_chain(cert_path, key_path, password="")
         except ssl.SSLError as err:
@@ -146,6 +163,22 @@ def _load_client_certificate(context: ssl.SSLContext, certificate: Certificate) 
             raise ValueError(f"tls: failed to load the client certificate: {reason}") from None
 
 
+@contextlib.contextmanager
+def _as_file(data: bytes) -> Iterator[str]:
+    """The path of a file with the data, since the ssl module reads nothing else; where possible one in memory only."""
+    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+        with open(os.memfd_create("clientgo"), "wb") as file:
+            file.write(data)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+        return
+    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:  # for this user alone
+        path = os.path.join(folder, "data.pem")
+        with open(path, "wb") as file:
+            file.write(data)
+        yield path
+
+
 class _ContextSource:
     """Gives the TLS context for the next request, a new one when certificates changed. Thread-safe."""
 
@@ -155,16 +188,18 @@ class _ContextSource:
         # Guards the rest; held while files are read.
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
-        self._material: _Material | None = None
-        self._checked_at: float | None = None
+        self._material = _Material(b"", None)
+        self._checked_at = 0.0
+        # Why the files could not be used when they were looked at last.
+        self._problem = ""
 
     def context(self) -> ssl.SSLContext:
         with self._lock:
             if self._context is None:
                 self._context = tls_config_for(self._config) or _build_context(
-                    self._config.tls, _Material(b"", None), has_ca=False
+                    self._config.tls, self._material, has_ca=False
                 )
-                self._material = _Material.load(self._config.tls)
+                self._material = _Material.load(self._config)
                 self._checked_at = self._clock.now()
             elif self._may_have_changed():
                 self._reload()
@@ -172,23 +207,31 @@ class _ContextSource:
 
     def _may_have_changed(self) -> bool:
         tls = self._config.tls
-        if tls.get_cert_holder is not None:
+        if not self._config.has_cert_auth() and _certificate_of_callback(tls) != self._material.certificate:
             return True
         if not (tls.reload_ca_files or tls.reload_tls_files):
             return False
         now = self._clock.now()
-        if self._checked_at is not None and now - self._checked_at < _FILE_CHECK_PERIOD:
+        if now - self._checked_at < _FILE_CHECK_PERIOD:
             return False
         self._checked_at = now
         return True
 
     def _reload(self) -> None:
         # A rotation writes several files; while they do not fit together the old context stays in use.
-        with contextlib.suppress(OSError, ValueError):
-            material = _Material.load(self._config.tls)
+        try:
+            material = _Material.load(self._config)
+            if self._material.ca and not material.ca:
+                raise ValueError(f"CA file {self._config.tls.ca_file} is empty")
             if material != self._material:
                 self._context = _build_context(self._config.tls, material, has_ca=self._config.has_ca())
                 self._material = material
+        except (OSError, ValueError) as err:
+            if str(err) != self._problem:
+                klog.background().error(err, "Failed to reload certificates, those in use are kept")
+            self._problem = str(err)
+        else:
+            self._problem = ""
 
 
 def wrappers(*fns: WrapperFunc | None) -> WrapperFunc | None:
