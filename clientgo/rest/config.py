@@ -74,12 +74,16 @@ _HIDDEN = {
 }
 
 
+def _shown(name: str, value: Any) -> str:
+    return _HIDDEN.get(name) or repr(http.redacted_url(value) if name == "host" else value)
+
+
 class _Redacted:
     """Texts that show every set field and no credential."""
 
     def __str__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)  # type: ignore[arg-type]
-        parts = (f"{name}={_HIDDEN.get(name) or repr(value)}" for name, value in shown if value)
+        parts = (f"{name}={_shown(name, value)}" for name, value in shown if value)
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def __repr__(self) -> str:
@@ -320,20 +324,29 @@ def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
     if not host or not port:
         raise ErrNotInCluster
     token_file, ca_file = f"{service_account}/token", f"{service_account}/ca.crt"
-    with open(token_file, encoding="utf-8") as file:
-        token = file.read()
+    with open(token_file, "rb") as file:
+        token = file.read().decode("utf-8", "surrogateescape")
     config = Config(
         host=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         bearer_token=token,
         bearer_token_file=token_file,
     )
     try:
-        tls_config_for(TransportConfig(tls=TLSConfig(ca_file=ca_file)))
+        _require_certificates(ca_file)
     except (OSError, ValueError) as err:
         klog.errorf("Expected to load root CA config from %s, but got err: %s", ca_file, err)
     else:
         config.ca_file = ca_file
     return config
+
+
+def _require_certificates(ca_file: str) -> None:
+    """Raises OSError, and ValueError for a file without certificates (Go: certutil.NewPool)."""
+    if not data_from_slice_or_file(b"", ca_file):
+        raise ValueError(
+            f"error creating pool from {ca_file}: data does not contain any valid RSA or ECDSA certificates"
+        )
+    tls_config_for(TransportConfig(tls=TLSConfig(ca_file=ca_file)))
 
 
 def is_config_transport_tls(config: Config) -> bool:

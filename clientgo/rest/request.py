@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from email.message import Message
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
-from urllib.parse import parse_qs, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from clientgo import context, klog
 from clientgo.apimachinery import watch as apiwatch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.duration import format_duration
 from clientgo.apimachinery.runtime.interfaces import Decoder, ParameterCodec
 from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.object import Object
@@ -130,7 +131,7 @@ class Request:
         self._max_retries = 10
         self._retry_fn: Callable[[int], WithRetry] = new_with_retry
         self._verb = ""
-        self._base_path = urlsplit(c.base).path
+        self._base_path = unquote(urlsplit(c.base).path)
         self._path_prefix = join_path("/", self._base_path, c.versioned_api_path)
         self._subpath = ""
         self._params: dict[str, list[str]] = {}
@@ -280,8 +281,10 @@ class Request:
         except ValueError as err:
             self._err = err
             return self
-        self.abs_path(parts.path)
-        self._params = parse_qs(parts.query, keep_blank_values=True)
+        self.abs_path(unquote(parts.path))
+        self._params = {}
+        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+            self._params.setdefault(name, []).append(value)
         return self
 
     def param(self, param_name: str, s: str) -> Request:
@@ -361,6 +364,14 @@ class Request:
 
     def url(self) -> str:
         """The URL as it is now; worth something only while `error` is None."""
+        query = dict(self._params)
+        if self._timeout:
+            query["timeout"] = [format_duration(self._timeout)]
+        base = urlsplit(self._c.base)
+        encoded = urlencode(sorted(query.items()), doseq=True)
+        return urlunsplit((base.scheme, base.netloc, quote(self._path(), safe="/$&+,:;=@~"), encoded, ""))
+
+    def _path(self) -> str:
         path = self._path_prefix
         if self._namespace_set and self._namespace:
             path = join_path(path, "namespaces", self._namespace)
@@ -368,12 +379,7 @@ class Request:
             path = join_path(path, self._resource.lower())
         if self._resource_name or self._subpath or self._subresource:
             path = join_path(path, self._resource_name, self._subresource, self._subpath)
-        query = dict(self._params)
-        if self._timeout:
-            query["timeout"] = [_format_duration(self._timeout)]
-        base = urlsplit(self._c.base)
-        encoded = urlencode(sorted(query.items()), doseq=True)
-        return urlunsplit((base.scheme, base.netloc, quote(path, safe="/$&+,:;=@~"), encoded, ""))
+        return path
 
     def has_stream_body(self) -> bool:
         """Whether the body can be sent only once."""
@@ -389,13 +395,14 @@ class Request:
     # --- sending ---
 
     def _final_url_template(self) -> str:
-        """The URL with placeholders for names, for metrics."""
-        path = urlsplit(self.url()).path
-        for value, placeholder in ((self._namespace, "{namespace}"), (self._resource_name, "{name}")):
-            if value:
-                path = path.replace(f"/{quote(value)}", f"/{placeholder}", 1)
-        query = "&".join(f"{name}={{value}}" for name in sorted(self._params))
-        return f"{path}?{query}" if query else path
+        """The URL with placeholders for names and values, so that metrics have few of them (Go: finalURLTemplate)."""
+        base = urlsplit(self._c.base)
+        path = _path_template(self._path(), self._base_path)
+        values = dict.fromkeys(self._params, "{value}")
+        if self._timeout:
+            values["timeout"] = format_duration(self._timeout)
+        query = "&".join(f"{quote(name)}={value}" for name, value in sorted(values.items()))
+        return urlunsplit((base.scheme, self._host(), path, "" if path == _PREFIX_TEMPLATE else query, ""))
 
     def try_throttle_with_info(self, ctx: Context, retry_info: str = "") -> None:
         """Wait for the rate limiter. Raises what it raises when the context ends first."""
@@ -406,7 +413,9 @@ class Request:
         try:
             self._rate_limiter.wait(ctx)
         except Exception as err:
-            raise RuntimeError(f"client rate limiter Wait returned an error: {err}") from err
+            throttled = RuntimeError(f"client rate limiter Wait returned an error: {err}")
+            throttled.add_note(f"{self._verb} {self._path()}: not sent")
+            raise throttled from err
         finally:
             latency = clock.since(start)
             if latency > _LONG_THROTTLE_LATENCY:
@@ -416,10 +425,10 @@ class Request:
     def _log_throttling(self, ctx: Context, latency: float, retry_info: str) -> None:
         logger = klog.from_context(ctx)
         pairs: dict[str, Any] = {
-            "delay": _format_duration(latency),
+            "delay": format_duration(latency),
             "reason": retry_info or "client-side throttling, not priority and fairness",
             "verb": self._verb,
-            "URL": self.url(),
+            "URL": http.redacted_url(self.url()),
         }
         logger.v(3).info("Waited before sending request", **pairs)
         if latency > _EXTRA_LONG_THROTTLE_LATENCY:
@@ -428,10 +437,9 @@ class Request:
     def count_attempt(self, ctx: Context, response: Response | None, is_retry: bool) -> None:
         """Report an attempt to the metrics."""
         code = str(response.status_code) if response is not None else "<error>"
-        host = urlsplit(self._c.base).netloc.rpartition("@")[2] or "none"
-        metrics.REQUEST_RESULT.increment(ctx, code, self._verb, host)
+        metrics.REQUEST_RESULT.increment(ctx, code, self._verb, self._host())
         if is_retry:
-            metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, host)
+            metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, self._host())
 
     def watch(self, ctx: Context, expected: type[Object] | None = None) -> apiwatch.Interface:
         """Begin a watch (Go: Watch). Blocks until the server answered. Passes no rate limiter.
@@ -449,7 +457,7 @@ class Request:
             response, failure = self._attempt(request)
             retry.after(ctx, self, response, failure)
             if failure is None and response is not None and response.status_code == 200:
-                return self._new_stream_watcher(ctx, response, expected)
+                return self._new_stream_watcher(ctx, request, response, expected)
             try:
                 if retry.is_next_retry(ctx, self, request, response, failure, _WATCH_RETRYABLE):
                     continue
@@ -464,20 +472,22 @@ class Request:
 
     def _watch_error(self, ctx: Context, response: Response, request: http.Request) -> Exception:
         err = self._transform_response(ctx, response, request).error()
-        return err or RuntimeError(f"for request {request.url}, got status: {response.status_code}")
+        url = http.redacted_url(request.url)
+        return err or RuntimeError(f"for request {url}, got status: {response.status_code}")
 
     def _watch_silence(self) -> float:
         wanted = self._params.get("timeoutSeconds", [""])[0]
         return watch_silence(float(wanted) if wanted.isdecimal() else None)
 
     def _new_stream_watcher(
-        self, ctx: Context, response: Response, expected: type[Object] | None
+        self, ctx: Context, request: http.Request, response: Response, expected: type[Object] | None
     ) -> apiwatch.Interface:
         media_type, params = parse_media_type(response.headers.get("Content-Type", ""))
         try:
             decoder, _, framer = self._content.negotiator.stream_decoder(media_type, params)
-        except NegotiateError:
+        except NegotiateError as err:
             response.close()
+            _add_note(err, request, response.status_code)
             raise
         if expected is not None:
             decoder = decoder.expecting(expected)
@@ -509,7 +519,8 @@ class Request:
                 if retry.is_next_retry(ctx, self, request, response, None, NEVER_RETRY_ERROR):
                     continue
                 result = self._transform_response(ctx, response, request)
-                raise result.error() or RuntimeError(f"{response.status_code} while accessing {request.url}")
+                url = http.redacted_url(request.url)
+                raise result.error() or RuntimeError(f"{response.status_code} while accessing {url}")
             finally:
                 response.close()
 
@@ -524,7 +535,7 @@ class Request:
 
     def _new_http_request(self, ctx: Context, read_timeout: float | None) -> http.Request:
         return http.Request(
-            method=self._verb,
+            method=self._verb or "GET",
             url=self.url(),
             headers=self._headers.copy(),
             body=self._body if self._body is not None else self._body_bytes,
@@ -578,8 +589,8 @@ class Request:
         self._before(retry, ctx)
         request = self._new_http_request(ctx, max(REQUEST_SILENCE, self._timeout + _WATCH_GRACE))
         response, failure = self._attempt(request)
-        if self._body_bytes is not None:
-            metrics.REQUEST_SIZE.observe(ctx, self._verb, self._host(), float(len(self._body_bytes)))
+        if self._body is None:
+            metrics.REQUEST_SIZE.observe(ctx, self._verb, self._host(), float(len(self._body_bytes or b"")))
         retry.after(ctx, self, response, failure)
         try:
             if retry.is_next_retry(ctx, self, request, response, failure, _GET_RETRYABLE):
@@ -606,7 +617,8 @@ class Request:
         except Exception as err:
             return Result(err=err, logger=klog.from_context(ctx))
         result = results[0]
-        metrics.RESPONSE_SIZE.observe(ctx, self._verb, self._host(), float(len(result._body)))
+        if result._err is None or result._body:
+            metrics.RESPONSE_SIZE.observe(ctx, self._verb, self._host(), float(len(result._body)))
         return result
 
     def do_raw(self, ctx: Context) -> bytes:
@@ -615,7 +627,12 @@ class Request:
         bodies: list[bytes] = []
 
         def read(request: http.Request, response: Response) -> None:
-            body = response.body.read()
+            try:
+                body = response.body.read()
+            except Exception as err:
+                failure = http.URLError(request.method.capitalize(), request.url, err)
+                _add_note(failure, request, response.status_code)
+                raise failure from err
             _log_body(ctx, "Response Body", body)
             if not 200 <= response.status_code <= 206:
                 raise self._unstructured_error(request, response, body)
@@ -635,7 +652,7 @@ class Request:
             if not ctx.done().is_set():
                 logger.error(err, "Unexpected error when reading response body")
             unexpected = RuntimeError(
-                f"unexpected error when reading response body. Please retry. Original error: {err}"
+                f"unexpected error when reading response body. Please retry. Original error: {http.describe(err)}"
             )
             unexpected.__cause__ = err
             _add_note(unexpected, request, response.status_code)
@@ -739,7 +756,8 @@ class Result:
     def get(self) -> Object:
         """The object the body says it is (Go: Get). Raises StatusError and what decoders raise."""
         self.raise_for_error()
-        obj, _ = self._decoder_or_raise().decode(self._body)
+        with self._noting_request():
+            obj, _ = self._decoder_or_raise().decode(self._body)
         return self._unless_failure(obj)
 
     def status_code(self) -> int:
@@ -761,12 +779,13 @@ class Result:
         Raises StatusError and what decoders raise.
         """
         self.raise_for_error()
-        decoder = self._decoder_or_raise()
-        if not self._body:
-            raise ValueError(
-                f"0-length response with status code: {self._status_code} and content type: {self._content_type}"
-            )
-        out, gvk = decoder.decode(self._body, None, obj)
+        with self._noting_request():
+            decoder = self._decoder_or_raise()
+            if not self._body:
+                raise ValueError(
+                    f"0-length response with status code: {self._status_code} and content type: {self._content_type}"
+                )
+            out, gvk = decoder.decode(self._body, None, obj)
         cls = obj if isinstance(obj, type) else type(obj)
         if type(out) is cls:
             return out
@@ -803,6 +822,16 @@ class Result:
         """The warnings of the response (Go: Warnings)."""
         return self._warnings
 
+    @contextlib.contextmanager
+    def _noting_request(self) -> Iterator[None]:
+        """Let an exception about the body say which request's it is."""
+        try:
+            yield
+        except Exception as err:
+            if self._request is not None:
+                _add_note(err, self._request, self._status_code)
+            raise
+
     def _decoder_or_raise(self) -> Decoder:
         if self._decoder is None:
             raise ValueError(f"serializer for {self._content_type} doesn't exist")
@@ -824,6 +853,34 @@ class Result:
         return f"<Result {self._status_code}, {len(self._body)} bytes{', ' + repr(self._err) if self._err else ''}>"
 
 
+_PREFIX_TEMPLATE = "/{prefix}"
+
+
+def _path_template(path: str, base_path: str) -> str:
+    """The path with "{namespace}" and "{name}" for what stands there; "/{prefix}" for paths outside the API groups."""
+    base = base_path.rstrip("/")
+    below = path.removeprefix(base) if path.startswith(f"{base}/") else path
+    segments = below.split("/")
+    if len(segments) <= 2:
+        return path
+    # Where the resource stands, or "namespaces".
+    index = {"api": 3, "apis": 4}.get(segments[1])
+    if index is None:
+        return _PREFIX_TEMPLATE
+    match segments[index:]:
+        case [_, _]:
+            segments[index + 1] = "{name}"
+        case [_, _, "finalize" | "status"]:
+            segments[index + 1] = "{name}"
+        case [_, _, _]:
+            segments[index + 1] = "{namespace}"
+        case [_, _, _, "finalize" | "status", *_]:
+            segments[index + 1] = "{namespace}"
+        case [_, _, _, _, *_]:
+            segments[index + 1], segments[index + 3] = "{namespace}", "{name}"
+    return f"{base}{'/'.join(segments)}"
+
+
 def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
     """("application/json", {"charset": "utf-8"}) (Go: mime.ParseMediaType)."""
     if ";" not in value:
@@ -837,18 +894,6 @@ def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
 def _is_text_response(response: Response) -> bool:
     content_type = response.headers.get("Content-Type", "")
     return not content_type or parse_media_type(content_type)[0].startswith("text/")
-
-
-def _format_duration(seconds: float) -> str:
-    """Go's text of a duration: 8m4s, 1.5s, 250ms."""
-    if 0 < seconds < 1:
-        return f"{seconds * 1000:.9g}ms"
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes = divmod(int(minutes), 60)
-    text = f"{rest:.9g}s"
-    if minutes or hours:
-        text = f"{minutes}m{text}"
-    return f"{hours}h{text}" if hours else text
 
 
 def _go_list(messages: Sequence[str]) -> str:

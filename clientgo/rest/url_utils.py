@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.transport.http import redacted_url
 
 if TYPE_CHECKING:
     from clientgo.rest.config import Config
@@ -24,9 +25,9 @@ def default_server_url(host: str, api_path: str, group_version: GroupVersion, de
     if parts is None:
         parts = _parse(("https://" if default_tls else "http://") + host)
         if parts is None:
-            raise ValueError(f'parse "{host}": invalid host')
+            raise ValueError(f'parse "{redacted_url(host)}": invalid host')
         if parts.path not in ("", "/"):
-            raise ValueError(f'host must be a URL or a host:port pair: "{host}"')
+            raise ValueError(f'host must be a URL or a host:port pair: "{redacted_url(host)}"')
     return parts.geturl(), default_versioned_api_path(api_path, group_version)
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 import threading
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
 from typing import Protocol, TextIO, runtime_checkable
 
 from clientgo import context, klog
@@ -141,19 +144,45 @@ def handle_warnings(ctx: Context, headers: Header, handler: WarningHandlerWithCo
     return warnings
 
 
-_QUOTED = r'"(?P<{}>(?:[^"\\]|\\.)*)"'
+# A code of three digits, an agent without blanks, a quoted text with escapes, perhaps a quoted date; then the next one.
 _WARNING = re.compile(
-    r"\s*(?P<code>\d{3}) (?P<agent>[^\s\"]+) " + _QUOTED.format("text") + r'(?: "[^"]*")?\s*(?:,|$)', re.DOTALL
+    r'(?P<code>[0-9]{3}) (?P<agent>[^ ]+) "(?P<text>(?:[^"\\]|\\.)*)"\s*(?:"[^"]*"\s*)?(?:,\s*|$)', re.DOTALL
 )
 
 
 def parse_warning_headers(headers: Iterable[str]) -> list[WarningHeader]:
-    """The warnings in the header's values; what is malformed is skipped (Go: utilnet.ParseWarningHeaders)."""
+    """The warnings in the header's values; from the first malformed one on a value is skipped.
+
+    Go: utilnet.ParseWarningHeaders.
+    """
     warnings = []
     for header in headers:
-        position = 0
-        while position < len(header) and (match := _WARNING.match(header, position)) is not None:
-            text = re.sub(r"\\(.)", r"\1", match["text"])
+        rest = _utf8(header).strip()
+        while (match := _WARNING.match(rest)) is not None:
+            text = _decoded(re.sub(r"\\(.)", r"\1", match["text"], flags=re.DOTALL))
+            if not (_is_clean(match["agent"]) and _is_clean(text)):
+                break
             warnings.append(WarningHeader(int(match["code"]), match["agent"], text))
-            position = match.end()
+            rest = rest[match.end() :]
     return warnings
+
+
+def _utf8(value: str) -> str:
+    """The value as its sender meant it: http.client makes a character of each byte."""
+    try:
+        return value.encode("latin-1").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value
+
+
+def _decoded(text: str) -> str:
+    """The text without the encoding that RFC 2047 asks old senders for."""
+    try:
+        return str(make_header(decode_header(text))) if "=?" in text else text
+    except (HeaderParseError, UnicodeError, LookupError):
+        return text
+
+
+def _is_clean(text: str) -> bool:
+    """Whether the text has neither control characters nor bytes that are no UTF-8."""
+    return not any(unicodedata.category(char) in ("Cc", "Cs") for char in text)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
+from clientgo.apimachinery.util.strconv import parse_int
 from clientgo.context import Context
-from clientgo.transport.http import Header, Response, URLError, describe
+from clientgo.transport.http import Header, Response, URLError, describe, redacted_url
 from clientgo.transport.http import Request as HTTPRequest
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class PreviousAttemptError(Exception):
     def __init__(self, current: BaseException, previous: BaseException) -> None:
         self.current = current
         self.previous = previous
-        super().__init__(f"{current} - error from a previous attempt: {previous}")
+        super().__init__(f"{describe(current)} - error from a previous attempt: {describe(previous)}")
         self.__cause__ = current
 
 
@@ -161,7 +162,7 @@ class _WithRetry:
             "Got a Retry-After response",
             delay=f"{self._retry_after.wait:g}s",
             attempt=self._retry_after.attempt,
-            url=url,
+            url=redacted_url(url),
         )
 
     def after(self, ctx: Context, request: Request, response: Response | None, err: BaseException | None) -> None:
@@ -202,8 +203,8 @@ def _check_wait(response: Response) -> int | None:
 def retry_after_seconds(response: Response) -> int | None:
     """The seconds of the Retry-After header; None when it is missing or no number."""
     try:
-        return int(response.headers["Retry-After"])
-    except (KeyError, ValueError):
+        return parse_int(response.headers.get("Retry-After", ""))
+    except ValueError:
         return None
 
 

@@ -308,8 +308,8 @@ def _impersonation(info: AuthInfo) -> rest.ImpersonationConfig:
 
 def _read_text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "surrogateescape")
     except OSError as err:
         raise file_error("open", path, err) from err
 

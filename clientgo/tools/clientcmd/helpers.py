@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from clientgo.apimachinery.apis.meta.v1.duration import parse_duration
 from clientgo.apimachinery.util.strconv import quote
+from clientgo.transport.http import redacted_url
 
 
 def parse_timeout(duration: str) -> float:
@@ -26,9 +27,9 @@ def parse_proxy_url(proxy_url: str) -> str:
     try:
         scheme = urlsplit(proxy_url).scheme
     except ValueError:
-        raise ValueError(f"could not parse: {proxy_url}") from None
+        raise ValueError(f"could not parse: {redacted_url(proxy_url)}") from None
     if proxy_url.startswith(":"):
-        raise ValueError(f"could not parse: {proxy_url}")
+        raise ValueError(f"could not parse: {redacted_url(proxy_url)}")
     if scheme not in ("http", "https", "socks5"):
         raise ValueError(f"unsupported scheme {quote(scheme)}, must be http, https, or socks5")
     return proxy_url

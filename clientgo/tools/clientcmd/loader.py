@@ -21,6 +21,7 @@ from clientgo.tools.clientcmd.api.latest import CODEC
 from clientgo.tools.clientcmd.config import ConfigAccess
 from clientgo.tools.clientcmd.helpers import file_error
 from clientgo.tools.clientcmd.merge import merge
+from clientgo.transport.http import redacted_url
 from clientgo.util.homedir import home_dir
 
 if TYPE_CHECKING:
@@ -337,7 +338,7 @@ def _base(location_of_origin: str) -> str:
 def relativize_cluster_local_paths(cluster: Cluster) -> None:
     """Make the cluster's paths relative to its file where that needs no ".." (Go: RelativizeClusterLocalPaths)."""
     if not cluster.location_of_origin:
-        raise ValueError(f"no location of origin for {cluster.server}")
+        raise ValueError(f"no location of origin for {redacted_url(cluster.server)}")
     base = _base(cluster.location_of_origin)
     resolve_paths(get_cluster_file_references(cluster), base)
     relativize_path_with_no_backsteps(get_cluster_file_references(cluster), base)

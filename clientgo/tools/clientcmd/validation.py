@@ -18,6 +18,7 @@ from clientgo.tools.clientcmd.api import (
     is_config_empty,
 )
 from clientgo.tools.clientcmd.helpers import file_error, parse_proxy_url
+from clientgo.transport.http import redacted_url
 
 
 class ErrNoContext(Exception):
@@ -148,7 +149,7 @@ def validate_cluster_info(cluster_name: str, cluster: Cluster | None) -> list[Ba
         try:
             parse_proxy_url(cluster.proxy_url)
         except ValueError as err:
-            where = f"invalid 'proxy-url' {quote(cluster.proxy_url)} for cluster {quote(cluster_name)}"
+            where = f"invalid 'proxy-url' {quote(redacted_url(cluster.proxy_url))} for cluster {quote(cluster_name)}"
             errors.append(ValueError(f"{where}: {err}"))
     if cluster.certificate_authority and cluster.certificate_authority_data:
         errors.append(

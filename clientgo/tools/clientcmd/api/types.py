@@ -7,11 +7,12 @@ extension is any JSON value. Credentials never show in `repr`.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
+from clientgo.transport.http import redacted_url
 
 _REDACTED = "--- REDACTED ---"
 
@@ -33,7 +34,7 @@ class Preferences(_Copied):
     extensions: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Cluster(_Copied):
     """How to reach a cluster."""
 
@@ -49,6 +50,12 @@ class Cluster(_Copied):
     proxy_url: str = ""
     disable_compression: bool = False
     extensions: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        shown = {each.name: getattr(self, each.name) for each in fields(self)}
+        # Both may hold a password.
+        shown.update(server=redacted_url(self.server), proxy_url=redacted_url(self.proxy_url))
+        return f"Cluster({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 @dataclass(kw_only=True)
