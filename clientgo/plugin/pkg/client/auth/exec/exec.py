@@ -21,6 +21,7 @@ from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, Plugin
 from clientgo.tools.metrics import metrics
 from clientgo.transport.config import Certificate, Config, GetCertHolder
 from clientgo.transport.http import Request, Response, RoundTripper
+from clientgo.transport.transport import check_certificate
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 
 _EXEC_INFO_ENV = "KUBERNETES_EXEC_INFO"
@@ -198,6 +199,10 @@ class Authenticator:
         certificate = None
         if status.client_certificate_data:
             certificate = Certificate(status.client_certificate_data.encode(), status.client_key_data.encode())
+            try:
+                check_certificate(certificate)
+            except ValueError as err:
+                raise ValueError(f"failed parsing client key/certificate: {err}") from None
         self._expiry = status.expiration_timestamp
         old = self._credentials
         # Equal certificates stay the same object's value, so that connections are kept when only a token changes.
@@ -226,10 +231,13 @@ class Authenticator:
         spec = clientauthentication.ExecCredentialSpec(cluster=cluster, interactive=interactive)
         request = clientauthentication.ExecCredential(spec=spec)
         env[_EXEC_INFO_ENV] = request.encode(self._config.api_version).decode()
-        command = self._permitted_command(env)
+        # As in Go the client's own PATH says where the plugin is, not the one the plugin is given.
+        path = self._environ().get("PATH", "")
+        command = self._permitted_command(path)
         try:
             finished = subprocess.run(
                 [command, *self._config.args],
+                executable=command if os.sep in command else _find(command, path),
                 env=env,
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -242,8 +250,9 @@ class Authenticator:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "client_internal_error")
             raise ValueError(f"exec: {err.strerror or err}") from err
         if finished.returncode != 0:
-            metrics.EXEC_PLUGIN_CALLS.increment(finished.returncode, "plugin_execution_error")
-            raise ValueError(f"exec: executable {self._command} failed with exit code {finished.returncode}")
+            code = max(finished.returncode, -1)  # -1 stands for any signal
+            metrics.EXEC_PLUGIN_CALLS.increment(code, "plugin_execution_error")
+            raise ValueError(f"exec: executable {self._command} failed with exit code {code}")
         metrics.EXEC_PLUGIN_CALLS.increment(0, "no_error")
         return finished.stdout
 
@@ -269,17 +278,17 @@ class Authenticator:
             raise ValueError("exec plugin returned only certificate or key, not both")
         return status
 
-    def _permitted_command(self, env: Mapping[str, str]) -> str:
+    def _permitted_command(self, path: str) -> str:
         """The command to run, if the program's policy lets it."""
         try:
-            command = self._check_policy(env.get("PATH"))
+            command = self._check_policy(path)
         except ValueError:
             metrics.EXEC_PLUGIN_POLICY_CALLS.increment("denied")
             raise
         metrics.EXEC_PLUGIN_POLICY_CALLS.increment("allowed")
         return command
 
-    def _check_policy(self, path: str | None) -> str:
+    def _check_policy(self, path: str) -> str:
         policy = self._config.plugin_policy.policy_type
         if policy in ("", PolicyType.PLUGIN_POLICY_ALLOW_ALL):
             return self._command
@@ -299,7 +308,7 @@ class Authenticator:
             raise ValueError(f"plugin path {quote(resolved)} is not permitted by the credential plugin allowlist")
         return resolved
 
-    def _resolve_allowlist(self, name: str, path: str | None) -> None:
+    def _resolve_allowlist(self, name: str, path: str) -> None:
         """Add where the entries of that name are found on PATH."""
         for entry in self._config.plugin_policy.allowlist or ():
             if os.path.basename(entry.command) != name:
@@ -312,6 +321,14 @@ class Authenticator:
 
     def __repr__(self) -> str:
         return f"<Authenticator {self._command!r}, {'has credentials' if self._credentials else 'not run yet'}>"
+
+
+def _find(command: str, path: str) -> str:
+    """Where the command is on PATH. Raises FileNotFoundError."""
+    found = shutil.which(command, path=path)
+    if found is None:
+        raise FileNotFoundError(command)
+    return found
 
 
 class _ExecRoundTripper:
