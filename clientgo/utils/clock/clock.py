@@ -200,7 +200,8 @@ class SystemTime:
 
     def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
         """See `Clock.wait`."""
-        return cond.wait(timeout)
+        # Longer waits are an OverflowError, and a server may ask for any.
+        return cond.wait(timeout if timeout is None else min(timeout, threading.TIMEOUT_MAX))
 
     def call_at(self, when: float, fn: Callable[[], None]) -> Callable[[], bool]:
         """See `TimeSource.call_at`."""

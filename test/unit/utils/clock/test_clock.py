@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 
 import pytest
-from threadtools import eventually
+from threadtools import eventually, in_thread
 
+from clientgo import context
 from clientgo.utils import clock
 from clientgo.utils.clock import REAL_CLOCK, RealClock, SystemTime
 
@@ -139,3 +140,17 @@ def test_cancelled_calls_do_not_pile_up():
     assert "1 timers, thread running" in repr(source)
     assert keep()
     eventually(lambda: "0 timers, thread not running" in repr(source))
+
+
+def test_a_wait_may_be_longer_than_the_platform_can_wait():
+    """A server may ask for any, and the one thread of all timers must survive it."""
+    ctx, cancel = context.with_cancel(context.background())
+    sleeping = in_thread(lambda: context.sleep(ctx, 1e11))
+    endless = REAL_CLOCK.new_timer(1e11)
+    soon = REAL_CLOCK.new_timer(0.001)
+    assert soon.c().receive(30)[1]
+    assert sleeping.running()
+    cancel()
+    assert sleeping.result() is False
+    assert endless.stop()
+    eventually(lambda: not clock_threads())
