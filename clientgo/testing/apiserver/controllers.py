@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
-from clientgo.testing.apiserver import crd, http
+from clientgo.testing.apiserver import crd, http, namespaces
 from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.errors import ApiError
 from clientgo.testing.apiserver.negotiation import Form
@@ -176,10 +176,11 @@ class Controllers:
             return
         spec = current.obj["spec"]
         bucket = f"{spec['group']}/{spec['names']['plural']}"
+        resource, now = self._resource(crd.STORAGE), self._server.times.now_text()
+        self._change(resource, crd.STORAGE, current.key, lambda obj: crd.terminating(obj, now), "status")
         self._delete_all(bucket, "")
-        if self._server.store.count(bucket):
-            return
-        self._remove_finalizer(crd.STORAGE, current.key, crd.CLEANUP_FINALIZER)
+        if not self._server.store.count(bucket):
+            self._change(resource, crd.STORAGE, current.key, lambda obj: crd.terminated(obj, now), "status")
 
     # ---- namespaces
 
@@ -191,23 +192,20 @@ class Controllers:
         if not current.obj["metadata"].get("deletionTimestamp"):
             self._default_account(current.name)
             return
-        left = 0
+        remains = namespaces.Remains()
         for bucket in store.buckets():
             resource = self._server.registry.by_storage(bucket)
             if resource is not None and resource.namespaced:
                 self._delete_all(bucket, f"{current.name}/")
-                left += len(store.list(bucket, f"{current.name}/")[1])
-        if left:
+                remains.add(resource, store.list(bucket, f"{current.name}/")[1])
+        kind = self._resource("/namespaces")
+        if not remains:
+            self._change(kind, "/namespaces", current.name, namespaces.without_finalizer, "finalize")
             return
-        self._finalize_namespace(current.name)
-
-    def _finalize_namespace(self, name: str) -> None:
-        resource = self._resource("/namespaces")
-
-        def change(obj: Json) -> Json:
-            return {**obj, "spec": {**obj.get("spec", {}), "finalizers": None}}
-
-        self._change(resource, "/namespaces", name, change, "finalize")
+        now = self._server.times.now_text()
+        self._change(
+            kind, "/namespaces", current.name, lambda obj: namespaces.with_conditions(obj, remains, now), "status"
+        )
 
     def _default_account(self, name: str) -> None:
         if self._server.store.get("/serviceaccounts", f"{name}/default") is not None:

@@ -23,6 +23,8 @@ STORAGE = "apiextensions.k8s.io/customresourcedefinitions"
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _APPROVED = "api-approved.kubernetes.io"
 _PROTECTED = re.compile(r"^(.*\.)?(k8s\.io|kubernetes\.io)$")
+_TERMINATING = "Terminating"
+_PENDING = "InstanceDeletionPending"
 _COLUMN_TYPES = ["integer", "number", "string", "boolean", "date"]
 
 
@@ -161,9 +163,46 @@ def condition(kind: str, status: str, reason: str, message: str, now: str) -> Js
     return {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
 
 
+def _with_condition(obj: Json, new: Json) -> Json:
+    """The CRD with one condition set; its time stays when its status does."""
+    status = dict(obj.get("status") or {})
+    known = {c["type"]: c for c in status.get("conditions") or ()}
+    before = known.get(new["type"], {})
+    if before.get("status") == new["status"]:
+        new["lastTransitionTime"] = before.get("lastTransitionTime", new["lastTransitionTime"])
+    known[new["type"]] = new
+    return {**obj, "status": {**status, "conditions": list(known.values())}}
+
+
+def marked_for_deletion(obj: Json, now: str) -> Json:
+    text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    return obj if is_terminating(obj) else _with_condition(obj, condition(_TERMINATING, "True", _PENDING, text, now))
+
+
+def terminating(obj: Json, now: str) -> Json:
+    text = "CustomResource deletion is in progress"
+    return _with_condition(obj, condition(_TERMINATING, "True", "InstanceDeletionInProgress", text, now))
+
+
+def terminated(obj: Json, now: str) -> Json:
+    """The CRD without instances, which nothing of the server's own holds any more."""
+    metadata = dict(obj["metadata"])
+    metadata["finalizers"] = [name for name in metadata.get("finalizers") or () if name != CLEANUP_FINALIZER]
+    done = condition(_TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances", now)
+    return _with_condition({**obj, "metadata": metadata}, done)
+
+
+def is_terminating(obj: Json) -> bool:
+    return _is_true(obj, _TERMINATING)
+
+
 def is_established(obj: Json) -> bool:
+    return _is_true(obj, "Established")
+
+
+def _is_true(obj: Json, kind: str) -> bool:
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    return any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
+    return any(c.get("type") == kind and c.get("status") == "True" for c in conditions)
 
 
 def accepted_status(obj: Json, others: list[Json], now: str) -> Json:

@@ -19,6 +19,8 @@ from clientgo.testing.apiserver.storage import Stored
 Json = dict[str, Any]
 
 _IMMORTAL_NAMESPACES = ("default", "kube-public", "kube-system")
+# Their own registries mark them, without a grace period.
+_WITHOUT_GRACE = ("/namespaces", crd.STORAGE)
 
 
 class Deleter(Reader):
@@ -128,7 +130,8 @@ class Deleter(Reader):
         )
         if grace == 0 and metadata.get("deletionGracePeriodSeconds"):
             metadata["deletionTimestamp"] = self.times.now_text()
-        metadata["deletionGracePeriodSeconds"] = grace
+        if resource.storage not in _WITHOUT_GRACE:
+            metadata["deletionGracePeriodSeconds"] = grace
         if not obj["metadata"].get("deletionTimestamp") and metadata.get("generation"):
             metadata["generation"] += 1
         if finalizers:
@@ -138,6 +141,8 @@ class Deleter(Reader):
         out = {**obj, "metadata": metadata}
         if resource.storage == "/namespaces":
             out["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+        elif resource.storage == crd.STORAGE:
+            out = crd.marked_for_deletion(out, self.times.now_text())
         if resource.struct is not None and not resource.converted:
             return strategy.normalise(resource, out)
         if resource.custom:

@@ -348,6 +348,8 @@ class Server:
         if verb == "create":
             if (named and not resource.custom) or (resource.namespaced and not call.namespace):
                 raise errors.method_not_allowed()
+            if resource.custom:
+                self._check_not_terminating(resource)
             return self.rest.create(call)
         if verb in ("update", "patch") and not named:
             raise errors.method_not_allowed()
@@ -361,6 +363,13 @@ class Server:
             "deletecollection": self.rest.delete_collection,
         }
         return verbs[verb](call)
+
+    def _check_not_terminating(self, resource: Resource) -> None:
+        stored = self.store.get(crd.STORAGE, f"{resource.plural}.{resource.group}")
+        if stored is not None and crd.is_terminating(stored.obj):
+            text = "create not allowed while custom resource definition is terminating"
+            details = {"group": resource.group, "kind": resource.plural}
+            raise ApiError(405, "MethodNotAllowed", text, details)
 
     def _subresource(self, call: Call, info: RequestInfo) -> Response:
         resource, name = call.resource, info.subresource

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from apiclient import Api
+from apiclient import Api, eventually
 
 from clientgo.testing.apiserver import Environment
 
@@ -130,3 +130,26 @@ def test_horizontal_pod_autoscalers_in_both_versions(api: Api) -> None:
     patched = api("PATCH", base.format("v1") + "/h", {"spec": {"maxReplicas": 5}}, want=200, media=merge)
     assert (patched["apiVersion"], patched["spec"]["maxReplicas"]) == ("autoscaling/v1", 5)
     assert patched["spec"]["targetCPUUtilizationPercentage"] == 60
+
+
+def conditions(obj: Json) -> dict[str, tuple[str, str]]:
+    return {c["type"]: (c["status"], c["reason"]) for c in obj["status"]["conditions"]}
+
+
+def test_a_crd_says_that_it_goes_and_takes_nothing_new(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
+    held = foo("v1", "held", a="x")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    foos = "/apis/example.com/v1/namespaces/default/foos"
+    api("POST", foos, held, want=201)
+    marked = api("DELETE", f"{DEFINITIONS}/foos.example.com", want=200)
+    assert conditions(marked)["Terminating"] == ("True", "InstanceDeletionPending")
+    assert "deletionGracePeriodSeconds" not in marked["metadata"]
+    assert api.env.server.controllers.wait_idle()
+    now = api("GET", f"{DEFINITIONS}/foos.example.com")
+    assert conditions(now)["Terminating"] == ("True", "InstanceDeletionInProgress")
+    refused = api("POST", foos, foo("v1", "late", a="x"), want=405)
+    assert refused["message"] == "create not allowed while custom resource definition is terminating"
+    free = [{"op": "remove", "path": "/metadata/finalizers"}]
+    api("PATCH", f"{foos}/held", free, media="application/json-patch+json", want=200)
+    eventually(lambda: api.request("GET", f"{DEFINITIONS}/foos.example.com").status_code == 404)
