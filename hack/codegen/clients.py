@@ -126,12 +126,29 @@ class GroupVersion:
         """core_v1."""
         return f"{self.group_word.lower()}_{self.version}"
 
+    def check(self) -> None:
+        """Raise ValueError in words when the package, written by hand, lacks what generated code needs of it."""
+        module = importlib.import_module(self.module)
+        for name in ("GROUP_NAME", "SCHEME_GROUP_VERSION", "add_to_scheme", "resource", "__all__"):
+            if not hasattr(module, name):
+                raise ValueError(f"{self.module} has no {name}; cmd/sample-controller/pkg/apis shows what belongs there")
+        if module.SCHEME_GROUP_VERSION.version != self.version:
+            raise ValueError(
+                f"{self.module} must be named after its version, which is {module.SCHEME_GROUP_VERSION.version}"
+            )
+        kinds = self.kinds()
+        if not kinds:
+            raise ValueError(f"{self.module} exports no class with a GENCLIENT in its __all__")
+        for kind in kinds:
+            if kind.list_cls is None and "list" in kind.genclient.verbs:
+                raise ValueError(f"{self.module} exports {kind.name}, but no {kind.name}List")
+
     def kinds(self) -> list[Kind]:
         """The kinds with a client, alphabetically: those with verbs, or with an expansion at least."""
         module = importlib.import_module(self.module)
         found = []
         for name in sorted(module.__all__):
-            cls = getattr(module, name)
+            cls = getattr(module, name, None)
             genclient = getattr(cls, "GENCLIENT", None)
             if not isinstance(cls, type) or genclient is None:
                 continue
@@ -149,6 +166,15 @@ class Clientset:
     informers: str
     listers: str
     groups: tuple[GroupVersion, ...]
+    # The package that holds all of it and nothing else; "" when hand-written code stands there too.
+    package: str = ""
+
+    def parents(self) -> list[str]:
+        """The packages around the generated ones that hold generated code alone, and want an `__init__.py`."""
+        if not self.package:
+            return []
+        found = {self.package, self.listers, *(name.rpartition(".")[0] for name in (self.clientset, self.informers))}
+        return sorted(found)
 
     def by_directory(self) -> dict[str, list[GroupVersion]]:
         """The group versions under each group's folder."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ class Output:
     """Where generated files go: to disk, or, when verifying, into a comparison with what is on disk."""
 
     verify: bool = False
+    # The folder the paths of messages are relative to.
+    root: Path = ROOT
     written: int = 0
     total: int = 0
     stale: list[str] = field(default_factory=list)
@@ -30,7 +33,7 @@ class Output:
         if path.exists() and path.read_text(encoding="utf-8") == text:
             return
         if self.verify:
-            self.stale.append(str(path.relative_to(ROOT)))
+            self.stale.append(str(path.relative_to(self.root)))
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -60,15 +63,30 @@ def generate(output: Output) -> None:
             groups=groups,
         ),
     )
+    sample = "The clients of sample-controller's own API group"
+    generate_own(output, SAMPLE_CONTROLLER, "pkg.generated", ["pkg.apis.samplecontroller.v1alpha1"], sample)
+
+
+def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], title: str) -> None:
+    """A project's own clientset, informers and listers, in `package`, for the API packages `apis`.
+
+    Both are dotted names from the folder `root` on. Raises ValueError for an API package that lacks something.
+    """
+    from codegen.clients import Clientset, GroupVersion
+
+    groups = tuple(GroupVersion(name) for name in apis)
+    for group in groups:
+        group.check()
     write_clientset(
         output,
-        SAMPLE_CONTROLLER,
+        root,
         Clientset(
-            title="The clients of sample-controller's own API group",
-            clientset="pkg.generated.clientset.versioned",
-            informers="pkg.generated.informers.externalversions",
-            listers="pkg.generated.listers",
-            groups=(GroupVersion("pkg.apis.samplecontroller.v1alpha1"),),
+            title=title,
+            clientset=f"{package}.clientset.versioned",
+            informers=f"{package}.informers.externalversions",
+            listers=f"{package}.listers",
+            groups=groups,
+            package=package,
         ),
     )
 
@@ -102,7 +120,7 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
     def put(module: str, text: str) -> None:
         output.put(root / (module.replace(".", "/") + ".py"), text)
 
-    for package in sorted({parent for name in (clientset.clientset, clientset.informers, clientset.listers) for parent in parents(name)}):
+    for package in clientset.parents():
         put(f"{package}.__init__", f'"""Generated code of the clientset. {client_gen.GENERATED}"""\n')
     title = clientset.title
     put(f"{clientset.clientset}.scheme.register", scheme_gen.render(f"The kinds of {title[0].lower()}{title[1:]}", clientset))
@@ -133,13 +151,3 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
                 put(f"{clientset.listers}.{place}.{kind.module}", lister_gen.render_kind(group, kind))
             if kind.watchable:
                 put(f"{clientset.informers}.{place}.{kind.module}", informer_gen.render_kind(clientset, group, kind))
-
-
-def parents(package: str) -> list[str]:
-    """The packages around a generated one that hold nothing but generated code: those under "generated"."""
-    parts = package.split(".")
-    if "generated" not in parts:
-        return []
-    first = parts.index("generated") + 1
-    last = len(parts) if parts[-1] == "listers" else len(parts) - 1
-    return [".".join(parts[:end]) for end in range(first, last + 1)]
