@@ -12,7 +12,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.object import Object
-from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import new_codec_factory
 from clientgo.apimachinery.types import PatchType
@@ -23,9 +23,11 @@ from clientgo.dynamic.interface import NamespaceableResourceInterface, ResourceI
 def new_simple_dynamic_client(scheme: Scheme, *objects: Object) -> FakeDynamicClient:
     """A client of a cluster that holds `objects`, which become Unstructured (Go: NewSimpleDynamicClient).
 
-    Only resources whose list kinds `scheme` knows can be listed.
+    Only resources whose list kinds `scheme` knows, and those of the objects, can be listed.
     """
-    return new_simple_dynamic_client_with_custom_list_kinds(scheme, {}, *objects)
+    kinds = [_as_unstructured(obj).group_version_kind() for obj in objects]
+    list_kinds = {_guess_resource(gvk): f"{gvk.kind}List" for gvk in kinds if not gvk.kind.endswith("List")}
+    return new_simple_dynamic_client_with_custom_list_kinds(scheme, list_kinds, *objects)
 
 
 def new_simple_dynamic_client_with_custom_list_kinds(
@@ -38,13 +40,18 @@ def new_simple_dynamic_client_with_custom_list_kinds(
     list_kinds: dict[GroupVersionResource, str] = {}
     for gvk in scheme.all_known_types():
         if gvk.kind.endswith("List") and gvk.kind != "List":
-            plural, _ = meta.unsafe_guess_kind_to_resource(gvk.group_version().with_kind(gvk.kind.removesuffix("List")))
-            list_kinds[plural] = gvk.kind
+            item_kind = gvk.group_version().with_kind(gvk.kind.removesuffix("List"))
+            list_kinds[_guess_resource(item_kind)] = gvk.kind
     for gvr, kind in gvr_to_list_kind.items():
         if not kind.endswith("List"):
             raise ValueError("coding error, listGVK must end in List or this fake client doesn't work right")
         list_kinds[gvr] = kind
     return FakeDynamicClient(list_kinds, *(_as_unstructured(obj) for obj in objects))
+
+
+def _guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
+    plural, _ = meta.unsafe_guess_kind_to_resource(gvk)
+    return plural
 
 
 def _as_unstructured(obj: Object) -> Unstructured:
@@ -174,21 +181,25 @@ class _FakeResourceClient:
         if not self._list_kind:
             raise ValueError(
                 "coding error: you must register resource to list kind for every resource you're going to LIST when "
-                f"creating the client: {self._resource}"
+                "creating the client. See new_simple_dynamic_client_with_custom_list_kinds or register the list into "
+                f"the scheme: {self._resource}"
             )
         options = opts or metav1.ListOptions()
         # The tracker puts "List" behind the kind.
         kind = self._resource.group_version().with_kind(self._list_kind.removesuffix("List"))
         action = testing.new_list_action_with_options(self._resource, kind, self._namespace, options)
         found = self._client.invokes(action, UnstructuredList())
+        if found is None:
+            return UnstructuredList()
         selector = labels.parse(options.label_selector) if options.label_selector else labels.everything()
-        items = [_as_unstructured(item) for item in meta.extract_list(found)] if found is not None else []
-        chosen = [item.to_dict() for item in items if selector.matches(labels.Set(item.get_labels()))]
-        metadata = {"resourceVersion": found.get_resource_version()} if found is not None else {}
-        api_version = str(self._resource.group_version())
-        return UnstructuredList.from_dict(
-            {"apiVersion": api_version, "kind": self._list_kind, "metadata": metadata, "items": chosen}
-        )
+        items = map(_as_unstructured, meta.extract_list(found))
+        document = {
+            "apiVersion": str(self._resource.group_version()),
+            "kind": self._list_kind,
+            "metadata": found.to_dict().get("metadata") or {},
+            "items": [item.to_dict() for item in items if selector.matches(labels.Set(item.get_labels()))],
+        }
+        return UnstructuredList.from_dict(document)
 
     def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
         options = opts.deep_copy() if opts is not None else metav1.ListOptions()
@@ -221,7 +232,7 @@ class _FakeResourceClient:
         *subresources: str,
     ) -> Unstructured:
         opts = options or metav1.ApplyOptions()
-        patch_options = metav1.PatchOptions(force=opts.force, field_manager=opts.field_manager)
+        patch_options = opts.to_patch_options()
         data = json.dumps(obj.to_dict()).encode()
         return self.patch(ctx, name, PatchType.APPLY_YAML, data, patch_options, *subresources)
 

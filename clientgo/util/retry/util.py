@@ -19,7 +19,8 @@ DEFAULT_BACKOFF = wait.Backoff(steps=4, duration=0.01, factor=5.0, jitter=0.1)
 def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: Callable[[], object]) -> None:
     """Call `fn` until it does not raise, at most `backoff.steps` times, with the backoff's delays in between.
 
-    An error that is not `retriable` is raised at once, the last one when the tries are used up. Blocks.
+    An error that is not `retriable` is raised at once, the last one when the tries are used up. Blocks. Differs from
+    Go, where an `fn` that was cancelled or timed out looks as if it had succeeded.
 
     Go: retry.OnError.
     """
@@ -30,18 +31,16 @@ def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: 
         try:
             fn()
         except Exception as err:
+            last_err = err
             if not retriable(err):
                 raise
-            last_err = err
             return False
         return True
 
     try:
         wait.exponential_backoff(backoff, attempt)
-    except Exception as err:
-        if not wait.interrupted(err):
-            raise
-        # Go returns no error when the backoff allows no try at all.
+    except wait.ErrWaitTimeout:
+        # As in Go there is no error when the backoff allows no try at all.
         if last_err is not None:
             raise last_err from None
 

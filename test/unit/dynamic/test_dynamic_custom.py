@@ -1,4 +1,4 @@
-"""Every verb of the dynamic client on a custom kind of two versions, with status and scale. Go: dynamic/simple_test.go."""
+"""Every verb of the dynamic client on a custom kind of two versions, with subresources. Go: dynamic/simple_test.go."""
 
 from __future__ import annotations
 

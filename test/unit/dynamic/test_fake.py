@@ -8,7 +8,7 @@ from clientgo import context
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.types import PatchType
 from clientgo.dynamic.fake import new_simple_dynamic_client, new_simple_dynamic_client_with_custom_list_kinds
@@ -54,6 +54,43 @@ def test_custom_resources():
         ("MODIFIED", "two"),
     ]
     watcher.stop()
+
+
+def test_the_kinds_of_the_objects_can_be_listed_without_being_registered():
+    client = new_simple_dynamic_client(SCHEME, foo("one"), foo("two"))
+    listed = client.resource(FOOS).namespace("ns").list(CTX)
+    assert (listed.get_kind(), [item.get_name() for item in listed.extract_items()]) == ("FooList", ["one", "two"])
+
+
+def test_a_list_stands_for_its_items():
+    pods = [corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="ns")) for name in ("a", "b")]
+    client = new_simple_dynamic_client(SCHEME, corev1.PodList(items=pods))
+    assert [item.get_name() for item in client.resource(PODS).list(CTX).extract_items()] == ["a", "b"]
+
+
+def test_apply_passes_its_options_on():
+    client = new_simple_dynamic_client(SCHEME, foo("one"))
+    options = metav1.ApplyOptions(field_manager="me", force=True, dry_run=["All"])
+    client.prepend_reactor("patch", "foos", lambda action: (True, foo("one")))
+    client.resource(FOOS).namespace("ns").apply(CTX, "one", foo("one"), options)
+    [action] = client.actions()
+    assert action.patch_options.to_dict() == {"fieldManager": "me", "force": True, "dryRun": ["All"]}
+
+
+def test_a_page_says_that_there_is_more():
+    page = UnstructuredList.from_dict(
+        {
+            "apiVersion": "example.com/v1",
+            "kind": "FooList",
+            "metadata": {"resourceVersion": "7", "continue": "next", "remainingItemCount": 3},
+            "items": [foo("one").to_dict()],
+        }
+    )
+    client = new_simple_dynamic_client(SCHEME, foo("one"))
+    client.prepend_reactor("list", "foos", lambda action: (True, page))
+    listed = client.resource(FOOS).list(CTX)
+    assert (listed.get_resource_version(), listed.get_continue()) == ("7", "next")
+    assert listed.get_remaining_item_count() == 3
 
 
 def test_a_resource_without_a_list_kind_cannot_be_listed():

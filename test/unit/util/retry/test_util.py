@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clientgo import context
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.apimachinery.util import wait
@@ -65,6 +66,13 @@ def test_on_error_asks_what_to_retry():
 
         with pytest.raises(ValueError, match="b"):
             retry.on_error(retry.DEFAULT_BACKOFF, lambda err: isinstance(err, KeyError), fn)
+
+
+@pytest.mark.parametrize("err", [context.Canceled(), context.DeadlineExceeded(), wait.ErrWaitTimeout()])
+def test_a_function_that_was_interrupted_did_not_succeed(err):
+    with pytest.raises(type(err)) as caught:
+        retry.on_error(retry.DEFAULT_RETRY, errors.is_conflict, lambda: (_ for _ in ()).throw(err))
+    assert caught.value is err
 
 
 def test_a_backoff_without_steps_does_nothing_as_in_go():
