@@ -94,6 +94,8 @@ class _Type:
     """How one Go type is read from and written to JSON. The base: JSON's own scalars, which need no conversion."""
 
     is_scalar = True
+    # Whether an absent one reads as something that is made at each read: the default EMPTY.
+    has_empty = False
 
     def load(self, parent: _View, raw: Any) -> Any:
         """The Python value of a present, non-null JSON value."""
@@ -167,6 +169,7 @@ class _StructType(_Type):
     """A declared struct, named relative to the module of the class that uses it; looked up when first needed."""
 
     is_scalar = False
+    has_empty = True
 
     def __init__(self, name: str, module: str) -> None:
         self._name = name
@@ -177,9 +180,11 @@ class _StructType(_Type):
         if self._class is None:
             found: Any = sys.modules[self._module]
             for part in self._name.split("."):
-                found = getattr(found, part)
+                found = getattr(found, part, None)
+            if not isinstance(found, type):
+                raise TypeError(f"a field in {self._module} is of type {self._name!r}, and there is no such type")
             self._class = found
-        return cast("type[Struct]", self._class)
+        return self._class
 
     def load(self, parent: _View, raw: Any) -> Any:
         return _child(self._class or self.resolve(), parent, raw)
@@ -193,6 +198,7 @@ class _StructType(_Type):
 
 class _ListType(_Type):
     is_scalar = False
+    has_empty = True
 
     def __init__(self, item: _Type) -> None:
         self.item = item
@@ -208,6 +214,7 @@ class _ListType(_Type):
 
 class _MapType(_Type):
     is_scalar = False
+    has_empty = True
 
     def __init__(self, item: _Type) -> None:
         self.item = item
@@ -221,20 +228,25 @@ class _MapType(_Type):
         return {str(key): self.item.dump(item) for key, item in value.items()}
 
 
-def _load_quantity(raw: Any) -> Any:
-    from clientgo.apimachinery.api.resource import parse_quantity
+class _Quantity(_Type):
+    """A Quantity; text and numbers are taken for one when written."""
 
-    return parse_quantity(str(raw))
+    is_scalar = False
+    has_empty = True
 
+    def load(self, parent: _View, raw: Any) -> Any:
+        from clientgo.apimachinery.api.resource import parse_quantity
 
-def _dump_quantity(value: Any) -> str:
-    from clientgo.apimachinery.api.resource import Quantity, parse_quantity
+        return parse_quantity(str(raw))
 
-    if isinstance(value, Quantity):
-        return str(value)
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise TypeError(f"expected Quantity, got {type(value).__name__}")
-    return str(parse_quantity(str(value)))
+    def dump(self, value: Any) -> str:
+        from clientgo.apimachinery.api.resource import Quantity, parse_quantity
+
+        if isinstance(value, Quantity):
+            return str(value)
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise TypeError(f"expected Quantity, got {type(value).__name__}")
+        return str(parse_quantity(str(value)))
 
 
 def _load_duration(raw: str) -> float:
@@ -261,20 +273,36 @@ _NAMED_TYPES: dict[str, _Type] = {
     "bytes": _Converted(base64.b64decode, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray),
     "time": _Converted(timestamps.parse_time, timestamps.format_time, datetime),
     "microtime": _Converted(timestamps.parse_time, timestamps.format_micro_time, datetime),
-    "quantity": _Converted(_load_quantity, _dump_quantity, object),
+    "quantity": _Quantity(),
     "duration": _Converted(_load_duration, _dump_duration, float, int),
 }
 
 
+# The other names of the same in Go programs.
+_NAMED_TYPES |= {
+    **dict.fromkeys(("int8", "int16", "uint8", "uint16", "uint32", "uint64"), _NAMED_TYPES["int64"]),
+    "float32": _NAMED_TYPES["float64"],
+    "[]byte": _NAMED_TYPES["bytes"],
+    "intstr.IntOrString": _NAMED_TYPES["intorstring"],
+    "metav1.Duration": _NAMED_TYPES["duration"],
+    "metav1.MicroTime": _NAMED_TYPES["microtime"],
+    "metav1.Time": _NAMED_TYPES["time"],
+    "resource.Quantity": _NAMED_TYPES["quantity"],
+    "runtime.RawExtension": _NAMED_TYPES["raw"],
+}
+
+
 def _parse_type(text: str, module: str) -> _Type:
-    """Read the type notation of `field`: Go's, with the leaf names of `_NAMED_TYPES` or a struct's name."""
+    """Read the type notation of `field`."""
     if text.startswith("*"):
         return _parse_type(text[1:], module)
+    if text in _NAMED_TYPES:
+        return _NAMED_TYPES[text]
     if text.startswith("[]"):
         return _ListType(_parse_type(text[2:], module))
     if text.startswith("map[string]"):
         return _MapType(_parse_type(text[len("map[string]") :], module))
-    return _NAMED_TYPES.get(text) or _StructType(text, module)
+    return _StructType(text, module)
 
 
 # --- Field declarations ----------------------------------------------------------------------------------------------
@@ -337,10 +365,18 @@ def field(
     patch_strategy: str = "",
     patch_merge_key: str = "",
 ) -> Any:
-    """Declare a field of a Struct.
+    """Declare a field of a Struct: its name in JSON, and its type in Go's notation.
 
-    `type` is Go's notation ("*int32", "[]Container", "map[string]string"), `default` what an absent field reads as:
-    Go's zero value, None for a pointer, EMPTY for a struct, list or map.
+        replicas: int | None = field("replicas", "*int32", default=None)
+        containers: MutableSequence[Container] = field("containers", "[]Container", default=EMPTY)
+        labels: MutableMapping[str, str] = field("labels", "map[string]string", default=EMPTY)
+        due: datetime | None = field("due", "metav1.Time", default=None)
+
+    A type is one of Go's own (string, bool, int32, float64, []byte ...), metav1.Time, MicroTime or Duration,
+    resource.Quantity, intstr.IntOrString, runtime.RawExtension (any JSON), or a Struct as the module of the class names
+    it: Container, metav1.Condition; of these, pointers, lists and maps. `default` is what an absent field reads as:
+    Go's zero value, None for a pointer and a time, EMPTY for a struct, list, map or Quantity. With `omitempty` a zero
+    value that is written leaves no field; the patch arguments are those of strategic merge patches.
     """
     return _Declared(json, type, default, omitempty, patch_strategy, patch_merge_key)
 
@@ -388,7 +424,7 @@ def _make_getter(info: FieldInfo, kind: _Type) -> Callable[[Any], Any]:
 
         return get_struct
 
-    if isinstance(kind, _Converted):  # Only a Quantity: Go's zero value of one is a real quantity.
+    if isinstance(kind, _Quantity):  # Go's zero value of one is a real quantity.
 
         def get_quantity(self: _View) -> Any:
             value = self._document.get(key)
@@ -477,7 +513,10 @@ class Struct(_View, metaclass=_StructMeta):
                 declared.patch_merge_key,
             )
             fields[attr] = info
-            setattr(cls, attr, _make_property(info, _parse_type(declared.type, cls.__module__)))
+            kind = _parse_type(declared.type, cls.__module__)
+            if info.default is EMPTY and not kind.has_empty:
+                raise TypeError(f"{cls.__name__}.{attr}: a {info.type} is never EMPTY; its default is its zero value")
+            setattr(cls, attr, _make_property(info, kind))
         cls._fields = fields
 
     def __init__(self, **fields: Any) -> None:

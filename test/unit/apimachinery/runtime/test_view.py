@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
+from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 
@@ -231,6 +232,55 @@ def test_wrong_values_are_refused_with_the_name_of_the_field() -> None:
     with pytest.raises(TypeError):
         spec.replicas = True
     assert spec.replicas == 1
+
+
+class Order(runtime.Struct):
+    """A struct as somebody who ports his own Go types declares it."""
+
+    due: datetime | None = runtime.field("due", "metav1.Time", default=None)
+    lead: float | None = runtime.field("lead", "*metav1.Duration", default=None)
+    weight: Quantity = runtime.field("weight", "resource.Quantity", default=runtime.EMPTY)
+    seal: bytes = runtime.field("seal", "[]byte", default=b"")
+    seals: MutableSequence[bytes] = runtime.field("seals", "[][]byte", default=runtime.EMPTY)
+    count: int = runtime.field("count", "uint32", default=0)
+    port: int | str | None = runtime.field("port", "*intstr.IntOrString", default=None)
+    extra: object = runtime.field("extra", "runtime.RawExtension", default=None)
+    lost: object = runtime.field("lost", "*Misspelt", default=None)
+
+
+def test_fields_are_declared_by_the_types_go_programs_name() -> None:
+    order = Order(
+        due=datetime(2027, 1, 1, tzinfo=UTC),
+        lead=90.0,
+        weight=parse_quantity("1.5"),
+        seal=b"a",
+        seals=[b"a"],
+        count=3,
+        port="http",
+        extra={"any": ["thing"]},
+    )
+
+    assert order.to_dict() == {
+        "due": "2027-01-01T00:00:00Z",
+        "lead": "1m30s",
+        "weight": "1500m",
+        "seal": "YQ==",
+        "seals": ["YQ=="],
+        "count": 3,
+        "port": "http",
+        "extra": {"any": ["thing"]},
+    }
+    assert Order.from_dict(order.to_dict()) == order
+    assert Order().weight.is_zero()
+
+
+def test_a_declaration_that_means_nothing_is_an_error_in_words() -> None:
+    with pytest.raises(TypeError, match="is of type 'Misspelt', and there is no such type"):
+        Order(lost={})
+    with pytest.raises(TypeError, match=r"Bad\.due: a metav1\.Time is never EMPTY"):
+
+        class Bad(runtime.Struct):
+            due: datetime | None = runtime.field("due", "metav1.Time", default=runtime.EMPTY)
 
 
 @pytest.mark.parametrize(
