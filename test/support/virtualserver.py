@@ -77,6 +77,7 @@ class Call:
     at: float
     verb: str
     query: dict[str, list[str]]
+    headers: Header
 
 
 class VirtualServer:
@@ -92,7 +93,7 @@ class VirtualServer:
         if (done := request.ctx.err()) is not None:
             raise done
         query = parse_qs(urlsplit(request.url).query)
-        call = Call(self._bubble.elapsed, "watch" if "watch" in query else "list", query)
+        call = Call(self._bubble.elapsed, "watch" if "watch" in query else "list", query, request.headers)
         self.calls.append(call)
         reply = self._answer(call)
         body = _Body(request, [(reply.delay, b"headers"), *reply.pieces], self._closed)
@@ -164,9 +165,10 @@ class _Body:
             self._on_close()
 
 
-def pod_informer(server: VirtualServer) -> cache.SharedIndexInformer:
-    """An informer of the server's pods, through the whole stack of a real one."""
-    config = Config(host="http://virtual", api_path="/api", group_version=GroupVersion("", "v1"), transport=server)
+def pod_informer(server: VirtualServer, **more: Any) -> cache.SharedIndexInformer:
+    """An informer of the server's pods, through the whole stack of a real one; `more` goes into its rest.Config."""
+    version = GroupVersion("", "v1")
+    config = Config(host="http://virtual", api_path="/api", group_version=version, transport=server, **more)
     client = ClientWithList("pods", rest_client_for(config), "", corev1.Pod, corev1.PodList)
     list_watch = cache.ListWatch(list_with_context_func=client.list, watch_func_with_context=client.watch)
     return cache.new_shared_index_informer(list_watch, corev1.Pod(), 0.0, {})
