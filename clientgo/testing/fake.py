@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -27,6 +27,8 @@ __all__ = [
     "WatchReactionFunc",
     "WatchReactor",
 ]
+
+R = TypeVar("R")
 
 
 class Fake:
@@ -95,7 +97,7 @@ class Fake:
             seen = self._record(action)
             for reactor in self.reaction_chain:
                 if reactor.handles(seen):
-                    handled, result = reactor.react(seen)
+                    handled, result = _answer(reactor, reactor.react(seen))
                     if handled:
                         return result
         return default_return_obj
@@ -106,7 +108,7 @@ class Fake:
             seen = self._record(action)
             for reactor in self.watch_reaction_chain:
                 if reactor.handles(seen):
-                    handled, result = reactor.react(seen)
+                    handled, result = _answer(reactor, reactor.react(seen))
                     if handled and result is not None:
                         return result
         raise RuntimeError(f"unhandled watch: {action!r}")
@@ -119,9 +121,10 @@ class Fake:
                 if not reactor.handles(seen):
                     continue
                 try:
-                    handled, result = reactor.react(seen)
+                    answer = reactor.react(seen)
                 except Exception:
                     continue
+                handled, result = _answer(reactor, answer)
                 if handled:
                     return result
         return None
@@ -143,6 +146,13 @@ class Fake:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {len(self._actions)} actions, {len(self.reaction_chain)} reactors>"
+
+
+def _answer(reactor: object, answer: tuple[bool, R]) -> tuple[bool, R]:
+    """What a reactor answered; raises TypeError when that is no (handled, result), such as Go's three values."""
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise TypeError(f"{reactor!r} returned {answer!r}; a reaction returns (handled, result) and raises its error")
+    return answer
 
 
 class Reactor(Protocol):

@@ -115,6 +115,22 @@ def test_error_of_a_reactor_is_raised() -> None:
     assert fake.actions() == []
 
 
+@pytest.mark.parametrize("answer", [None, True, (True, None, ValueError("as in Go"))])
+def test_an_answer_of_the_wrong_shape_says_what_a_reaction_returns(answer: Any) -> None:
+    fake = testing.Fake()
+    fake.add_reactor("get", "pods", lambda action: answer)
+    fake.add_watch_reactor("pods", lambda action: answer)
+    fake.add_proxy_reactor("pods", lambda action: answer)
+    complaint = r"SimpleR.* returned .*; a reaction returns \(handled, result\) and raises its error"
+
+    with pytest.raises(TypeError, match=complaint):
+        fake.invokes(testing.new_get_action(PODS, "ns", "a"), None)
+    with pytest.raises(TypeError, match=complaint.replace("SimpleR", "SimpleWatchR")):
+        fake.invokes_watch(testing.new_watch_action(PODS, "ns", metav1.ListOptions()))
+    with pytest.raises(TypeError, match=complaint.replace("SimpleR", "SimpleProxyR")):
+        fake.invokes_proxy(testing.new_proxy_get_action(PODS, "ns", "http", "a", "80", "/", {}))
+
+
 def test_watch_reactors() -> None:
     fake = testing.Fake()
     first, second = watch.new_race_free_fake(), watch.new_race_free_fake()
