@@ -246,13 +246,15 @@ class Transport:
                     exchange.connected = False
                     session = self._current_session(request.url, proxy)
                     try:
-                        return session.send(
+                        answer = session.send(
                             prepared,
                             stream=True,
-                            timeout=(CONNECT_TIMEOUT, request.read_timeout),
+                            timeout=(CONNECT_TIMEOUT, _shorter(request.header_timeout, request.read_timeout)),
                             proxies={"all": proxy} if proxy else {},
                             allow_redirects=True,
                         )
+                        exchange.set_timeout(request.read_timeout)
+                        return answer
                     except requests.RequestException as err:
                         if not _deserves_a_fresh_connection(err, exchange):
                             raise
@@ -293,6 +295,7 @@ class Transport:
         # Neither ~/.netrc nor REQUESTS_CA_BUNDLE may have a say in how a cluster is reached.
         session.trust_env = False
         session.headers.clear()
+        session.max_redirects = 10
         adapter = _Adapter(context, self._server_name)
         session.mount("http://", adapter)
         session.mount("https://", adapter)
@@ -352,6 +355,11 @@ def _is_replayable(request: Request) -> bool:
     return reads or any(name in request.headers for name in ("Idempotency-Key", "X-Idempotency-Key"))
 
 
+def _shorter(one: float | None, other: float | None) -> float | None:
+    """The shorter one of two timeouts."""
+    return min((each for each in (one, other) if each is not None), default=None)
+
+
 class _ResponseBody:
     """A response's body on its connection. See http.Body."""
 
@@ -379,6 +387,11 @@ class _ResponseBody:
             if self._pieces is None:
                 self._pieces = self._piece_reader()
             return self._pieces()
+        except EOFError:
+            failure = self._request.ctx.err()
+            if failure is not None:
+                raise failure from None
+            raise
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as err:
             raise _translate(err, self._request, self._exchange) from err
 
@@ -462,10 +475,17 @@ class _ChunkedReader:
         self._left = 0
         self._skip = 0
         self._ended = False
+        # What is wrong behind all that was given out.
+        self._failure: ValueError | None = None
 
     def read_some(self) -> bytes:
-        """What has arrived, at least one byte, after waiting for it; b"" at the end. Raises ErrUnexpectedEOF."""
+        """What has arrived, at least one byte, after waiting for it; b"" at the end.
+
+        Raises ErrUnexpectedEOF, and ValueError for what is no chunk, after what came before that.
+        """
         while not self._ended:
+            if self._failure is not None:
+                raise self._failure
             data = self._read1(_PIECE)
             if not data:
                 raise ErrUnexpectedEOF()
@@ -491,18 +511,18 @@ class _ChunkedReader:
             else:
                 line_end = data.find(b"\r\n", position)
                 if line_end < 0:
-                    self._rest = self._incomplete(data[position:])
+                    self._keep(data[position:])
                     break
                 self._begin_chunk(data[position:line_end])
-                if self._ended:
+                if self._ended or self._failure is not None:
                     break
                 position = line_end + 2
         return pieces
 
-    def _incomplete(self, header: bytes) -> bytes:
+    def _keep(self, header: bytes) -> None:
         if len(header) > _MAX_CHUNK_HEADER:
-            raise ValueError("http: chunk header too long")
-        return header
+            self._failure = ValueError("http: chunk header too long")
+        self._rest = header
 
     def _begin_chunk(self, header: bytes) -> None:
         try:
@@ -510,7 +530,8 @@ class _ChunkedReader:
         except ValueError:
             size = -1
         if size < 0:
-            raise ValueError("http: invalid byte in chunk length")
+            self._failure = ValueError("http: invalid byte in chunk length")
+            return
         # What follows the last chunk, trailers at most, is nobody's business: the connection is closed.
         self._ended = size == 0
         self._left, self._skip = size, 2

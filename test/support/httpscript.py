@@ -72,22 +72,27 @@ def status(code: int, reason: str, message: str, **headers: str) -> Answer:
 class ScriptedServer:
     """See the module."""
 
-    def __init__(self, answer: Callable[[Received], Answer], tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, answer: Callable[[Received], Answer], tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    ) -> None:
         self._answer = answer
         self._tls = tls
+        self._host = host
         # Guards the three lists.
         self._lock = threading.Lock()
         self.requests: list[Received] = []
         self._sockets: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=64)
         self.port: int = self._listener.getsockname()[1]
         # Set when the test is over; streams that wait for it then end.
         self.closing = threading.Event()
 
     @property
     def url(self) -> str:
-        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"{'https' if self._tls else 'http'}://{host}:{self.port}"
 
     @property
     def open_connections(self) -> int:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from clientgo import klog
+from clientgo import context, klog
 from clientgo.apimachinery.api.errors import ErrorReporter
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF, is_probable_eof, is_timeout
 from clientgo.apimachinery.util.runtime import handle_crash_with_logger
@@ -143,7 +143,7 @@ class BatchedStreamWatcher:
             return
 
     def _report(self, err: Exception) -> None:
-        if self._stopped:
+        if self._stopped or isinstance(err, context.Canceled):
             return
         if isinstance(err, ErrUnexpectedEOF):
             self._logger.v(1).info("Unexpected EOF during watch stream event decoding", err=err)
