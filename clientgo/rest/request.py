@@ -73,6 +73,11 @@ _EXTRA_LONG_THROTTLE_LATENCY = 1.0
 # grace.
 REQUEST_SILENCE = 90.0
 
+# A server answers a watch at once. A proxy may hold the answer back until there is an event, which a server that sends
+# bookmarks has within 75 s. A quiet watch of one that sends none is then begun anew, at the same version: nothing is
+# lost.
+WATCH_ANSWER_SILENCE = 2 * 75.0
+
 # A server ends a watch at its timeoutSeconds; without it, within an hour (twice --min-request-timeout).
 _WATCH_GRACE = 30.0
 _DEFAULT_WATCH_TIMEOUT = 3600.0
@@ -82,7 +87,7 @@ _MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
 
 
 def watch_silence(timeout_seconds: float | None) -> float:
-    """Seconds of silence after which a watch's connection counts as dead.
+    """Seconds of silence after which the connection of a watch that was opened counts as dead.
 
     The server closes a healthy watch by itself at its timeout, so that silence beyond it can only be a lost peer. Once
     a server has shown that it sends bookmarks, which is each minute, the decoder tightens this to
@@ -453,7 +458,7 @@ class Request:
         retry = self._retry_fn(self._max_retries)
         while True:
             self._before(retry, ctx)
-            request = self._new_http_request(ctx, self._watch_silence())
+            request = self._new_http_request(ctx, self._watch_silence(), WATCH_ANSWER_SILENCE)
             response, failure = self._attempt(request)
             retry.after(ctx, self, response, failure)
             if failure is None and response is not None and response.status_code == 200:
@@ -533,7 +538,9 @@ class Request:
         if self._verb in ("GET", "PUT", "DELETE") and self._resource_name:
             raise ValueError("an empty namespace may not be set when a resource name is provided")
 
-    def _new_http_request(self, ctx: Context, read_timeout: float | None) -> http.Request:
+    def _new_http_request(
+        self, ctx: Context, read_timeout: float | None, header_timeout: float | None = None
+    ) -> http.Request:
         return http.Request(
             method=self._verb or "GET",
             url=self.url(),
@@ -541,6 +548,7 @@ class Request:
             body=self._body if self._body is not None else self._body_bytes,
             ctx=ctx,
             read_timeout=read_timeout,
+            header_timeout=header_timeout,
         )
 
     def _attempt(self, request: http.Request) -> tuple[Response | None, Exception | None]:

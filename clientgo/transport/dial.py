@@ -74,7 +74,7 @@ class Exchange:
             if self.aborted:
                 self._shut_down()
 
-    def set_timeout(self, seconds: float) -> None:
+    def set_timeout(self, seconds: float | None) -> None:
         with self._lock:
             if self._socket is not None and self._socket.fileno() >= 0:
                 self._socket.settimeout(seconds)

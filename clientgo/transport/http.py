@@ -84,6 +84,8 @@ class Request:
     ctx: Context = field(default_factory=context.background)
     # How long the connection may stay silent, in seconds, before it counts as dead; None waits for ever.
     read_timeout: float | None = None
+    # The same for the time before the answer's headers, if that shall be shorter.
+    header_timeout: float | None = None
 
     def clone(self) -> Request:
         """A copy with headers of its own (Go: utilnet.CloneRequest)."""

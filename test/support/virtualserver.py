@@ -96,10 +96,10 @@ class VirtualServer:
         call = Call(self._bubble.elapsed, "watch" if "watch" in query else "list", query, request.headers)
         self.calls.append(call)
         reply = self._answer(call)
-        body = _Body(request, [(reply.delay, b"headers"), *reply.pieces], self._closed)
+        body = _Body(request, reply, self._closed)
         self.open_bodies += 1
         try:
-            body.read_some()
+            body.read_headers()
         except BaseException:
             body.close()
             raise
@@ -113,9 +113,10 @@ class VirtualServer:
 class _Body:
     """Gives each piece when its time has come."""
 
-    def __init__(self, request: Request, pieces: Iterable[Piece], on_close: Callable[[], None]) -> None:
+    def __init__(self, request: Request, reply: Reply, on_close: Callable[[], None]) -> None:
         self._request = request
-        self._pieces = deque(pieces)
+        self._header_delay = reply.delay
+        self._pieces = deque(reply.pieces)
         self._limit = request.read_timeout
         self._on_close = on_close
         # Guards _aborted and _closed, and is notified of them.
@@ -127,15 +128,22 @@ class _Body:
     def read(self) -> bytes:
         return b"".join(iter(self.read_some, b""))
 
+    def read_headers(self) -> None:
+        limits = [limit for limit in (self._request.header_timeout, self._limit) if limit is not None]
+        self._await(self._header_delay, min(limits, default=None))
+
     def read_some(self) -> bytes:
         if not self._pieces:
             return b""
         delay, data = self._pieces.popleft()
         # A read that is under way keeps the limit it began with, as that of a socket does.
-        limit = self._limit
+        self._await(delay, self._limit)
+        return data
+
+    def _await(self, delay: float, limit: float | None) -> None:
         if limit is None or delay <= limit:
             self._wait(delay)
-            return data
+            return
         self._wait(limit)
         raise TimeoutError("read: i/o timeout")
 

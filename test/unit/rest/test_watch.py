@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fasttime import fast_time
 from httpscript import Answer, Received, ScriptedServer, status
 from hypothesis import given
 from hypothesis import strategies as st
@@ -278,6 +279,28 @@ def test_a_connection_that_breaks_before_the_answer_gives_an_ended_watch():
 def test_a_silent_connection_counts_as_dead_only_after_the_servers_own_timeout():
     assert watch_silence(484) == 514
     assert watch_silence(None) > 3600
+
+
+def test_a_watch_that_is_opened_may_be_silent_for_longer_than_its_answer_took():
+    with ScriptedServer(lambda request: Answer(chunks=endless(server.closing))) as server:
+        watcher = pods(server).watch(CTX, metav1.ListOptions(timeout_seconds=484))
+        assert watcher._source._body._exchange._socket.gettimeout() == 514
+        watcher.stop()
+
+
+def test_an_answer_that_does_not_come_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr("clientgo.rest.request.WATCH_ANSWER_SILENCE", 0.05)
+
+    def answer(request: Received) -> Answer:
+        if len(server.requests) == 1:
+            server.closing.wait()
+        return Answer(chunks=endless(server.closing, line("ADDED", "a", 1)))
+
+    with ScriptedServer(answer) as server, fast_time(100.0):
+        watcher = pods(server).watch(CTX)
+        assert watcher.result_chan().receive(10)[1]
+        watcher.stop()
+    assert len(server.requests) == 2
 
 
 def test_a_silent_connection_ends_the_watch(monkeypatch):

@@ -2,6 +2,7 @@
 
 The limits, and why they are what they are:
   * a request that is no watch: 90 s. An API server answers within 60 s (--request-timeout);
+  * the answer to a watch: 150 s. A server answers at once, but a proxy may hold that back until the first bookmark;
   * a watch: 30 s more than the 5 to 10 minutes after which the server was asked to end it;
   * a watch that has brought a bookmark: 150 s. Servers send one each minute, up to a quarter later;
   * a cache counts as stale after 11 minutes, unless the health check is told otherwise: no healthy watch is silent for
@@ -36,6 +37,7 @@ from clientgo.tools import cache
 
 MINUTE = 60.0
 LIST_LIMIT = 90.0
+ANSWER_LIMIT = 150.0
 WATCH_LIMITS = (330.0, 630.0)
 BOOKMARK_LIMIT = 150.0
 # The first pause of a reflector's backoff.
@@ -133,7 +135,7 @@ SILENT = Reply(delay=float("inf"))
             20.0 + LIST_LIMIT,
             id="in the middle of a list",
         ),
-        pytest.param(LISTED, SILENT, 0.0, *WATCH_LIMITS, id="no headers to a watch"),
+        pytest.param(LISTED, SILENT, 0.0, ANSWER_LIMIT, ANSWER_LIMIT, id="no headers to a watch"),
         pytest.param(LISTED, Reply(pieces=[SILENCE]), 0.0, *WATCH_LIMITS, id="a watch before any bookmark"),
         pytest.param(
             LISTED,
@@ -196,6 +198,16 @@ def test_a_silent_watch_without_bookmarks_is_healthy_for_as_long_as_the_server_m
             for _ in range(120):
                 bubble.sleep(MINUTE)
                 check.check()
+
+
+def test_a_proxy_may_hold_the_answer_to_a_watch_back_until_the_first_bookmark() -> None:
+    with synctest.bubble() as bubble:
+        held = Reply(delay=75.0, pieces=[(0.0, bookmark("6")[1]), *(bookmark(str(rv), 75.0) for rv in range(7, 50))])
+        server = VirtualServer(bubble, lambda call: LISTED if call.verb == "list" else held)
+        informer = pod_informer(server)
+        with running(informer):
+            bubble.sleep(40 * MINUTE)
+        assert [call.verb for call in server.calls] == ["list", "watch"]
 
 
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError", "code": 500}
