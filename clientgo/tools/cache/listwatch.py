@@ -96,9 +96,9 @@ class _WatcherWrapper:
 class ListerWatcher(Lister, Watcher, Protocol):
     """Knows how to list and watch one resource. Go: ListerWatcher.
 
-    The machinery also takes anything that has only the two methods with a context. It asks a watch for the initial
-    objects first (`sendInitialEvents`), as servers since 1.34 give them; a source of your own that cannot do that says so
-    with a method `is_watch_list_semantics_un_supported` that returns True, or else is waited for in vain.
+    The machinery also takes anything that has only the two methods with a context. It first asks for a watch that
+    begins with all objects (`sendInitialEvents`); a source of your own that cannot give one says so with a method
+    `is_watch_list_semantics_un_supported` that returns True, or else is waited for in vain.
     """
 
 
