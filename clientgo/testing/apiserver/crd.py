@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
 from clientgo.testing.apiserver import structural
 from clientgo.testing.apiserver.errors import (
     FieldError,
@@ -15,7 +16,6 @@ from clientgo.testing.apiserver.errors import (
 )
 from clientgo.testing.apiserver.jsonio import sort_keys
 from clientgo.testing.apiserver.registry import CUSTOM_VERBS, STATUS_VERBS, Group, Resource, add_entries, storage_hash
-from clientgo.testing.apiserver.validation import dns_1035_label, dns_subdomain
 
 Json = dict[str, Any]
 
@@ -59,7 +59,7 @@ def _validate_group(group: str) -> list[FieldError]:
         return [field_required("spec.group")]
     if "." not in group:
         return [field_invalid("spec.group", group, "should be a domain with at least one dot")]
-    return [field_invalid("spec.group", group, text) for text in dns_subdomain(group)]
+    return [field_invalid("spec.group", group, text) for text in is_dns1123_subdomain(group)]
 
 
 def _validate_names(names: Json) -> list[FieldError]:
@@ -69,9 +69,9 @@ def _validate_names(names: Json) -> list[FieldError]:
         if not value:
             found.append(field_required(f"spec.names.{name}"))
             continue
-        found += [field_invalid(f"spec.names.{name}", value, text) for text in dns_1035_label(value.lower())]
+        found += [field_invalid(f"spec.names.{name}", value, text) for text in is_dns1035_label(value.lower())]
     for i, short in enumerate(names.get("shortNames") or ()):
-        found += [field_invalid(f"spec.names.shortNames[{i}]", short, text) for text in dns_1035_label(short)]
+        found += [field_invalid(f"spec.names.shortNames[{i}]", short, text) for text in is_dns1035_label(short)]
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         found.append(field_invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same"))
     return found
@@ -90,7 +90,7 @@ def _validate_versions(spec: Json) -> list[FieldError]:
     for i, version in enumerate(versions):
         where = f"spec.versions[{i}]"
         name = version.get("name", "")
-        found += [field_invalid(f"{where}.name", name, text) for text in dns_1035_label(name)]
+        found += [field_invalid(f"{where}.name", name, text) for text in is_dns1035_label(name)]
         if name in seen:
             found.append(field_duplicate(f"{where}.name", name))
         seen.add(name)

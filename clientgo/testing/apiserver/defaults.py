@@ -99,7 +99,7 @@ def _volume(volume: Json) -> None:
 
 
 def pod_spec(spec: Json) -> None:
-    for group in ("containers", "initContainers"):
+    for group in ("containers", "initContainers", "ephemeralContainers"):
         for container in spec.get(group) or ():
             _container(container)
     for volume in spec.get("volumes") or ():

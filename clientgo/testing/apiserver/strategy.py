@@ -159,9 +159,10 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
     """The object to store: what this (sub)resource may not write is taken from the old one."""
     if subresource == "status":
         return _status_update(resource, obj, old)
-    if subresource in ("ephemeralcontainers", "resize"):
-        return {**old, "metadata": {**old["metadata"], "resourceVersion": obj["metadata"].get("resourceVersion", "")},
-                "spec": obj["spec"]}  # fmt: skip
+    if subresource == "ephemeralcontainers":
+        return _with_spec(old, {**old["spec"], "ephemeralContainers": obj["spec"].get("ephemeralContainers")})
+    if subresource == "resize":
+        return _with_spec(old, obj["spec"])
     if has_status(resource):
         if "status" in old:
             obj["status"] = old["status"]
@@ -181,6 +182,14 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
         generation = old["metadata"].get("generation", 0)
         obj["metadata"]["generation"] = generation + (1 if _moves_generation(resource, obj, old) else 0)
     return obj
+
+
+def _with_spec(old: Json, spec: Json) -> Json:
+    """The old pod with another spec, which is all that some subresources write."""
+    metadata = dict(old["metadata"])
+    if spec != old["spec"]:
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    return {**old, "metadata": metadata, "spec": spec}
 
 
 def _keep_admitted(obj: Json, old: Json) -> None:
