@@ -168,7 +168,8 @@ def test_a_stateful_set_keeps_most_of_its_spec(api: Api) -> None:
          ["spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"]),
         ("/api/v1/namespaces/default/configmaps", {"data": {"a b": ""}},
          ['data[a b]: Invalid value: "a b": a valid config key must consist of alphanumeric characters, '
-          "'-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"]),
+          "'-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+          "'[-._a-zA-Z0-9]+')"]),
     ],
 )  # fmt: skip
 def test_other_kinds(api: Api, path: str, body: Json, wanted: list[str]) -> None:
