@@ -12,7 +12,7 @@ from typing import Any
 
 import cuttable
 import pytest
-from processes import Program, eventually, python
+from processes import Program, eventually, post_mortem, python
 
 from clientgo import context, kubernetes
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -81,14 +81,16 @@ class Contest:
         return python(CANDIDATE, name, self.networks[name].url, self.env.token, "default", "lock", *durations)
 
     def leader(self) -> str:
-        return str(eventually("a leader", self.history.leader))
+        with post_mortem(self.candidates.values(), lambda: self.history.states):
+            return str(eventually("a leader", self.history.leader))
 
     def next_leader(self, former: str) -> str:
         def other() -> str:
             leader = self.history.leader()
             return leader if leader != former else ""
 
-        return str(eventually("the next leader", other, TAKEOVER + SLACK))
+        with post_mortem(self.candidates.values(), lambda: self.history.states):
+            return str(eventually("the next leader", other, TAKEOVER + SLACK))
 
 
 @pytest.fixture

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import socket
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 import samplecontroller  # noqa: F401  # makes the controller's own packages importable
-from processes import ROOT, Program, eventually, python
+from processes import ROOT, Program, eventually, post_mortem, python
 
 from clientgo import context, kubernetes
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -64,20 +62,14 @@ class Replicas:
             assert self._others(without), "a leader cannot come: all replicas have ended"
             return bool(working())
 
-        try:
+        with post_mortem(self.programs, self._leases):
             eventually("a leader", decided)
-        except AssertionError as err:
-            raise AssertionError(f"{err}\n{self._state()}") from None
         (leader,) = working()
         assert self.holder().startswith(socket.gethostname() + "_")
         return leader
 
-    def _state(self) -> str:
-        """What there is to see when nobody leads. Ends the programs."""
-        leases = [lease.to_dict() for lease in self.kube.coordination_v1().leases("default").list(CTX).items]
-        load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-        seen = [f"load {load}, now {datetime.now(UTC):%H:%M:%S.%f}, Leases: {leases}"]
-        return "\n\n".join(seen + [program.post_mortem() for program in self.programs])
+    def _leases(self) -> list[Any]:
+        return [lease.to_dict() for lease in self.kube.coordination_v1().leases("default").list(CTX).items]
 
     def _others(self, without: Program | None) -> list[Program]:
         return [program for program in self.programs if program is not without and program.process.poll() is None]

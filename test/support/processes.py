@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -9,7 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,20 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = PATI
             return value
         pause.wait(0.05)
     raise AssertionError(f"{what} did not come within {seconds:g} s")
+
+
+@contextlib.contextmanager
+def post_mortem(programs: Iterable[Program], look: Callable[[], object] = lambda: "") -> Iterator[None]:
+    """When what is inside fails, say what `look` returns, how busy the machine is, and all about the programs.
+
+    A failure ends the programs.
+    """
+    try:
+        yield
+    except AssertionError as err:
+        load = " ".join(f"{average:.1f}" for average in os.getloadavg())
+        seen = f"{err}\nload {load} at {datetime.now(UTC):%H:%M:%S.%f}\n{look()}"
+        raise AssertionError("\n\n".join([seen, *(program.post_mortem() for program in programs)])) from None
 
 
 def kubectl(kubeconfig: Path, *arguments: str, minor: int | None = None, check: bool = True) -> str:
