@@ -60,17 +60,14 @@ class Seen:
     brought_events: bool = False
 
 
-def _status(code: int, reason: str, message: str = "", *headers: str) -> bytes:
-    document = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "reason": reason,
-        "message": message,
-        "code": code,
-    }
-    return _answer(f"{code} {reason}", json.dumps(document), "Content-Type: application/json", *headers)
+def _document(code: int, reason: str, message: str) -> dict[str, object]:
+    about = {"reason": reason, "message": message, "code": code}
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", **about}
+
+
+def _status(code: int, reason: str, message: str, *headers: str) -> bytes:
+    body = json.dumps(_document(code, reason, message))
+    return _answer(f"{code} {reason}", body, "Content-Type: application/json", *headers)
 
 
 def _answer(status: str, body: str = "", *headers: str) -> bytes:
@@ -78,12 +75,16 @@ def _answer(status: str, body: str = "", *headers: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
+def _event(kind: str, obj: dict[str, object]) -> bytes:
+    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
+
+
 def _chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-_EXPIRED = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "code": 410}
-_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+_TOO_OLD = "too old resource version"
+_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 # What the proxy says in the server's place.
 ANSWERS = {
     "500": _answer("500 Internal Server Error"),
@@ -95,13 +96,13 @@ ANSWERS = {
     "504 status": _status(504, "Timeout", "request did not complete within the allotted timeout"),
     "429": _status(429, "TooManyRequests", "too many requests"),
     "429 retry": _status(429, "TooManyRequests", "too many requests", "Retry-After: 2"),
-    "410": _status(410, "Expired", "too old resource version"),
+    "410": _status(410, "Expired", _TOO_OLD),
     "html": _answer("200 OK", "<html>Please log in to the hotel's network</html>", "Content-Type: text/html"),
     "nothing": _answer("200 OK", "", "Content-Type: application/json"),
 }
 # What it says to a watch only; a list then gets the first answer above of the same number.
 WATCH_ANSWERS = {
-    "410 event": _STREAM + b"\r\n" + _chunk(json.dumps({"type": "ERROR", "object": _EXPIRED}).encode() + b"\n"),
+    "410 event": _STREAM + _chunk(_event("ERROR", _document(410, "Expired", _TOO_OLD))),
 }
 REFUSALS = ("refuse", "down")
 SPOILT = (
@@ -376,8 +377,7 @@ class _Connection:
         self._let_through(server, after)
 
     def _drop(self, server: socket.socket, after: int) -> None:
-        self._let_through(server, after)
-        swallowed = 0
+        swallowed = len(self._let_through(server, after))
         while swallowed < 1000 and (data := server.recv(_CHUNK)):
             swallowed += len(data)
 

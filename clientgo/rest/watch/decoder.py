@@ -91,10 +91,8 @@ class Decoder:
         return lines
 
     def _split(self, block: bytes) -> list[str]:
-        try:
-            return [line for line in block.decode("utf-8").split("\n") if line and not line.isspace()]
-        except UnicodeDecodeError:
-            raise self._error("invalid UTF-8") from None
+        # A stray byte in a text does no harm, as in Go; between texts it makes the line invalid, but not those before.
+        return [line for line in block.decode("utf-8", "replace").split("\n") if line and not line.isspace()]
 
     def decode_line(self, line: str) -> Event:
         """The event in a line. Raises ValueError that names the last resource version seen."""

@@ -91,6 +91,21 @@ def test_events_before_garbage_are_delivered_and_the_error_names_the_last_versio
     assert "(after resourceVersion 42)" in str(end)
 
 
+def test_a_stray_byte_spoils_its_line_only_and_no_text():
+    before, spoilt = line("ADDED", "a", 41), line("ADDED", "b?", 42).replace(b"?", b"\xff")
+    events, end = decode_all(before + spoilt + b"\xff\n" + line("ADDED", "c", 43))
+    assert [name for _, name in events] == ["a", "b\ufffd"]
+    assert "invalid JSON" in str(end)
+    assert "(after resourceVersion 42)" in str(end)
+
+
+def test_half_a_character_at_the_end_is_an_unexpected_end():
+    text = line("ADDED", "?", 1).replace(b"?", "ö".encode())
+    events, end = decode_all(text[: text.index("ö".encode()) + 1])
+    assert events == []
+    assert isinstance(end, ErrUnexpectedEOF)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -172,6 +187,14 @@ def test_chunks_do_not_depend_on_how_the_bytes_arrive(chunks, cuts):
 def test_a_malformed_chunk_is_an_error(wire):
     with pytest.raises(ValueError, match="http: "):
         read_chunked([wire])
+
+
+def test_what_came_before_a_malformed_chunk_is_given_out():
+    reader = _ChunkedReader(Connection([b"3\r\nabc\r\n2\r\nde\r\noops\r\n"]))
+    assert reader.read_some() == b"abcde"
+    for _ in range(2):
+        with pytest.raises(ValueError, match="http: invalid byte in chunk length"):
+            reader.read_some()
 
 
 def test_a_stream_that_ends_without_the_last_chunk_ended_too_early():

@@ -11,6 +11,8 @@ import http.client
 from collections.abc import Iterator
 from typing import Final
 
+from clientgo.context import Canceled, DeadlineExceeded
+
 
 class ErrUnexpectedEOF(EOFError):
     """The stream ended in the middle of something. Go: io.ErrUnexpectedEOF.
@@ -77,7 +79,10 @@ def _has_class(err: BaseException, names: frozenset[str]) -> bool:
 
 
 def family(err: BaseException | None) -> Iterator[BaseException]:
-    """The error and all errors inside it: causes, contexts, `reason` (urllib3) and first arguments (requests)."""
+    """The error and all errors inside it: causes, contexts, `reason` (urllib3) and first arguments (requests).
+
+    Nothing inside the error of a context: what happened to the connection of a request that was given up is no news.
+    """
     seen: set[int] = set()
     waiting: list[object] = [err]
     while waiting:
@@ -86,4 +91,6 @@ def family(err: BaseException | None) -> Iterator[BaseException]:
             continue
         seen.add(id(each))
         yield each
+        if isinstance(each, (Canceled, DeadlineExceeded)):
+            continue
         waiting += [*each.args, getattr(each, "reason", None), each.__context__, each.__cause__]

@@ -35,6 +35,12 @@ def encoded(name: str = "web") -> bytes:
     return runtime.encode(SERIALIZER, pod(name))
 
 
+def test_stray_bytes_become_replacement_characters_as_in_go():
+    data = encoded("we?").replace(b"?", b"\xff")
+    decoded, _ = SERIALIZER.decode(data)
+    assert decoded.get_name() == "we\ufffd"
+
+
 # --- codec ---
 
 

@@ -9,6 +9,7 @@ import pytest
 import requests
 import urllib3
 
+from clientgo import context
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta.v1 import unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
@@ -142,6 +143,17 @@ def test_errors_of_the_network_are_told_apart(
 ) -> None:
     assert (net.is_timeout(err), net.is_probable_eof(err), net.is_connection_refused(err)) == (timeout, eof, is_refused)
     assert net.is_connection_reset(err) == isinstance(err, ConnectionResetError)
+
+
+def test_a_request_that_was_given_up_did_not_lose_its_connection() -> None:
+    """What the connection went through then stands behind the context's error, and does not count."""
+    for given_up in (context.Canceled(), context.DeadlineExceeded()):
+        given_up.__context__ = ConnectionResetError(104, "connection reset by peer")
+        err = RuntimeError("Get: given up")
+        err.__cause__ = given_up
+        assert not net.is_probable_eof(err)
+        assert not net.is_connection_reset(err)
+        assert net.is_timeout(err) == isinstance(given_up, TimeoutError)
 
 
 def test_amounts_are_numbers_or_percentages() -> None:
