@@ -215,7 +215,7 @@ def test_discovery_answers_from_resources() -> None:
     assert [item.name for item in discovery.server_resources_for_group_version("v1").api_resources] == ["pods"]
     with pytest.raises(apierrors.StatusError) as raised:
         discovery.server_resources_for_group_version("v2")
-    assert str(raised.value) == 'GroupVersion "v2" not found'
+    assert str(raised.value) == 'the server could not find the requested resource, GroupVersion "v2" not found'
     groups, resources = discovery.server_groups_and_resources()
     assert [(group.name, group.preferred_version.version, len(group.versions)) for group in groups] == [
         ("", "v1", 1),
