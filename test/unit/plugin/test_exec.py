@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import ssl
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
+from certificates import Authority, Pair
 from httpscript import Answer, Received, ScriptedServer
 
 from clientgo import context, rest
@@ -208,3 +213,138 @@ def test_policies(plugin):
 def test_an_unknown_version_is_refused_at_once(plugin):
     with pytest.raises(ValueError, match='exec plugin: invalid apiVersion "v1"'):
         plugin.authenticator(api_version="v1")
+
+
+# --- certificates ---
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("ca"))
+
+
+def pem(pair: Pair) -> dict[str, str]:
+    return {"clientCertificateData": pair.cert.read_text(), "clientKeyData": pair.key.read_text()}
+
+
+def test_certificates_of_a_plugin_are_shown_and_replaced(plugin, authority):
+    """A new certificate means a new connection, the same one again does not."""
+    server_pair = authority.issue("server", "IP:127.0.0.1")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(server_pair.cert, server_pair.key)
+    tls.verify_mode = ssl.CERT_REQUIRED
+    tls.load_verify_locations(authority.path)
+    codes = iter([200, 401, 200, 401, 200])
+    with ScriptedServer(lambda request: Answer(next(codes), b"{}"), tls) as server:
+        config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"), qps=-1, ca_data=authority.data)
+        config.exec_provider = plugin.config()
+        first = pem(authority.issue("client-a"))
+        plugin.answer(first)
+        client = rest.rest_client_for(config)
+        client.get().resource("pods").do(CTX)
+        plugin.answer({**first, "token": "now with a token"})
+        client.get().resource("pods").do(CTX)  # 401: the plugin runs again
+        client.get().resource("pods").do(CTX)
+        plugin.answer(pem(authority.issue("client-b")))
+        client.get().resource("pods").do(CTX)  # 401
+        client.get().resource("pods").do(CTX)
+        client.client.close_idle_connections()
+    assert [request.connection for request in server.requests] == [1, 1, 1, 1, 2]
+    sent = [request.headers.get("Authorization") for request in server.requests]
+    assert sent == [None, None, "Bearer now with a token", "Bearer now with a token", None]
+    assert len(plugin.runs()) == 3
+
+
+@pytest.mark.parametrize(
+    ("cert", "key"),
+    [("secret-nonsense", "secret-nonsense"), ("a", "b"), ("b", "a"), ("a", "secret-nonsense")],
+)
+def test_a_broken_certificate_is_an_error_and_not_an_anonymous_request(plugin, authority, cert, key):
+    pairs = {name: authority.issue(f"broken-{name}") for name in ("a", "b")}
+    plugin.answer(
+        {
+            "clientCertificateData": pairs[cert].cert.read_text() if cert in pairs else cert,
+            "clientKeyData": pairs[key].key.read_text() if key in pairs else key,
+        }
+    )
+    with pytest.raises(ValueError, match="failed parsing client key/certificate: tls: ") as caught:
+        plugin.authenticator().get_creds()
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_plugin_that_breaks_keeps_the_old_credentials_out_of_use_but_not_lost(plugin):
+    """The failed run is an error of its request; the next one asks again."""
+    clock = FakeClock(0.0)
+    plugin.answer({"token": "a", "expirationTimestamp": "1970-01-01T00:01:00Z"})
+    authenticator = plugin.authenticator(clock)
+    authenticator.get_creds()
+    clock.step(61)
+    plugin.answer(None)
+    with pytest.raises(ValueError, match="didn't return a status field"):
+        authenticator.get_creds()
+    plugin.answer({"token": "b"})
+    assert authenticator.get_creds().token == "b"
+
+
+# --- the process ---
+
+
+def program(path: Path, text: str) -> str:
+    path.write_text(f"#!{sys.executable}\n{text}")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_clients_own_path_finds_the_plugin(plugin, tmp_path):
+    """As in Go, where the plugin's PATH is for the plugin alone."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "other").mkdir()
+    document = json.dumps({"kind": "ExecCredential", "apiVersion": V1, "status": {"token": "mine"}})
+    program(tmp_path / "mine" / "found-plugin", f"print({document!r})")
+    environ = {**os.environ, "PATH": str(tmp_path / "mine")}
+
+    def authenticator(path: str) -> Authenticator:
+        config = plugin.config(command="found-plugin", args=[], env=[api.ExecEnvVar(name="PATH", value=path)])
+        return _new_authenticator(_Cache(), config, None, environ=lambda: environ)
+
+    assert authenticator(str(tmp_path / "other")).get_creds().token == "mine"
+    environ["PATH"] = str(tmp_path / "other")
+    with pytest.raises(ValueError, match="exec: executable found-plugin not found"):
+        authenticator(str(tmp_path / "mine")).get_creds()
+
+
+def test_a_plugin_that_cannot_be_executed(plugin, tmp_path):
+    (tmp_path / "no-program").write_text("not executable")
+    with pytest.raises(ValueError, match=r"exec: executable .*/no-program not found"):
+        plugin.authenticator(command=str(tmp_path / "no-program")).get_creds()
+
+
+def test_a_plugin_that_was_killed(plugin, tmp_path):
+    killed = program(tmp_path / "killed", f"import os\nos.kill(os.getpid(), {int(signal.SIGKILL)})")
+    with pytest.raises(ValueError, match="failed with exit code -1"):
+        plugin.authenticator(command=killed, args=[]).get_creds()
+
+
+def test_what_a_plugin_says_on_stderr_reaches_the_user(plugin, tmp_path, capfd):
+    noisy = program(tmp_path / "noisy", "import sys\nsys.exit('please log in')")
+    with pytest.raises(ValueError, match="failed with exit code 1"):
+        plugin.authenticator(command=noisy, args=[]).get_creds()
+    assert capfd.readouterr().err == "please log in\n"
+
+
+def test_the_standard_input_is_the_plugins_only_if_it_may_ask(plugin, tmp_path):
+    document = json.dumps({"kind": "ExecCredential", "apiVersion": V1, "status": {"token": "TOKEN"}})
+    reader = program(
+        tmp_path / "reader",
+        f"import os\nprint({document!r}.replace('TOKEN', os.path.realpath('/proc/self/fd/0').split('/')[1]))",
+    )
+    if not os.path.isdir("/proc/self/fd"):
+        pytest.skip("no /proc here")
+    assert plugin.authenticator(command=reader, args=[]).get_creds().token == "dev", "that is /dev/null"
+
+
+def test_the_old_version_is_spoken_too(plugin):
+    version = "client.authentication.k8s.io/v1beta1"
+    plugin.answer({"token": "old"}, apiVersion=version)
+    assert plugin.authenticator(api_version=version).get_creds().token == "old"
+    assert plugin.runs()[0]["apiVersion"] == version

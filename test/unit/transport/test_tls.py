@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import ssl
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from httpscript import Answer, ScriptedServer
 
 from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.transport.transport import _ContextSource, check_certificate
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -146,8 +149,6 @@ def test_rotated_files_are_used_by_new_connections(authority, stranger, tmp_path
     ca_file.write_bytes(stranger.data)
     config = transport.Config(tls=transport.TLSConfig(ca_file=str(ca_file)))
     clock = FakeClock(0.0)
-    from clientgo.transport.transport import _ContextSource
-
     source = _ContextSource(config, clock)
     first = source.context()
     ca_file.write_bytes(authority.data)
@@ -180,3 +181,110 @@ def test_a_watch_over_tls_stops_at_once(authority, server_pair):
         assert watcher.result_chan().receive(10)[1]
         watcher.stop()
         assert watcher.result_chan().receive(1) == (None, False)
+
+
+# --- files that are empty, half written or half broken ---
+
+
+@pytest.mark.parametrize("empty", ["cert", "key"])
+def test_an_empty_certificate_is_an_error_and_not_an_anonymous_client(authority, server_pair, tmp_path: Path, empty):
+    client = authority.issue("client-for-empty")
+    files = {"cert": client.cert.read_bytes(), "key": client.key.read_bytes(), empty: b""}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with (
+        serving(server_pair) as server,
+        pytest.raises(ValueError, match="tls: failed to find any PEM data in (certificate|key) input"),
+    ):
+        get(server, ca_data=authority.data, cert_file=str(tmp_path / "cert"), key_file=str(tmp_path / "key"))
+
+
+def test_one_authority_that_can_be_read_is_enough(authority, server_pair):
+    broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    with serving(server_pair) as server:
+        assert get(server, ca_data=broken + b"# a remark\n" + authority.data + broken + authority.data)
+
+
+def test_an_authority_of_blanks_is_no_authority():
+    with pytest.raises(ValueError, match="unable to load root certificates: unable to parse bytes as PEM block"):
+        rest.http_client_for(rest.Config(host="https://h", ca_data=b" \n"))
+
+
+def test_an_empty_authority_file_trusts_nobody(server_pair, tmp_path: Path):
+    (tmp_path / "ca.crt").write_bytes(b"")
+    with serving(server_pair) as server, pytest.raises(rest.URLError, match="failed to verify certificate"):
+        get(server, ca_file=str(tmp_path / "ca.crt"))
+
+
+class Rotated:
+    """The files of a client that somebody changes while it runs."""
+
+    def __init__(self, folder: Path, authority: Authority, name: str) -> None:
+        self.ca, self.cert, self.key = folder / "ca.crt", folder / "tls.crt", folder / "tls.key"
+        self.write(authority, name)
+        self.clock = FakeClock(0.0)
+        files = transport.TLSConfig(ca_file=str(self.ca), cert_file=str(self.cert), key_file=str(self.key))
+        self.source = _ContextSource(transport.Config(tls=files), self.clock)
+
+    def write(self, authority: Authority, name: str) -> None:
+        pair = authority.issue(name)
+        self.ca.write_bytes(authority.data)
+        self.cert.write_bytes(pair.cert.read_bytes())
+        self.key.write_bytes(pair.key.read_bytes())
+
+    def later(self) -> ssl.SSLContext:
+        self.clock.step(1.5)
+        return self.source.context()
+
+
+@pytest.mark.parametrize("broken", ["ca", "cert", "key"])
+@pytest.mark.parametrize("content", [b"", b"half a certif", None])
+def test_while_a_rotation_is_half_done_the_old_certificates_stay_in_use(authority, tmp_path, caplog, broken, content):
+    files = Rotated(tmp_path, authority, "rotated-a")
+    first = files.source.context()
+    path: Path = getattr(files, broken)
+    path.unlink() if content is None else path.write_bytes(content)
+    assert files.later() is first
+    assert files.later() is first
+    logged = [record for record in caplog.records if "Failed to reload certificates" in record.getMessage()]
+    assert len(logged) == 1, "said once, not each second"
+    files.write(authority, "rotated-b")
+    assert files.later() is not first
+
+
+def test_a_key_that_does_not_fit_yet_waits_for_its_certificate(authority, tmp_path):
+    files = Rotated(tmp_path, authority, "fitting-a")
+    first = files.source.context()
+    files.key.write_bytes(authority.issue("fitting-b").key.read_bytes())
+    assert files.later() is first
+
+
+def test_a_key_never_reaches_the_disk(authority, monkeypatch: pytest.MonkeyPatch):
+    """The ssl module reads files only; where the system has files in memory nothing else is used."""
+    if not hasattr(os, "memfd_create"):
+        pytest.skip("no files in memory here")
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", None)
+    pair = authority.issue("in-memory")
+    check_certificate(transport.Certificate(pair.cert.read_bytes(), pair.key.read_bytes()))
+    monkeypatch.undo()
+    monkeypatch.delattr(os, "memfd_create")
+    check_certificate(transport.Certificate(pair.cert.read_bytes(), pair.key.read_bytes()))
+
+
+def test_rotated_client_certificates_are_shown_by_new_connections(authority, server_pair, tmp_path):
+    files = Rotated(tmp_path, authority, "shown-a")
+    shown: list[object] = []
+    with serving(server_pair, client_ca=authority.path) as server:
+        config = rest.Config(host=server.url, api_path="/api", group_version=GroupVersion("", "v1"), qps=-1)
+        config.ca_file, config.cert_file, config.key_file = str(files.ca), str(files.cert), str(files.key)
+        client = rest.rest_client_for(config)
+        bottom = client.client.transport
+        assert isinstance(bottom, transport.Transport)
+        bottom._ssl_context = files.source.context
+        for name in ("shown-a", "shown-b"):
+            files.write(authority, name)
+            files.clock.step(1.5)
+            client.get().resource("pods").do(CTX).raise_for_error()
+            shown.append(server.requests[-1].connection)
+        client.client.close_idle_connections()
+    assert shown == [1, 2]
