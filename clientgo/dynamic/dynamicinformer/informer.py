@@ -8,6 +8,7 @@ from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.util import wait
 from clientgo.context import Context, StopChannel
 from clientgo.dynamic import dynamiclister
 from clientgo.dynamic.dynamicinformer.interface import DynamicSharedInformerFactory, TweakListOptionsFunc
@@ -52,14 +53,15 @@ class _DynamicSharedInformerFactory:
             return self._informers[gvr]
 
     def start(self, stop_ch: StopChannel) -> None:
+        ctx = wait.context_for_channel(stop_ch)
         with self._lock:
             if self._shutting_down:
                 return
             for gvr, informer in self._informers.items():
                 if gvr in self._started:
                     continue
-                run = informer.informer().run
-                thread = threading.Thread(target=run, args=(stop_ch,), name=f"informer-{gvr.resource}", daemon=True)
+                run = informer.informer().run_with_context
+                thread = threading.Thread(target=run, args=(ctx,), name=f"informer-{gvr.resource}", daemon=True)
                 self._started[gvr] = thread
                 thread.start()
 

@@ -51,8 +51,11 @@ class BaseSharedInformerFactory:
     def start_with_context(self, ctx: Context) -> None:
         """Start every informer not yet started; they run until `ctx` is done. Does not block.
 
-        Does nothing once `shutdown` was called. Go: StartWithContext.
+        Does nothing once `shutdown` was called. Raises TypeError for a stop channel, which `start` is for.
+        Go: StartWithContext.
         """
+        if not isinstance(ctx, Context):
+            raise TypeError(f"expected a context, got {ctx!r}")
         with self._lock:
             if self._shutting_down:
                 return

@@ -317,11 +317,13 @@ def wait_for_named_cache_sync_with_context(ctx: context.Context, *cache_syncs: I
 def wait_for_cache_sync(stop_ch: StopChannel, *cache_syncs: InformerSynced) -> bool:
     """Ask each tenth of a second until all say that they have synced: True, or False when `stop_ch` is set first.
 
-    `wait_for` needs no polling. Go: WaitForCacheSync.
+    `wait_for` needs no polling. Raises what a function of `cache_syncs` raises. Go: WaitForCacheSync.
     """
     try:
         wait.poll_immediate_until(_SYNCED_POLL_PERIOD, lambda: all(synced() for synced in cache_syncs), stop_ch)
-    except Exception:
+    except Exception as err:
+        if not wait.interrupted(err):
+            raise
         return False
     return True
 
@@ -585,6 +587,7 @@ class _SharedIndexInformer:
     def add_event_handler_with_options(
         self, handler: ResourceEventHandler, options: HandlerOptions
     ) -> ResourceEventHandlerRegistration:
+        _check_handler(handler)
         logger = options.logger or klog.background()
         with self._started_lock:
             if self._stopped:
@@ -855,6 +858,17 @@ class _SharedProcessor:
     def __repr__(self) -> str:
         state = "started" if self._listeners_started else "not started"
         return f"<Processor {len(self._listeners)} listeners, {state}>"
+
+
+def _check_handler(handler: ResourceEventHandler) -> None:
+    """Refuse what is no handler here: the thread that would call it could only log, at each event."""
+    if isinstance(handler, type) or not all(
+        callable(getattr(handler, method, None)) for method in ("on_add", "on_update", "on_delete")
+    ):
+        raise TypeError(
+            f"a handler is an object with on_add, on_update and on_delete, such as a ResourceEventHandlerFuncs made of "
+            f"functions; got {handler!r}"
+        )
 
 
 class _ProcessorListener:

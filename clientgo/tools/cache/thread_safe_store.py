@@ -123,7 +123,7 @@ class _StoreIndex:
     def get_keys_from_index(self, index_name: str, obj: Any) -> Mapping[str, None]:
         """The keys of the objects that share an indexed value with `obj`."""
         index_func = self._index_func(index_name)
-        indexed_values = index_func(obj)
+        indexed_values = index_func(obj) or ()
         index = self.indices.get(index_name, {})
         if len(indexed_values) == 1:
             return index.get(indexed_values[0], {})
@@ -153,8 +153,11 @@ class _StoreIndex:
         as it was.
         """
         try:
-            old_values = () if old_obj is None else index_func(old_obj)
-            new_values = () if new_obj is None else index_func(new_obj)
+            # None is what Go's functions return for no values.
+            old_values = () if old_obj is None else index_func(old_obj) or ()
+            new_values = () if new_obj is None else index_func(new_obj) or ()
+            if type(new_values) is str:
+                raise TypeError("the index function returns a string, not a list of strings")
         except Exception as err:
             raise RuntimeError(
                 f"unable to calculate an index entry for key {quote(key)} on index {quote(name)}: {err}"
@@ -371,7 +374,7 @@ class _ThreadSafeMap:
             for name, index_func in indexers.items():
                 expected: dict[str, set[str]] = {}
                 for key, obj in self._items.items():
-                    for value in index_func(obj):
+                    for value in index_func(obj) or ():
                         expected.setdefault(value, set()).add(key)
                 actual = {value: set(keys) for value, keys in indices.get(name, {}).items()}
                 assert actual == expected, (name, actual, expected)

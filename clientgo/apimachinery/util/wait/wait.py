@@ -145,8 +145,12 @@ def context_for_channel(parent_ch: StopChannel) -> Context:
     Needs no thread of its own, except for a StopChannel that is neither a Signal nor a threading.Event once somebody
     asks for a callback, as deriving another context does: see `channel.add_done_callback`.
 
+    Raises TypeError for something else, such as a context: the threads it would have been for could not say so.
+
     Go: wait.ContextForChannel.
     """
+    if not callable(getattr(parent_ch, "is_set", None)):
+        raise TypeError(f"expected a stop channel, as a threading.Event or ctx.done(), got {parent_ch!r}")
     return _ChannelContext(parent_ch)
 
 

@@ -1,0 +1,77 @@
+"""What Go's compiler would refuse is refused where it is written, not by a background thread later on."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+import pytest
+
+from clientgo import context, informers
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.util import wait
+from clientgo.dynamic import dynamicinformer
+from clientgo.dynamic.fake import new_simple_dynamic_client
+from clientgo.kubernetes import fake
+from clientgo.kubernetes.scheme import SCHEME
+from clientgo.tools import cache
+
+
+def pod(name: str, node: str = "") -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="ns"), spec=corev1.PodSpec(node_name=node))
+
+
+def informer() -> cache.SharedIndexInformer:
+    return cache.new_shared_index_informer(cache.ListWatch(), corev1.Pod(), 0.0, {})
+
+
+def test_a_context_is_no_stop_channel_and_a_stop_channel_no_context() -> None:
+    ctx, _ = context.with_cancel(context.background())
+    factory = informers.new_shared_informer_factory(fake.new_clientset(), 0.0)
+    factory.core().v1().pods().informer()
+    refused = re.escape("expected a stop channel, as a threading.Event or ctx.done(), got <Context")
+
+    with pytest.raises(TypeError, match=refused):
+        factory.start(ctx)  # type: ignore[arg-type]
+    dynamic_factory = dynamicinformer.new_dynamic_shared_informer_factory(new_simple_dynamic_client(SCHEME), 0.0)
+    dynamic_factory.for_resource(corev1.SCHEME_GROUP_VERSION.with_resource("pods"))
+    with pytest.raises(TypeError, match=refused):
+        dynamic_factory.start(ctx)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=refused):
+        informer().run(ctx)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=refused):
+        cache.wait_for_cache_sync(ctx, lambda: False)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=refused):
+        wait.until(lambda: None, 1.0, ctx)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected a context, got <Signal open"):
+        factory.start_with_context(ctx.done())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("handler", [lambda obj: None, cache.ResourceEventHandlerFuncs, object()])
+def test_what_is_no_handler_is_refused(handler: Any) -> None:
+    with pytest.raises(TypeError, match="a handler is an object with on_add, on_update and on_delete"):
+        informer().add_event_handler(handler)
+
+
+def test_a_has_synced_that_fails_is_not_taken_for_a_cache_that_has_not_synced() -> None:
+    with pytest.raises(TypeError, match="'bool' object is not callable"):
+        cache.wait_for_cache_sync(threading.Event(), informer().has_synced())  # type: ignore[arg-type]
+
+
+def test_an_index_function_returns_a_list_or_nothing() -> None:
+    def by_node(obj: runtime.Object) -> Any:
+        assert isinstance(obj, corev1.Pod)
+        return [obj.spec.node_name] if obj.spec.node_name else None
+
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, {"node": by_node})
+    for obj in (pod("a"), pod("b", "node-1"), pod("b"), pod("c", "node-2")):
+        indexer.add(obj)
+    assert indexer.list_index_func_values("node") == ["node-2"]
+    assert indexer.index("node", pod("x")) == []
+
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, {"node": lambda obj: obj.spec.node_name})
+    with pytest.raises(RuntimeError, match='on index "node": the index function returns a string, not a list'):
+        indexer.add(pod("a", "node-1"))
