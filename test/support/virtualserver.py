@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from clientgo.api.core import v1 as corev1
-from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.gentype import ClientWithList
-from clientgo.rest import Config, rest_client_for
+from clientgo import kubernetes
+from clientgo.informers.core.v1.pod import new_pod_informer
+from clientgo.rest import Config
 from clientgo.testing.synctest import Bubble
 from clientgo.tools import cache
 from clientgo.transport.http import Header, Request, Response
@@ -175,8 +174,5 @@ class _Body:
 
 def pod_informer(server: VirtualServer, **more: Any) -> cache.SharedIndexInformer:
     """An informer of the server's pods, through the whole stack of a real one; `more` goes into its rest.Config."""
-    version = GroupVersion("", "v1")
-    config = Config(host="http://virtual", api_path="/api", group_version=version, transport=server, **more)
-    client = ClientWithList("pods", rest_client_for(config), "", corev1.Pod, corev1.PodList)
-    list_watch = cache.ListWatch(list_with_context_func=client.list, watch_func_with_context=client.watch)
-    return cache.new_shared_index_informer(list_watch, corev1.Pod(), 0.0, {})
+    client = kubernetes.new_for_config(Config(host="http://virtual", transport=server, **more))
+    return new_pod_informer(client, "", 0.0, {})

@@ -1,0 +1,139 @@
+"""Whatever a server answers, and however it breaks off: an informer asks no more often than client-go asks a server
+that is broken, in no four seconds at all, and it recovers as soon as the server does.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from virtualserver import SILENCE, Call, Reply, VirtualServer, document, event, failure, pod, pod_informer, pod_list
+
+from clientgo.apimachinery.util.net import ErrUnexpectedEOF
+from clientgo.apimachinery.util.wait import wait as wait_module
+from clientgo.testing import synctest
+
+WINDOW = 4.0
+# Three passes of a stream, a list and a watch: what client-go sends to a server that answers 500 to all watches, if the
+# jitter lets it; and the two streams that follow a 410 at once.
+MOST = 3 * 3 + 2
+
+
+def raising(err: Exception) -> Callable[[], Reply]:
+    def answer() -> Reply:
+        raise err
+
+    return answer
+
+
+def body(*pieces: bytes, **headers: str) -> Callable[[], Reply]:
+    return lambda: Reply(headers=headers, pieces=[(0.0, piece) for piece in pieces])
+
+
+def code(status: int, reason: str = "", **headers: str) -> Callable[[], Reply]:
+    return lambda: failure(status, reason, **headers)
+
+
+STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "metadata": {}}
+SYNCED = pod("", "7") | {"metadata": {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}}
+ADDED = event("ADDED", pod("a", "1"))
+HEALTHY_WATCH = Reply(pieces=[(0.0, ADDED), (0.0, event("BOOKMARK", SYNCED)), SILENCE])
+
+STRANGE: dict[str, Callable[[], Reply]] = {
+    "refused": raising(ConnectionRefusedError(111, "connection refused")),
+    "reset": raising(ConnectionResetError(104, "connection reset by peer")),
+    "EOF": raising(EOFError("EOF")),
+    "unexpected EOF": raising(ErrUnexpectedEOF()),
+    "timeout": raising(TimeoutError("read: i/o timeout")),
+    "no route": raising(OSError(113, "no route to host")),
+    "100": lambda: Reply(status=100),
+    "204": lambda: Reply(status=204),
+    "302": lambda: Reply(status=302),
+    "304": lambda: Reply(status=304),
+    "400": code(400, "BadRequest"),
+    "401": code(401, "Unauthorized"),
+    "403": code(403, "Forbidden"),
+    "404": code(404, "NotFound"),
+    "405": code(405, "MethodNotAllowed"),
+    "406": code(406, "NotAcceptable"),
+    "409": code(409, "Conflict"),
+    "410": code(410, "Expired"),
+    "410 Gone": code(410, "Gone"),
+    "410 without a Status": lambda: Reply(status=410, pieces=[(0.0, b"gone")]),
+    "422": code(422, "Invalid"),
+    "429": code(429, "TooManyRequests"),
+    "500": code(500, "InternalError"),
+    "503": code(503, "ServiceUnavailable"),
+    "504": code(504, "Timeout"),
+    "599 without a Status": lambda: Reply(status=599, headers={"Content-Type": "text/html"}),
+    "empty": body(),
+    "HTML": body(b"<html>please log in</html>", **{"Content-Type": "text/html"}),
+    "another type": body(b"kind: PodList", **{"Content-Type": "application/yaml"}),
+    "half of JSON": body(b'{"kind":"PodList","items":['),
+    "no object": body(b"[]\n"),
+    "null": body(b"null\n"),
+    "another kind": body(b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"1"}}\n'),
+    "a Status in a 200": lambda: document(200, STATUS | {"code": 500, "reason": "InternalError"}),
+    "a list of nothing": lambda: document(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}}),
+    "a list without a version": lambda: document(200, pod_list("", "a")),
+    "a list": lambda: document(200, pod_list("5", "a")),
+    "one event": body(ADDED),
+    "one event and half of one": body(ADDED + b'{"type":"ADD'),
+    "garbage behind an event": body(ADDED + b"}{\n"),
+    "an event of no type": body(b'{"type":"","object":{}}\n'),
+    "an event of another kind": body(event("ADDED", {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}})),
+    "a bookmark": body(event("BOOKMARK", pod("", "5"))),
+    "initial events": body(ADDED, event("BOOKMARK", SYNCED)),
+    "an ERROR of 410": body(event("ERROR", STATUS | {"code": 410, "reason": "Expired"})),
+    "an ERROR of 410 behind the list": body(
+        ADDED, event("BOOKMARK", SYNCED), event("ERROR", STATUS | {"code": 410, "reason": "Gone"})
+    ),
+    "an ERROR of 429": body(event("ERROR", STATUS | {"code": 429, "reason": "TooManyRequests"})),
+    "an ERROR of 500": body(event("ERROR", STATUS | {"code": 500, "reason": "InternalError"})),
+    "an ERROR that is none": body(event("ERROR", pod("a", "1"))),
+}
+
+
+def times_of(calls: list[Call]) -> list[float]:
+    return [call.at for call in calls]
+
+
+def most_in_a_window(times: list[float]) -> int:
+    return max(sum(start <= at < start + WINDOW for at in times) for start in times)
+
+
+def misbehave(to_list: str, to_watch: str, seconds: float) -> tuple[list[float], list[Any]]:
+    """The times of the calls of so many seconds, and what is in the store half a minute after the server recovered."""
+    with synctest.bubble() as bubble:
+        answers = {"list": STRANGE[to_list], "watch": STRANGE[to_watch]}
+        healthy = {"list": lambda: document(200, pod_list("6", "a")), "watch": lambda: HEALTHY_WATCH}
+        server = VirtualServer(bubble, lambda call: answers[call.verb]())
+        informer = pod_informer(server, qps=-1)
+        stop = threading.Event()
+        thread = threading.Thread(target=informer.run, args=(stop,), name="informer")
+        thread.start()
+        bubble.sleep(seconds)
+        times = times_of(server.calls)
+        answers.update(healthy)
+        # As long as the longest pause, and a watch of the client that is tried again each second.
+        bubble.sleep(75.0)
+        stop.set()
+        thread.join()
+        assert server.open_bodies == 0
+        return times, informer.get_store().list_keys()
+
+
+@pytest.mark.parametrize("to_watch", STRANGE)
+def test_no_answer_leads_to_a_storm_and_every_server_may_recover(
+    to_watch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jitter = random.Random(to_watch)
+    monkeypatch.setattr(wait_module, "_jitter_rand", jitter.random)
+    # Each answer to a watch with a list that works, and with some others.
+    for to_list in ["a list", *jitter.sample(sorted(STRANGE), 6)]:
+        times, stored = misbehave(to_list, to_watch, 60.0)
+        assert most_in_a_window(times) <= MOST, (to_list, to_watch)
+        assert stored == ["a"], (to_list, to_watch)
