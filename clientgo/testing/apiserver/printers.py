@@ -400,7 +400,7 @@ def binding(obj: Json, times: Times) -> list[Any]:
     ]
 
 
-def role(obj: Json, times: Times) -> list[Any]:
+def created(obj: Json, times: Times) -> list[Any]:
     return [obj["metadata"]["name"], obj["metadata"].get("creationTimestamp", "")]
 
 
@@ -415,10 +415,6 @@ def secret(obj: Json, times: Times) -> list[Any]:
 
 def service_account(obj: Json, times: Times) -> list[Any]:
     return [obj["metadata"]["name"], len(obj.get("secrets") or ()), age(obj, times)]
-
-
-def crd(obj: Json, times: Times) -> list[Any]:
-    return [obj["metadata"]["name"], obj["metadata"].get("creationTimestamp", "")]
 
 
 def budget(obj: Json, times: Times) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clientgo.testing.apiserver import decoding, errors, http, schema
+from clientgo.testing.apiserver import decoding, errors, http, schema, table
 from clientgo.testing.apiserver.auth import AUTHENTICATED, User
 from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.decoding import APPLY_PATCH
@@ -86,7 +86,10 @@ def scale(server: Server, call: Call) -> http.Response:
         current = rest.store.get(call.resource.storage, call.key)
         if current is None:
             raise call.not_found()
-        return render(scale_of(call, rest.documents.view(call.resource, current)), call.form)
+        shown = scale_of(call, rest.documents.view(call.resource, current))
+        if call.form.kind == "Table":
+            shown = table.of_scale(shown, server.times, call.request.param("includeObject"), call.form.version)
+        return render(shown, call.form)
     options_kind = "UpdateOptions"
     body: Any = None
     media = call.request.header("content-type").partition(";")[0].strip().lower()

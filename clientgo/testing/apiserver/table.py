@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from clientgo.testing.apiserver import printers
+from clientgo.testing.apiserver import printers, printers_config
 from clientgo.testing.apiserver.jsonio import dumps_text
 from clientgo.testing.apiserver.times import Times, human_duration
 
@@ -197,11 +197,11 @@ _TABLES: dict[str, tuple[list[Json], Row]] = {
         name: (_columns("Name", "Role", "Age", "+Users", "+Groups", "+ServiceAccounts"), printers.binding)
         for name in _BINDINGS
     },
-    **{name: (_columns("Name", "Created At"), printers.role) for name in _ROLES},
+    **{name: (_columns("Name", "Created At"), printers.created) for name in _ROLES},
     "/configmaps": (_columns("Name", "#Data", "Age"), printers.data),
     "/secrets": (_columns("Name", "Type", "#Data", "Age"), printers.secret),
     "/serviceaccounts": (_columns("Name", "#Secrets", "Age"), printers.service_account),
-    "apiextensions.k8s.io/customresourcedefinitions": (_columns("Name", "Created At"), printers.crd),
+    "apiextensions.k8s.io/customresourcedefinitions": (_columns("Name", "Created At"), printers.created),
     "policy/poddisruptionbudgets": (
         _columns("Name", "Min Available", "Max Unavailable", "#Allowed Disruptions", "Age"),
         printers.budget,
@@ -214,9 +214,42 @@ _TABLES: dict[str, tuple[list[Json], Row]] = {
         _columns("Name", "#Value", "Global-Default", "Age", "+PreemptionPolicy"),
         printers.priority_class,
     ),
+    "/resourcequotas": (_columns("Name", "Request", "Limit", "Age"), printers_config.quota),
+    "/limitranges": (_columns("Name", "Created At"), printers.created),
+    "/podtemplates": (_columns("Name", "Containers", "Images", "Pod Labels"), printers_config.pod_template),
+    "discovery.k8s.io/endpointslices": (
+        _columns("Name", "AddressType", "Ports", "Endpoints", "Age"),
+        printers_config.endpoint_slice,
+    ),
+    "networking.k8s.io/ingressclasses": (
+        _columns("Name", "Controller", "Parameters", "Age"),
+        printers_config.ingress_class,
+    ),
+    "node.k8s.io/runtimeclasses": (_columns("Name", "Handler", "Age"), printers_config.runtime_class),
+    "storage.k8s.io/csinodes": (_columns("Name", "#Drivers", "Age"), printers_config.storage_node),
+    "storage.k8s.io/volumeattachments": (
+        _columns("Name", "Attacher", "PV", "Node", "Attached", "Age"),
+        printers_config.volume_attachment,
+    ),
+    "certificates.k8s.io/certificatesigningrequests": (
+        _columns("Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"),
+        printers_config.signing_request,
+    ),
+    "admissionregistration.k8s.io/validatingadmissionpolicies": (
+        _columns("Name", "#Validations", "ParamKind", "Age"),
+        printers_config.admission_policy,
+    ),
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings": (
+        _columns("Name", "PolicyName", "ParamRef", "Age"),
+        printers_config.admission_binding,
+    ),
+    **{
+        f"admissionregistration.k8s.io/{name}": (_columns("Name", "#Webhooks", "Age"), printers_config.webhooks)
+        for name in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+    },
 }
 
-
+_SCALE = (_columns("Name", "#Desired", "#Available", "Age"), printers_config.scale)
 _DEFAULT = (_columns("Name", "Age"), printers.default_row)
 
 
@@ -314,7 +347,19 @@ def _follow(value: Any, field: str | None, index: str | None, condition: str | N
 
 def make(resource: Resource, objects: list[Json], times: Times, include: str, version: str = "v1") -> Json:
     """A Table of the objects; `include` is Object, None or (the default) Metadata."""
-    columns, row = _custom(resource) if resource.custom else _TABLES.get(resource.storage, _DEFAULT)
+    return _table(*_format_of(resource), objects, times, include, version)
+
+
+def of_scale(scale: Json, times: Times, include: str, version: str = "v1") -> Json:
+    """A Table of one Scale."""
+    return _table(*_SCALE, [scale], times, include, version)
+
+
+def _format_of(resource: Resource) -> tuple[list[Json], Row]:
+    return _custom(resource) if resource.custom else _TABLES.get(resource.storage, _DEFAULT)
+
+
+def _table(columns: list[Json], row: Row, objects: list[Json], times: Times, include: str, version: str) -> Json:
     rows = []
     for obj in objects:
         entry: Json = {"cells": row(obj, times)}

@@ -1,0 +1,92 @@
+"""What `kubectl get` prints of the kinds that configure a cluster, and of a scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment, schema, table
+from clientgo.testing.apiserver.registry import Registry, Resource
+from clientgo.testing.apiserver.times import Times
+from clientgo.utils.clock import testing as clocktesting
+
+Json = dict[str, Any]
+REGISTRY = Registry()
+NOW = 1_600_000_000.0
+CREATED = "2020-09-13T12:26:40Z"
+
+
+def cells(group: str, plural: str, obj: Json) -> dict[str, Any]:
+    resource = REGISTRY.find(group, "v1", plural)
+    assert resource is not None
+    metadata = {"name": "x", "creationTimestamp": CREATED}
+    made = table.make(resource, [{"metadata": metadata, **obj}], Times(clocktesting.new_fake_clock(NOW)), "None")
+    (row,) = made["rows"]
+    columns = [column["name"] for column in made["columnDefinitions"]]
+    assert len(columns) == len(row["cells"])
+    return dict(zip(columns, row["cells"]))
+
+
+@pytest.mark.parametrize(
+    ("group", "plural", "obj", "wanted"),
+    [
+        ("", "resourcequotas",
+         {"status": {"hard": {"pods": "10", "limits.cpu": "2", "cpu": "1"}, "used": {"pods": "3"}}},
+         {"Request": "cpu: 0/1, pods: 3/10", "Limit": "limits.cpu: 0/2"}),
+        ("", "limitranges", {}, {"Created At": CREATED}),
+        ("", "podtemplates",
+         {"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+         {"Containers": "c", "Images": "i", "Pod Labels": "a=b"}),
+        ("discovery.k8s.io", "endpointslices",
+         {"addressType": "IPv4", "ports": [{"port": 80}], "endpoints": [{"addresses": [c]} for c in "abcde"]},
+         {"Ports": "80", "Endpoints": "a,b,c + 2 more..."}),
+        ("discovery.k8s.io", "endpointslices", {}, {"Ports": "<unset>", "Endpoints": "<unset>"}),
+        ("networking.k8s.io", "ingressclasses",
+         {"spec": {"controller": "c", "parameters": {"apiGroup": "g", "kind": "K", "name": "n"}}},
+         {"Controller": "c", "Parameters": "K.g/n"}),
+        ("certificates.k8s.io", "certificatesigningrequests",
+         {"spec": {"signerName": "s", "username": "u", "expirationSeconds": 3600},
+          "status": {"conditions": [{"type": "Approved"}], "certificate": "Zg=="}},
+         {"Condition": "Approved,Issued", "RequestedDuration": "60m"}),
+        ("certificates.k8s.io", "certificatesigningrequests", {}, {"Condition": "Pending", "SignerName": "<none>"}),
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations", {"webhooks": [{}, {}]}, {"Webhooks": 2}),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies",
+         {"spec": {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}}, {"ParamKind": "v1/ConfigMap"}),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings",
+         {"spec": {"policyName": "p", "paramRef": {"name": "n", "namespace": "s"}}}, {"ParamRef": "s/n"}),
+        ("storage.k8s.io", "volumeattachments",
+         {"spec": {"attacher": "a", "source": {"persistentVolumeName": "pv"}, "nodeName": "n"},
+          "status": {"attached": True}},
+         {"PV": "pv", "Attached": True}),
+        ("storage.k8s.io", "csinodes", {"spec": {"drivers": [{}]}}, {"Drivers": 1}),
+        ("node.k8s.io", "runtimeclasses", {"handler": "runc"}, {"Handler": "runc", "Age": "0s"}),
+        ("rbac.authorization.k8s.io", "roles", {}, {"Created At": CREATED}),
+    ],
+)  # fmt: skip
+def test_cells(group: str, plural: str, obj: Json, wanted: dict[str, Any]) -> None:
+    found = cells(group, plural, obj)
+    assert {name: found[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("resource", [r for r in REGISTRY.all() if r.version == "v1" and "list" in r.verbs], ids=repr)
+def test_every_kind_has_as_many_cells_as_columns(resource: Resource) -> None:
+    obj = {} if resource.struct is None else resource.struct.decode({}, schema.Context(), "", "")
+    obj.pop("metadata", None)
+    assert cells(resource.group, resource.plural, obj)
+
+
+def test_a_scale_as_a_table() -> None:
+    with Environment() as env:
+        api = Api(env)
+        labels = {"a": "b"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
+        path = "/apis/apps/v1/namespaces/default/deployments"
+        api("POST", path, {"metadata": {"name": "d"}, "spec": spec}, want=201)
+        api.session.headers["Accept"] = "application/json;as=Table;v=v1;g=meta.k8s.io"
+        answer = api("GET", f"{path}/d/scale", want=200)
+        api.close()
+    assert [column["name"] for column in answer["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert answer["rows"][0]["cells"][:3] == ["d", 3, 0]
