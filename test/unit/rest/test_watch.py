@@ -41,8 +41,8 @@ def line(kind: str, name: str, version: int, **more: Any) -> bytes:
     )
 
 
-def pods(server: ScriptedServer) -> gentype.ClientWithList[corev1.Pod, corev1.PodList]:
-    config = rest.Config(host=server.url, api_path="/api", group_version=GroupVersion("", "v1"), qps=-1)
+def pods(server: ScriptedServer, **settings: Any) -> gentype.ClientWithList[corev1.Pod, corev1.PodList]:
+    config = rest.Config(host=server.url, api_path="/api", group_version=GroupVersion("", "v1"), qps=-1, **settings)
     return gentype.ClientWithList("pods", rest.rest_client_for(config), "", corev1.Pod, corev1.PodList)
 
 
@@ -326,12 +326,11 @@ def test_an_answer_that_does_not_come_is_asked_for_again(monkeypatch):
     assert len(server.requests) == 2
 
 
-def test_a_silent_connection_ends_the_watch(monkeypatch):
-    monkeypatch.setattr("clientgo.rest.request.watch_silence", lambda timeout: 0.05)
-
+@pytest.mark.parametrize("kind", ["ADDED", "BOOKMARK"])  # a bookmark makes the limit lower, never higher
+def test_a_silent_connection_ends_the_watch(kind):
     def answer(request: Received) -> Answer:
-        return Answer(chunks=endless(server.closing, line("ADDED", "a", 1)))
+        return Answer(chunks=endless(server.closing, line(kind, "a", 1)))
 
     with ScriptedServer(answer) as server:
-        events = list(pods(server).watch(CTX).result_chan())
-    assert [event.type for event in events] == ["ADDED"]
+        events = list(pods(server, max_silence=0.1).watch(CTX).result_chan())
+    assert [event.type for event in events] == [kind]
