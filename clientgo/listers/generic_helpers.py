@@ -26,7 +26,12 @@ class ResourceIndexer(Generic[T]):
         self._namespace = namespace
 
     def list(self, selector: Selector) -> list[T]:
-        """The objects whose labels match. O(n), with n the objects of the namespace if it is indexed."""
+        """The objects whose labels match. O(n), with n the objects of the namespace if it is indexed.
+
+        Raises TypeError for a string, of which `labels.parse` makes a selector.
+        """
+        if isinstance(selector, str):
+            raise TypeError(f"expected a selector, got {selector!r}; labels.parse makes one of it")
         found: list[T] = []
 
         def collect(obj: Any) -> None:

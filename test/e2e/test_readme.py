@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import signal
 from pathlib import Path
 
+import pytest
 from processes import ROOT, kubectl, python, start_apiserver
 
 README = (ROOT / "README.md").read_text()
@@ -24,6 +26,7 @@ RUN_BY = {
     "kubectl apply -f cmd/sample-controller/artifacts/examples/example-foo.yaml": "test_manual_session.py",
     "kubectl get foos,deployments,events": "test_manual_session.py",
     "kubectl delete foo example-foo": "test_manual_session.py",
+    "hack/update-codegen --root ~/shop --output shop.generated shop.apis.shop.v1": "test_codegen.py, for such a one",
     "kubectl apply -f cmd/sample-controller/artifacts/deploy/namespace.yaml": "test_sample_controller_deploy.py",
     "kubectl apply -f cmd/sample-controller/artifacts/deploy": "test_sample_controller_deploy.py",
 }
@@ -47,7 +50,7 @@ def test_every_file_the_readme_names_is_there() -> None:
 
 
 def test_the_controller_of_the_readme_runs(tmp_path: Path) -> None:
-    (program,) = blocks("python")
+    program, _ = blocks("python")
     assert len([line for line in program.splitlines() if line.strip()]) <= 32
     kubeconfig = tmp_path / "kubeconfig"
     script = tmp_path / "controller.py"
@@ -62,3 +65,17 @@ def test_the_controller_of_the_readme_runs(tmp_path: Path) -> None:
         controller.send(signal.SIGINT)
         controller.wait()
         assert server.stop() == 0
+
+
+def test_the_resource_of_the_readme_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, types = blocks("python")
+    (tmp_path / "readme_types.py").write_text(types)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("readme_types")
+
+    order = module.Order.from_dict({"metadata": {"name": "a"}, "spec": {"due": "2027-01-01T00:00:00Z"}, "more": 1})
+    order.spec.items.append("tea")
+
+    assert order.spec.due.year == 2027
+    assert order.to_dict()["spec"]["items"] == ["tea"]
+    assert order.to_dict()["more"] == 1

@@ -17,6 +17,7 @@ from clientgo.dynamic import dynamicinformer
 from clientgo.dynamic.fake import new_simple_dynamic_client
 from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME
+from clientgo.listers.core.v1 import new_pod_lister
 from clientgo.tools import cache
 
 
@@ -59,6 +60,14 @@ def test_what_is_no_handler_is_refused(handler: Any) -> None:
 def test_a_has_synced_that_fails_is_not_taken_for_a_cache_that_has_not_synced() -> None:
     with pytest.raises(TypeError, match="'bool' object is not callable"):
         cache.wait_for_cache_sync(threading.Event(), informer().has_synced())  # type: ignore[arg-type]
+
+
+def test_a_selector_in_text_is_no_selector_yet() -> None:
+    lister = new_pod_lister(informer().get_indexer())
+
+    for method in (lister.list, lister.pods("ns").list):
+        with pytest.raises(TypeError, match="expected a selector, got 'app=web'; labels.parse makes one of it"):
+            method("app=web")  # type: ignore[arg-type]
 
 
 def test_an_index_function_returns_a_list_or_nothing() -> None:
