@@ -7,7 +7,6 @@ OpenAPI v2 document is read as JSON, not as protobuf.
 from __future__ import annotations
 
 import copy
-import json
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -215,8 +214,8 @@ class DiscoveryClient:
         self, path: str, plain: Callable[[dict[str, Any]], metav1.APIGroupList]
     ) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
         request = self._rest_client.get().abs_path(path).set_header("Accept", self._accept_header())
-        result = request.do(context.background()).raise_for_error()
-        document = json.loads(result.raw())
+        result = request.do(context.background())
+        document = result.json_object()
         content_type = result.content_type()
         if any(content_type_is_gvk(content_type, gvk) for gvk in (_V2_GVK, _V2BETA1_GVK)):
             return split_groups_and_resources(document)
@@ -243,11 +242,14 @@ class DiscoveryClient:
         legacy = self.legacy_prefix and group_version == "v1"
         path = f"{self.legacy_prefix}/v1" if legacy else f"/apis/{group_version}"
         try:
-            return self._rest_client.get().abs_path(path).do(context.background()).into(metav1.APIResourceList)
+            found = self._rest_client.get().abs_path(path).do(context.background()).into(metav1.APIResourceList)
         except errors.StatusError as err:
-            if group_version == "v1" and errors.is_not_found(err):
-                return metav1.APIResourceList(group_version=group_version)
-            raise
+            if group_version != "v1" or not errors.is_not_found(err):
+                raise
+            found = metav1.APIResourceList()
+        if not found.group_version:
+            found.group_version = group_version
+        return found
 
     def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
         """See ServerResourcesInterface."""
@@ -263,17 +265,16 @@ class DiscoveryClient:
 
     def server_version(self) -> Info:
         """See ServerVersionInterface."""
-        body = self._rest_client.get().abs_path("/version").do(context.background()).raise_for_error().raw()
+        answer = self._rest_client.get().abs_path("/version").do(context.background()).raise_for_error()
         try:
-            return Info.from_dict(json.loads(body))
-        except (ValueError, TypeError, AttributeError) as err:
+            return Info.from_dict(answer.json_object())
+        except ValueError as err:
             raise ValueError(f"unable to parse the server version: {err}") from err
 
     def openapi_schema(self) -> dict[str, Any]:
         """The OpenAPI v2 document as JSON (Go: OpenAPISchema)."""
         request = self._rest_client.get().abs_path("/openapi/v2").set_header("Accept", _JSON)
-        document: dict[str, Any] = json.loads(request.do(context.background()).raise_for_error().raw())
-        return document
+        return request.do(context.background()).json_object()
 
     def openapi_v3(self) -> OpenAPIClient:
         """The client of the OpenAPI v3 documents (Go: OpenAPIV3)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -55,13 +54,12 @@ class _Client:
         self._client = client
 
     def paths(self) -> dict[str, GroupVersion]:
-        body = self._client.get().abs_path("/openapi/v3").do(context.background()).raw()
+        index = self._client.get().abs_path("/openapi/v3").do(context.background()).json_object()
         # Requests put the path of the base URL in front, which a server behind a proxy may have done already.
         base_path = urlsplit(self._client.get().abs_path("/").url()).path.removesuffix("/")
-        documents = json.loads(body).get("paths") or {}
         return {
-            path: _GroupVersion(self._client, document["serverRelativeURL"].removeprefix(base_path))
-            for path, document in documents.items()
+            path: _GroupVersion(self._client, document.get("serverRelativeURL", "").removeprefix(base_path))
+            for path, document in (index.get("paths") or {}).items()
         }
 
     def __repr__(self) -> str:

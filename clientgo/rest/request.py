@@ -10,6 +10,7 @@ HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from email.message import Message
@@ -760,6 +761,15 @@ class Result:
         if self._err is not None:
             raise self._err
         return self._body
+
+    def json_object(self) -> dict[str, Any]:
+        """The body as a JSON object; null is an empty one, as in Go. Raises StatusError, ValueError for all else."""
+        self.raise_for_error()
+        with self._noting_request():
+            document = json.loads(self._body)
+            if not isinstance(document, dict | None):
+                raise ValueError(f"json: cannot unmarshal {type(document).__name__} into an object")
+        return document or {}
 
     def get(self) -> Object:
         """The object the body says it is (Go: Get). Raises StatusError and what decoders raise."""

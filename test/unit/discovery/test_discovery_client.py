@@ -247,6 +247,29 @@ def test_a_version_that_cannot_be_parsed():
             discovery.matches_server_version(type(client.server_version())(git_version="v1"), client)
 
 
+@pytest.mark.parametrize("body", [b"<html>sign in here</html>", b"[]", b"", b'"v1"'])
+def test_an_answer_that_is_something_else_says_whose_it_is(body):
+    with discovering({"/api": {"versions": ["v1"]}, "/apis": Answer(200, body)}) as (client, _):
+        with pytest.raises(ValueError, match=r"Expecting value|cannot unmarshal (list|str) into an object") as caught:
+            client.server_groups()
+        assert caught.value.__notes__ == ["GET /apis?timeout=32s: 200"]
+
+
+def test_null_is_an_empty_answer():
+    null = Answer(200, b"null")
+    with discovering({"/api": null, "/apis": null, "/version": null, "/openapi/v2": null}) as (client, _):
+        groups, lists = client.server_groups_and_resources()
+        assert ([found.name for found in groups], lists) == ([""], [])
+        assert client.server_version().git_version == ""
+        assert client.openapi_schema() == {}
+
+
+def test_a_list_without_its_group_version_has_the_one_it_was_asked_for():
+    nameless = {"kind": "APIResourceList", "apiVersion": "v1", "resources": [DEPLOYMENTS]}
+    with discovering({"/apis/apps/v1": nameless}) as (client, _):
+        assert client.server_resources_for_group_version("apps/v1").group_version == "apps/v1"
+
+
 def test_which_versions_a_server_supports():
     with discovering(legacy([group("apps", "v1")], [])) as (client, _):
         discovery.server_supports_version(client, GroupVersion("apps", "v1"))
