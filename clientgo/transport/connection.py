@@ -499,24 +499,26 @@ class _ChunkedReader:
         position, end = 0, len(data)
         pieces: list[bytes] = []
         while position < end:
+            # The rest of a chunk and of its line end; for nearly all chunks that is all of both.
             if self._left:
-                piece = data[position : position + self._left]
-                pieces.append(piece)
-                position += len(piece)
-                self._left -= len(piece)
-            elif self._skip:
+                stop = min(position + self._left, end)
+                pieces.append(data[position:stop])
+                self._left -= stop - position
+                position = stop
+            if self._skip and not self._left:
                 skipped = min(self._skip, end - position)
                 position += skipped
                 self._skip -= skipped
-            else:
-                line_end = data.find(b"\r\n", position)
-                if line_end < 0:
-                    self._keep(data[position:])
-                    break
-                self._begin_chunk(data[position:line_end])
-                if self._ended or self._failure is not None:
-                    break
-                position = line_end + 2
+            if position == end:
+                break
+            line_end = data.find(b"\r\n", position)
+            if line_end < 0:
+                self._keep(data[position:])
+                break
+            self._begin_chunk(data[position:line_end])
+            if self._ended or self._failure is not None:
+                break
+            position = line_end + 2
         return pieces
 
     def _keep(self, header: bytes) -> None:

@@ -20,7 +20,7 @@ from clientgo.apimachinery.watch import Event, EventType
 from clientgo.channel import Channel, ChannelClosed
 from clientgo.rest.watch.decoder import Decoder
 
-# Events waiting for a slow reader. When so many wait, the connection is not read, and the server feels it.
+# Events waiting for a slow reader. While so many wait, the connection is not read, and the server feels it.
 _RESULT_BUFFER = 1024
 
 # stop() waits for its thread, which a shut down socket ends in milliseconds; never longer than this, in seconds.
@@ -38,12 +38,16 @@ class _EventChannel(Channel[Any]):
         self._decode_line = decode_line
         self._on_failure = on_failure
         self._broken = False
+        # Tells a sender that the full buffer has become half empty. With room for one line at a time it would be woken
+        # for each.
+        self._has_room = threading.Condition(self._lock)
+        self._is_full = False
 
     def send_all(self, lines: Sequence[str]) -> None:
-        """Send the lines in order, as many as there is room for under one lock. Raises ChannelClosed."""
+        """Send the lines in order, as many as there is room for at a time. Raises ChannelClosed."""
         position, end = 0, len(lines)
-        while position < end:
-            with self._lock:
+        with self._lock:
+            while position < end:
                 if self._closed or self._broken:
                     raise ChannelClosed("send on closed channel")
                 while self._receivers and position < end:
@@ -52,15 +56,20 @@ class _EventChannel(Channel[Any]):
                 taken = lines[position : position + self._capacity - len(self._buffer)]
                 self._buffer.extend(taken)
                 position += len(taken)
-            if position < end:
-                self.send(lines[position])
-                position += 1
+                if position < end:
+                    self._is_full = True
+                    self._has_room.wait()
 
     def abandon(self) -> None:
         """Close the channel and throw away what nobody took; closing twice does nothing."""
         with self._lock:
             self._buffer.clear()
         self.close_quietly()
+
+    def close(self) -> None:
+        super().close()
+        with self._lock:
+            self._has_room.notify_all()
 
     def close_quietly(self) -> None:
         """Close, unless it is closed."""
@@ -76,6 +85,9 @@ class _EventChannel(Channel[Any]):
 
     def _receive_now(self) -> tuple[Any, bool, bool]:
         value, ok, ready = super()._receive_now()
+        if self._is_full and len(self._buffer) <= self._capacity // 2:
+            self._is_full = False
+            self._has_room.notify_all()
         return (self._event(cast("str | Event", value)), True, True) if ok else (value, ok, ready)
 
     def _event(self, value: str | Event) -> Event:
@@ -87,6 +99,7 @@ class _EventChannel(Channel[Any]):
             # Nothing behind it can be trusted.
             self._broken = True
             self._buffer.clear()
+            self._has_room.notify_all()
             return self._on_failure(err)
 
 

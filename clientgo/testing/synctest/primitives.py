@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.testing.synctest.scheduler import NANO, Bubble, _Task, current
+from clientgo.utils import turn
 from clientgo.utils.clock import clock
 
 # What the standard library had before anything was replaced.
@@ -331,6 +332,8 @@ _REPLACEMENTS: list[tuple[object, str, object]] = [
     (time, "monotonic", _monotonic),
     (time, "monotonic_ns", _monotonic_ns),
     (time, "sleep", _sleep),
+    # A schedule must not depend on when the garbage collector runs.
+    (turn, "collection_is_near", lambda left_over: False),
     (queue, "time", _monotonic),
     (queue, "SimpleQueue", queue._PySimpleQueue),  # type: ignore[attr-defined]  # the C one blocks for real
 ]

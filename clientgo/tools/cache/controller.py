@@ -53,7 +53,6 @@ from clientgo.tools.cache.store import (
     StoreOption,
     Transaction,
     TransactionError,
-    TransactionStore,
     TransactionType,
     meta_namespace_key_func,
     new_indexer,
@@ -644,7 +643,9 @@ def _process_deltas_in_batch(
     A store without transactions gets one delta after the other. Raises RuntimeError when some could not be stored; the
     handler is told of the others, and only of them.
     """
-    if not isinstance(client_state, TransactionStore):
+    # Not isinstance(client_state, TransactionStore): asking a protocol takes longer than storing the batch.
+    transaction = getattr(client_state, "transaction", None)
+    if transaction is None:
         _process_one_by_one(logger, handler, client_state, deltas, is_in_initial_list, key_func)
         return
     transactions: list[Transaction] = []
@@ -667,7 +668,7 @@ def _process_deltas_in_batch(
         else:
             raise ValueError(f"Delta type {delta.type} is not supported in batch processing")
     try:
-        client_state.transaction(*transactions)
+        transaction(*transactions)
     except TransactionError as err:
         _notify(logger, handler, [notifications[i] for i in err.successful_indices])
         raise RuntimeError(f"not all items in the batch successfully processed: {err}") from err

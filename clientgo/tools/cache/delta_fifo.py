@@ -23,6 +23,7 @@ from clientgo.channel import Done, Signal
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
+from clientgo.utils.turn import Turn
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.shared_informer import DoneChecker
@@ -97,6 +98,7 @@ class DeltaFIFO:
         self._cond = threading.Condition(self._lock)
         # Whether a thread waits on the condition and nobody has woken it yet.
         self._waiting = False
+        self._turn = Turn(self._lock)
         self._items: dict[str, Deltas] = {}
         self._queue: deque[str] = deque()
         # Set once, as soon as the first batch is through.
@@ -159,12 +161,16 @@ class DeltaFIFO:
         with self._lock:
             self._populate_locked()
             self._queue_action_locked(_ADDED, obj)
+            self._turn.add_work()
+            self._turn.give()
 
     def update(self, obj: Any) -> None:
         """Queue an UPDATED delta; raises as `add` does."""
         with self._lock:
             self._populate_locked()
             self._queue_action_locked(_UPDATED, obj)
+            self._turn.add_work()
+            self._turn.give()
 
     def delete(self, obj: Any) -> None:
         """Queue a DELETED delta, unless neither the queue nor the known objects know the key; raises as `add` does."""
@@ -174,6 +180,8 @@ class DeltaFIFO:
             # An object that nobody knows was reported as deleted already, by a replace.
             if key in self._items or self._is_known(key):
                 self._queue_action_locked(_DELETED, obj)
+                self._turn.add_work()
+                self._turn.give()
 
     def _populate_locked(self) -> None:
         if not self._populated:
@@ -238,6 +246,7 @@ class DeltaFIFO:
             while not self._queue:
                 if self._closed:
                     raise ErrFIFOClosed
+                self._turn.finish()
                 self._waiting = True
                 self._cond.wait()
             is_in_initial_list = not self._synced.is_set()

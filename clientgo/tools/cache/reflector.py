@@ -919,6 +919,11 @@ class _EventReader:
                 self._ticker.warn_if_expired()
 
 
+# Looking a member up in its enum takes longer than comparing with it.
+_ADDED, _MODIFIED, _DELETED = watch.EventType.ADDED, watch.EventType.MODIFIED, watch.EventType.DELETED
+_BOOKMARK, _ERROR = watch.EventType.BOOKMARK, watch.EventType.ERROR
+
+
 class _EventApplier:
     """Checks the events of one watch, passes them to a store, and remembers what has been seen."""
 
@@ -939,8 +944,8 @@ class _EventApplier:
 
         An event the store fails to take in is reported and counts as seen. Raises the error an ERROR event carries.
         """
-        obj = event.object
-        if event.type == watch.EventType.ERROR:
+        kind, obj = event
+        if kind == _ERROR:
             raise apierrors.from_object(obj)
         if not self._is_expected(obj):
             return None
@@ -950,30 +955,30 @@ class _EventApplier:
             self._report(err, "Unable to understand watch event", event=event)
             return None
         resource_version: str = accessor.get_resource_version()
-        self._apply_to_store(event, obj, accessor, resource_version)
+        self._apply_to_store(event, accessor, resource_version)
         self.event_count += 1
         return resource_version
 
-    def _apply_to_store(self, event: watch.Event, obj: Any, accessor: Any, resource_version: str) -> None:
-        kind = event.type
-        if kind == watch.EventType.ADDED:
+    def _apply_to_store(self, event: watch.Event, accessor: Any, resource_version: str) -> None:
+        kind, obj = event
+        if kind == _ADDED:
             try:
                 self._store.add(obj)
             except Exception as err:
                 self._report(err, "Unable to add watch event object to store", object=obj)
-        elif kind == watch.EventType.MODIFIED:
+        elif kind == _MODIFIED:
             self.event_received_besides_added = True
             try:
                 self._store.update(obj)
             except Exception as err:
                 self._report(err, "Unable to update watch event object to store", object=obj)
-        elif kind == watch.EventType.DELETED:
+        elif kind == _DELETED:
             self.event_received_besides_added = True
             try:
                 self._store.delete(obj)
             except Exception as err:
                 self._report(err, "Unable to delete watch event object from store", object=obj)
-        elif kind == watch.EventType.BOOKMARK:
+        elif kind == _BOOKMARK:
             self.event_received_besides_added = True
             self._apply_bookmark(obj, accessor, resource_version)
         else:

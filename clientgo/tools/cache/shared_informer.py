@@ -67,6 +67,7 @@ from clientgo.tools.cache.store import Store, new_indexer
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
+from clientgo.utils.turn import Turn
 
 
 class SharedInformer(Protocol):
@@ -811,6 +812,9 @@ class _SharedProcessor:
                 if changes is None:
                     changes = [notification for notification in notifications if not notification.is_sync()]
                 listener.add(changes)
+            listeners = [*self._listeners]
+        for listener in listeners:
+            listener.give_turn()
 
     def run(self, ctx: context.Context) -> None:
         """Let the listeners run until `ctx` is done. Blocks; returns when their threads have ended."""
@@ -909,7 +913,9 @@ class _ProcessorListener:
         self._next_resync = clock.now() + resync_period
         # Guards the buffer. Never held while the handler runs. The condition tells that something was added to an empty
         # buffer, or that the listener was closed.
-        self._cond = threading.Condition(threading.Lock())
+        lock = threading.Lock()
+        self._cond = threading.Condition(lock)
+        self._turn = Turn(lock)
         self._pending: deque[_Notification] = deque()
         # Set once. The thread reads it without the lock, between two notifications.
         self._closed = False
@@ -934,6 +940,12 @@ class _ProcessorListener:
             if not self._pending:
                 self._cond.notify()
             self._pending.extend(notifications)
+            self._turn.add_work()
+
+    def give_turn(self) -> None:
+        """Let the handler go on, if there is much for it and it keeps up; see Turn."""
+        with self._cond:
+            self._turn.give()
 
     def start(self) -> None:
         """Begin to deliver. The informer's sync counts from here on; what was added before is its first list."""
@@ -970,6 +982,7 @@ class _ProcessorListener:
         """Wait for notifications and take all there are; None when the listener was closed."""
         with self._cond:
             while not self._pending and not self._closed:
+                self._turn.finish()
                 self._cond.wait()
             if self._closed:
                 return None

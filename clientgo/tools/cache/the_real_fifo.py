@@ -31,6 +31,7 @@ from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, _new_fifo
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
+from clientgo.utils.turn import Turn
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
@@ -119,6 +120,7 @@ class RealFIFO:
         self._cond = threading.Condition(self._lock)
         # Whether a thread waits on the condition and nobody has woken it yet.
         self._waiting = False
+        self._turn = Turn(self._lock)
         self._items: deque[Delta] = deque()
         # Set once, as soon as the first batch was processed.
         self._synced = Signal()
@@ -200,18 +202,24 @@ class RealFIFO:
         with self._lock:
             self._populate_locked()
             self._add_to_items_locked(_ADDED, False, obj)
+            self._turn.add_work()
+            self._turn.give()
 
     def update(self, obj: Any) -> None:
         """Queue an UPDATED delta; raises as `add` does."""
         with self._lock:
             self._populate_locked()
             self._add_to_items_locked(_UPDATED, False, obj)
+            self._turn.add_work()
+            self._turn.give()
 
     def delete(self, obj: Any) -> None:
         """Queue a DELETED delta, whether or not anybody knows the object; raises as `add` does."""
         with self._lock:
             self._populate_locked()
             self._add_to_items_locked(_DELETED, False, obj)
+            self._turn.add_work()
+            self._turn.give()
 
     def _populate_locked(self) -> None:
         if not self._populated:
@@ -239,6 +247,7 @@ class RealFIFO:
         while not self._items:
             if self._closed:
                 raise ErrFIFOClosed
+            self._turn.finish()
             self._waiting = True
             self._cond.wait()
 
@@ -400,9 +409,7 @@ class RealFIFO:
             try:
                 obj, exists = self._known_objects.get_by_key(key)
             except Exception as err:
-                utilruntime.handle_error_with_logger(
-                    self._logger, err, "Unable to queue object for sync", key=key
-                )
+                utilruntime.handle_error_with_logger(self._logger, err, "Unable to queue object for sync", key=key)
                 continue
             if not exists:
                 utilruntime.handle_error_with_logger(

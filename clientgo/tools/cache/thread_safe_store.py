@@ -24,7 +24,7 @@ from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, _new_stor
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.index import Indexers, IndexFunc, Indices, _Index
 from clientgo.tools.cache.store import Transaction, TransactionType
-from clientgo.utils import trace
+from clientgo.utils import clock, trace
 
 
 @runtime_checkable
@@ -228,11 +228,7 @@ class _ThreadSafeMap:
         if not txns:
             return
         rv = _rv_from_object(txns[-1].object)
-        slow = trace.new(
-            "ThreadSafeMap Transaction Process",
-            trace.Field("Size", len(txns)),
-            trace.Field("Reason", "Slow batch process due to too many items"),
-        )
+        started = _CLOCK.now()
         with self._lock:
             try:
                 for txn in txns:
@@ -243,7 +239,8 @@ class _ThreadSafeMap:
                 if rv is not None:
                     self._set_rv_locked(rv)
             finally:
-                slow.log_if_long(min(0.5 * len(txns), 5.0))
+                if _CLOCK.now() - started >= min(0.5 * len(txns), 5.0):
+                    _log_slow_transaction(len(txns), started)
 
     def add(self, key: str, obj: Any) -> None:
         """See ThreadSafeStore.add."""
@@ -386,6 +383,8 @@ class _ThreadSafeMap:
 
 _DELETE = TransactionType.DELETE
 
+_CLOCK = clock.RealClock()
+
 ThreadSafeStoreOption = Callable[[_ThreadSafeMap], None]
 """Changes a ThreadSafeStore under construction (Go: ThreadSafeStoreOption)."""
 
@@ -399,6 +398,15 @@ def with_thread_safe_store_metrics(
         store._metrics = _new_store_metrics(identifier, metrics_provider)
 
     return option
+
+
+def _log_slow_transaction(size: int, started: float) -> None:
+    trace.new(
+        "ThreadSafeMap Transaction Process",
+        trace.Field("Size", size),
+        trace.Field("Reason", "Slow batch process due to too many items"),
+        start_time=started,
+    ).log()
 
 
 def _rv_from_object(obj: Any) -> str | None:

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""From the socket to the handler: an informer beside the least that Python can do, and beside the official informer.
+
+    python test/bench/wire/bench_wire.py [--repeat 3] [--pods 10000] [--stream-lists] [client ...]
+
+A replay server (replay_server.py) lists Pods of 3.4 KB and replays a watch; each client (clients.py) runs in a process
+of its own against a server of its own, in turns, so that a busy machine is busy for all. Two of them are floors:
+http.client with json.loads into a dict, and the informer of PyPI's kubernetes package, which is left out when it is not
+installed.
+
+The aims are ratios of the medians: events a second at least 0.8 times the first floor's and 8 times the second's, and
+time to sync at most 1.3 times the first floor's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from clients import CLIENTS
+
+HERE = Path(__file__).resolve().parent
+
+# The official informer gets fewer: its pace is the same from the first to the last.
+EVENTS = {"official informer": 4_000}
+FIGURES = ("sync seconds", "events/s", "us of CPU", "MB")
+PATIENCE = 300.0
+
+Figures = dict[str, float]
+
+
+def measured(client: str, pods: int, events: int, server_options: list[str]) -> Figures:
+    """One run of one client against a fresh server."""
+    arguments = [sys.executable, str(HERE / "replay_server.py"), "--pods", str(pods), "--events", str(events)]
+    with subprocess.Popen([*arguments, *server_options], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
+            command = [sys.executable, str(HERE / "clients.py"), client, url, str(pods), str(events)]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        finally:
+            server.terminate()
+    if ran.returncode != 0:
+        raise SystemExit(f"{client} failed:\n{ran.stderr}")
+    figures: Figures = json.loads(ran.stdout.splitlines()[-1])
+    return figures
+
+
+def show(runs: dict[str, list[Figures]]) -> None:
+    medians = {client: {f: statistics.median(run[f] for run in of) for f in FIGURES} for client, of in runs.items()}
+    print(f"{'':20}" + "".join(f"{figure:>15}" for figure in FIGURES))
+    for client, figures in medians.items():
+        print(f"{client:20}" + "".join(f"{figures[f]:15,.{2 if f == 'sync seconds' else 0}f}" for f in FIGURES))
+    for base in ("floor", "official informer"):
+        for client in ("watch", "informer"):
+            if base in medians and client in medians:
+                print(ratios(client, medians[client], base, medians[base]))
+
+
+def ratios(client: str, figures: Figures, base: str, base_figures: Figures) -> str:
+    events = figures["events/s"] / base_figures["events/s"]
+    sync = figures["sync seconds"] / base_figures["sync seconds"]
+    return f"{client} : {base}{'':{30 - len(client) - len(base)}} events/s {events:5.2f}x   time to sync {sync:5.2f}x"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--pods", type=int, default=10_000)
+    parser.add_argument("--events", type=int, default=50_000)
+    parser.add_argument("--stream-lists", action="store_true", help="the server understands sendInitialEvents")
+    parser.add_argument("clients", nargs="*", choices=[*CLIENTS, []])
+    options = parser.parse_args()
+    chosen = options.clients or list(CLIENTS)
+    if importlib.util.find_spec("kubernetes") is None and "official informer" in chosen:
+        print("official informer: left out, the kubernetes package is not installed")
+        chosen.remove("official informer")
+    runs: dict[str, list[Figures]] = {client: [] for client in chosen}
+    server_options = ["--stream-lists"] if options.stream_lists else []
+    for _ in range(options.repeat):
+        for client in chosen:
+            events = min(options.events, EVENTS.get(client, options.events))
+            runs[client].append(measured(client, options.pods, events, server_options))
+    show(runs)
+
+
+if __name__ == "__main__":
+    main()

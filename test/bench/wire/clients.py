@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""One client's way through the replay server's list and watch; bench_wire.py starts it in a process of its own.
+
+    python test/bench/wire/clients.py informer http://127.0.0.1:PORT 10000 50000
+
+Each client fills a cache with the Pods of the list and keeps it up to date from the watch. Sync time is from the first
+line of its function, imports done, to all Pods cached; the events are timed from the request that lets them go to the
+moment the client has been told of the last one.
+"""
+
+from __future__ import annotations
+
+import gc
+import http.client
+import json
+import resource
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable
+from time import perf_counter, process_time
+from typing import Any
+from urllib.parse import urlsplit
+
+from replay_server import LAST
+
+PATIENCE = 300.0
+
+
+class Run:
+    """What a client reports: `synced` once, then `saw` for every event of the watch."""
+
+    def __init__(self, url: str, pods: int, events: int) -> None:
+        self.url = url
+        self.pods = pods
+        self.events = events
+        self.done = threading.Event()
+        self.counted = 0
+        self.sync_seconds = 0.0
+        self._watch_started = 0.0
+        self._watch_started_cpu = 0.0
+        self._watch_ended = 0.0
+        self._cpu = 0.0
+        self._started = perf_counter()
+
+    def start(self) -> None:
+        """The clock runs from here."""
+        self._started = perf_counter()
+
+    def synced(self, cached: int) -> None:
+        """The cache holds the list. The events go as soon as the client's watch is open and it has come to rest."""
+        assert cached == self.pods, f"{cached} of {self.pods} cached"
+        self.sync_seconds = perf_counter() - self._started
+        threading.Timer(1.0, self._go).start()
+
+    def _go(self) -> None:
+        self._watch_started, self._watch_started_cpu = perf_counter(), process_time()
+        urllib.request.urlopen(self.url + "/go").read()
+
+    def saw(self, name: str) -> None:
+        """The cache is up to date with the event."""
+        self.counted += 1
+        if name == LAST:
+            self._watch_ended, self._cpu = perf_counter(), process_time() - self._watch_started_cpu
+            self.done.set()
+
+    def report(self) -> dict[str, float]:
+        assert self.counted == self.events, f"{self.counted} of {self.events} seen"
+        return {
+            "sync seconds": self.sync_seconds,
+            "events/s": self.events / (self._watch_ended - self._watch_started),
+            "us of CPU": self._cpu / self.events * 1e6,
+            "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+def floor(run: Run) -> None:
+    """http.client and json.loads, into a dict, in one thread."""
+    run.start()
+    connection = http.client.HTTPConnection(urlsplit(run.url).netloc)
+    connection.request("GET", "/api/v1/pods")
+    listed = json.loads(connection.getresponse().read())
+    cache = {(pod["metadata"]["namespace"], pod["metadata"]["name"]): pod for pod in listed["items"]}
+    version = listed["metadata"]["resourceVersion"]
+    del listed
+    run.synced(len(cache))
+    connection.request("GET", f"/api/v1/pods?watch=1&resourceVersion={version}")
+    response = connection.getresponse()
+    while not run.done.is_set():
+        event = json.loads(response.readline())
+        metadata = event["object"]["metadata"]
+        cache[metadata["namespace"], metadata["name"]] = event["object"]
+        run.saw(metadata["name"])
+    connection.close()
+
+
+def watch(run: Run) -> None:
+    """This library's typed list and watch, into a dict: an informer's part of the wire."""
+    from clientgo import context, kubernetes, rest
+    from clientgo.apimachinery.apis.meta import v1 as metav1
+
+    run.start()
+    ctx = context.background()
+    pods = kubernetes.new_for_config(rest.Config(host=run.url, qps=-1)).core_v1().pods("")
+    listed = pods.list(ctx, metav1.ListOptions())
+    cache = {pod.object_key(): pod for pod in listed.items}
+    version = listed.get_resource_version()
+    del listed
+    run.synced(len(cache))
+    stream = pods.watch(ctx, metav1.ListOptions(resource_version=version))
+    for event in stream.result_chan():
+        cache[event.object.object_key()] = event.object
+        run.saw(event.object.get_name())
+        if run.done.is_set():
+            break
+    stream.stop()
+
+
+def informer(run: Run) -> None:
+    """This library's shared informer with one handler."""
+    from clientgo import context, informers, kubernetes, rest
+    from clientgo.tools import cache
+
+    run.start()
+    ctx, cancel = context.with_cancel(context.background())
+    factory = informers.new_shared_informer_factory(kubernetes.new_for_config(rest.Config(host=run.url, qps=-1)), 0.0)
+    pods = factory.core().v1().pods().informer()
+    synced = threading.Event()
+
+    def added(pod: Any) -> None:
+        if synced.is_set():
+            run.saw(pod.get_name())
+
+    handlers = cache.ResourceEventHandlerFuncs(add_func=added, update_func=lambda old, new: run.saw(new.get_name()))
+    handle = pods.add_event_handler(handlers)
+    factory.start_with_context(ctx)
+    assert cache.wait_for_cache_sync(ctx.done(), pods.has_synced, handle.has_synced)
+    synced.set()
+    run.synced(len(pods.get_indexer().list_keys()))
+    assert run.done.wait(PATIENCE), f"{run.counted} of {run.events} seen"
+    cancel()
+    factory.shutdown()
+
+
+def official_informer(run: Run) -> None:
+    """The informer of PyPI's kubernetes package."""
+    from kubernetes import client
+    from kubernetes.informer import SharedInformer
+
+    run.start()
+    configuration = client.Configuration()
+    configuration.host = run.url
+    pods = SharedInformer(client.CoreV1Api(client.ApiClient(configuration)).list_pod_for_all_namespaces)
+    synced = threading.Event()
+    listed = 0
+
+    def added(pod: Any) -> None:
+        nonlocal listed
+        if synced.is_set():
+            run.saw(pod.metadata.name)
+            return
+        listed += 1
+        if listed == run.pods:
+            synced.set()
+            run.synced(len(pods.cache.list_keys()))
+
+    pods.add_event_handler("ADDED", added)
+    pods.add_event_handler("MODIFIED", lambda pod: run.saw(pod.metadata.name))
+    pods.start()
+    assert run.done.wait(PATIENCE), f"{run.counted} of {run.events} seen"
+
+
+CLIENTS: dict[str, Callable[[Run], None]] = {
+    "floor": floor,
+    "watch": watch,
+    "informer": informer,
+    "official informer": official_informer,
+}
+
+
+def main() -> None:
+    name, url, pods, events = sys.argv[1:]
+    run = Run(url, int(pods), int(events))
+    gc.collect()
+    CLIENTS[name](run)
+    print(json.dumps(run.report()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

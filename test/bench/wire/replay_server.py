@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""A server that answers one list of Pods and replays one watch, as fast as its client can take them.
+
+    python test/bench/wire/replay_server.py --pods 10000 --events 50000
+
+Every byte is made before the first connection is accepted, so that the client is what is measured. The first line on
+stdout is {"port": ...}. What it knows of the Kubernetes API is what an informer asks for:
+
+* a list of all Pods, in one answer;
+* a watch from the list's version, which stays silent until somebody gets /go, then sends the events and stays open;
+* a streaming list (sendInitialEvents) is refused with 422, as by a server without the feature, or with --stream-lists
+  answered with the Pods and a bookmark in front of the events.
+
+The last event is about a Pod named `last`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+from collections.abc import Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+LAST = "last"
+LIST_VERSION = 1_000_000
+# How much goes to the socket at once.
+BLOCK = 64 * 1024
+
+
+def compact(document: Any) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def pod(number: int, name: str, version: str, revision: str) -> dict[str, Any]:
+    """A Pod as a Deployment with one container leaves it, with everything the server and the kubelet fill in."""
+    app = f"shop-{number % 400:03d}"
+    uid = f"9f3c{number:08x}-11ee-4c5d-8a7b-{number:012x}"
+    when = "2026-03-01T08:15:00Z"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{app}-7c9f", "uid": uid}
+    return {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": name,
+            "generateName": f"{app}-7c9f-",
+            "namespace": f"team-{number % 40:02d}",
+            "uid": uid,
+            "resourceVersion": version,
+            "creationTimestamp": when,
+            "labels": {"app": app, "tier": "web", "pod-template-hash": "7c9f", "revision": revision},
+            "annotations": {"prometheus.io/scrape": "true", "prometheus.io/port": "9090", "team": "checkout"},
+            "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+            "managedFields": [_managed_fields("kube-controller-manager", when)],
+        },
+        "spec": _spec(app, number),
+        "status": _status(app, number, when),
+    }
+
+
+def _managed_fields(manager: str, when: str) -> dict[str, Any]:
+    names = (
+        "image",
+        "imagePullPolicy",
+        "name",
+        "ports",
+        "resources",
+        "terminationMessagePath",
+        "env",
+        "readinessProbe",
+    )
+    containers = {'k:{"name":"web"}': {".": {}, **{f"f:{name}": {} for name in names}}}
+    spec = {"f:containers": containers, "f:dnsPolicy": {}, "f:restartPolicy": {}, "f:schedulerName": {}}
+    fields = {"f:metadata": {"f:labels": {".": {}, "f:app": {}, "f:tier": {}}}, "f:spec": spec}
+    entry = {"manager": manager, "operation": "Update", "apiVersion": "v1", "time": when}
+    return {**entry, "fieldsType": "FieldsV1", "fieldsV1": fields}
+
+
+def _spec(app: str, number: int) -> dict[str, Any]:
+    get = {"path": "/healthz", "port": "http", "scheme": "HTTP"}
+    pace = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    token = {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}
+    root = {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}}
+    taint = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    return {
+        "volumes": [
+            {"name": "config", "configMap": {"name": app, "defaultMode": 420}},
+            {"name": "kube-api-access", "projected": {"sources": [token, root], "defaultMode": 420}},
+        ],
+        "containers": [
+            {
+                "name": "web",
+                "image": f"registry.example.com/shop/{app}:1.12.4",
+                "args": ["--listen=:8080", "--metrics=:9090"],
+                "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+                "env": [
+                    {"name": "REGION", "value": "eu-central-1"},
+                    {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}},
+                ],
+                "resources": {
+                    "limits": {"cpu": "500m", "memory": "256Mi"},
+                    "requests": {"cpu": "100m", "memory": "128Mi"},
+                },
+                "volumeMounts": [{"name": "config", "readOnly": True, "mountPath": "/etc/shop"}],
+                "readinessProbe": {"httpGet": get, **pace},
+                "terminationMessagePath": "/dev/termination-log",
+                "terminationMessagePolicy": "File",
+                "imagePullPolicy": "IfNotPresent",
+            }
+        ],
+        "restartPolicy": "Always",
+        "terminationGracePeriodSeconds": 30,
+        "dnsPolicy": "ClusterFirst",
+        "serviceAccountName": "default",
+        "nodeName": f"node-{number % 150:03d}",
+        "schedulerName": "default-scheduler",
+        "tolerations": [{"key": "node.kubernetes.io/not-ready", **taint}],
+        "priority": 0,
+        "enableServiceLinks": True,
+    }
+
+
+def _status(app: str, number: int, when: str) -> dict[str, Any]:
+    address = f"10.{number % 200}.{number // 200 % 250}.9"
+    types = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
+    return {
+        "phase": "Running",
+        "conditions": [
+            {"type": type, "status": "True", "lastProbeTime": None, "lastTransitionTime": when} for type in types
+        ],
+        "hostIP": f"192.168.{number % 150}.4",
+        "podIP": address,
+        "podIPs": [{"ip": address}],
+        "startTime": when,
+        "containerStatuses": [
+            {
+                "name": "web",
+                "state": {"running": {"startedAt": when}},
+                "lastState": {},
+                "ready": True,
+                "restartCount": 0,
+                "image": f"registry.example.com/shop/{app}:1.12.4",
+                "imageID": "registry.example.com/shop/web@sha256:" + "3f" * 32,
+                "containerID": "containerd://" + "a1" * 32,
+                "started": True,
+            }
+        ],
+        "qosClass": "Burstable",
+    }
+
+
+class Recording:
+    """What the server will say, as bytes."""
+
+    def __init__(self, pods: int, events: int, stream_lists: bool) -> None:
+        self.stream_lists = stream_lists
+        # Set when the events may go.
+        self.go = threading.Event()
+        template = [compact(pod(i, f"pod-{i:05d}", "VERSION", "REVISION")) for i in range(pods)]
+        self.items = [_filled(text, LIST_VERSION - pods + i, 0) for i, text in enumerate(template)]
+        changes = (_filled(template[i * 7919 % pods], LIST_VERSION + i, i) for i in range(1, events))
+        self.events = [_chunk(_event(b"MODIFIED", change)) for change in changes]
+        last = compact(pod(pods, LAST, str(LIST_VERSION + events), "0"))
+        self.events.append(_chunk(_event(b"ADDED", last)))
+
+    def list(self) -> bytes:
+        """The answer to a list."""
+        metadata = compact({"resourceVersion": str(LIST_VERSION)})
+        items = b",".join(self.items)
+        return b'{"kind":"PodList","apiVersion":"v1","metadata":%s,"items":[%s]}' % (metadata, items)
+
+    def streamed_list(self) -> Iterator[bytes]:
+        """The answer to a streaming list, chunk by chunk."""
+        for item in self.items:
+            yield _chunk(_event(b"ADDED", item))
+        metadata = {"resourceVersion": str(LIST_VERSION), "annotations": {"k8s.io/initial-events-end": "true"}}
+        yield _chunk(_event(b"BOOKMARK", compact({"kind": "Pod", "apiVersion": "v1", "metadata": metadata})))
+
+
+def _filled(template: bytes, version: int, revision: int) -> bytes:
+    return template.replace(b"VERSION", b"%d" % version).replace(b"REVISION", b"%d" % revision)
+
+
+def _event(type: bytes, obj: bytes) -> bytes:
+    return b'{"type":"%s","object":%s}\n' % (type, obj)
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces worth a system call."""
+    held: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        held.append(chunk)
+        size += len(chunk)
+        if size >= BLOCK:
+            yield b"".join(held)
+            held, size = [], 0
+    yield b"".join(held)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers from the server's recording."""
+
+    protocol_version = "HTTP/1.1"
+    recording: Recording
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if url.path == "/go":
+            self.recording.go.set()
+            self._answer(200, b"{}")
+        elif url.path != "/api/v1/pods":
+            self._answer(404, b"{}")
+        elif query.get("watch") not in ("1", "true"):
+            self._answer(200, self.recording.list())
+        elif query.get("sendInitialEvents") == "true" and not self.recording.stream_lists:
+            failure = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": 422}
+            self._answer(422, compact({**failure, "message": "sendInitialEvents is forbidden for watch"}))
+        else:
+            self._watch(query)
+
+    def _watch(self, query: dict[str, str]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            if query.get("sendInitialEvents") == "true":
+                self._send(self.recording.streamed_list())
+            self.recording.go.wait()
+            self._send(self.recording.events)
+            self.rfile.read(1)  # until the client has had enough
+        except OSError:
+            pass
+        self.close_connection = True
+
+    def _send(self, chunks: Iterable[bytes]) -> None:
+        for block in blocks(chunks):
+            self.wfile.write(block)
+
+    def _answer(self, code: int, body: bytes) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: the figures are the output."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pods", type=int, default=10_000)
+    parser.add_argument("--events", type=int, default=50_000)
+    parser.add_argument("--stream-lists", action="store_true")
+    options = parser.parse_args()
+    Handler.recording = Recording(options.pods, options.events, options.stream_lists)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    size = sum(map(len, Handler.recording.items)) // options.pods
+    print(json.dumps({"port": server.server_port, "bytes per pod": size}), flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
