@@ -15,6 +15,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.interfaces import ParameterCodec
 from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
+from clientgo.apimachinery.runtime.view import Struct
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
 from clientgo.rest.client import Interface
@@ -55,39 +56,43 @@ class Client(Generic[T]):
         """The namespace, "" for none (Go: GetNamespace)."""
         return self._namespace
 
-    def _on_resource(self, request: Request) -> Request:
+    def _on_resource(self, ctx: Context, request: Request) -> Request:
+        # Programs written for older client-go have no context; without this the error would be about something else.
+        if not isinstance(ctx, Context):
+            raise TypeError(f"the first argument is a context, such as context.background(); got {ctx!r}")
         return request.namespace_if_scoped(self._namespace, self._namespace != "").resource(self._resource)
 
     def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None) -> T:
         """The named object."""
-        request = self._on_resource(self._client.get()).name(name)
+        request = self._on_resource(ctx, self._client.get()).name(name)
         return self._params(request, options).do(ctx).into(self._object_class)
 
     def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
         """Changes of the objects the options select."""
+        request = self._on_resource(ctx, self._client.get())
         opts = opts.deep_copy() if opts is not None else metav1.ListOptions()
         opts.watch = True
-        request = self._params(self._on_resource(self._client.get()), opts)
+        request = self._params(request, opts)
         return request.timeout(_timeout(opts)).watch(ctx, self._object_class)
 
     def create(self, ctx: Context, obj: T, opts: metav1.CreateOptions | None = None) -> T:
         """Create the object; returns what the server made of it."""
-        request = self._params(self._on_resource(self._client.post()), opts)
+        request = self._params(self._on_resource(ctx, self._client.post()), opts)
         return request.body(obj).do(ctx).into(self._object_class)
 
     def update(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
         """Replace the object; a conflict if it names a resourceVersion that is not the current one."""
-        request = self._params(self._on_resource(self._client.put()).name(obj.get_name()), opts)
+        request = self._params(self._on_resource(ctx, self._client.put()).name(obj.get_name()), opts)
         return request.body(obj).do(ctx).into(self._object_class)
 
     def update_status(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
         """Replace the object's status; the rest of `obj` is ignored."""
-        request = self._on_resource(self._client.put()).name(obj.get_name()).sub_resource("status")
+        request = self._on_resource(ctx, self._client.put()).name(obj.get_name()).sub_resource("status")
         return self._params(request, opts).body(obj).do(ctx).into(self._object_class)
 
     def delete(self, ctx: Context, name: str, opts: metav1.DeleteOptions | None = None) -> None:
         """Delete the named object."""
-        request = self._on_resource(self._client.delete()).name(name)
+        request = self._on_resource(ctx, self._client.delete()).name(name)
         request.body(opts if opts is not None else metav1.DeleteOptions()).do(ctx).raise_for_error()
 
     def patch(
@@ -100,11 +105,15 @@ class Client(Generic[T]):
         *subresources: str,
     ) -> T:
         """Change the named object, or a subresource of it, by a patch of type `pt` (types.PatchType)."""
-        request = self._on_resource(self._client.patch(pt)).name(name).sub_resource(*subresources)
+        request = self._on_resource(ctx, self._client.patch(pt)).name(name).sub_resource(*subresources)
         return self._params(request, opts).body(data).do(ctx).into(self._object_class)
 
-    def _params(self, request: Request, options: Any) -> Request:
-        return request if options is None else request.versioned_params(options, self._parameter_codec)
+    def _params(self, request: Request, options: Struct | None) -> Request:
+        if options is None:
+            return request
+        if not isinstance(options, Struct):
+            raise TypeError(f"expected options of the package metav1, such as metav1.ListOptions; got {options!r}")
+        return request.versioned_params(options, self._parameter_codec)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._resource} in {self._namespace or 'all namespaces'!r}>"
@@ -117,14 +126,14 @@ class _AlsoLister(Client[T], Generic[T, L]):
 
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> L:
         """The objects the options select."""
-        request = self._params(self._on_resource(self._client.get()), opts)
+        request = self._params(self._on_resource(ctx, self._client.get()), opts)
         return request.timeout(_timeout(opts)).do(ctx).into(self._list_class)
 
     def delete_collection(
         self, ctx: Context, opts: metav1.DeleteOptions | None = None, list_opts: metav1.ListOptions | None = None
     ) -> None:
         """Delete the objects `list_opts` selects."""
-        request = self._params(self._on_resource(self._client.delete()), list_opts)
+        request = self._params(self._on_resource(ctx, self._client.delete()), list_opts)
         body = opts if opts is not None else metav1.DeleteOptions()
         request.timeout(_timeout(list_opts)).body(body).do(ctx).raise_for_error()
 
@@ -152,7 +161,9 @@ class _AlsoApplier(Client[T]):
         name = (document.get("metadata") or {}).get("name")
         if not name:
             raise ValueError("obj.Name must be provided to Apply")
-        request = self._on_resource(self._client.patch(PatchType.APPLY_YAML)).name(name).sub_resource(*subresources)
+        request = (
+            self._on_resource(ctx, self._client.patch(PatchType.APPLY_YAML)).name(name).sub_resource(*subresources)
+        )
         options = opts.to_patch_options() if opts is not None else None
         data = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
         return self._params(request, options).body(data).do(ctx).into(self._object_class)

@@ -62,6 +62,25 @@ def test_a_has_synced_that_fails_is_not_taken_for_a_cache_that_has_not_synced() 
         cache.wait_for_cache_sync(threading.Event(), informer().has_synced())  # type: ignore[arg-type]
 
 
+def test_a_call_without_its_context_is_told_so() -> None:
+    """As in programs for client-go before v0.18."""
+    pods: Any = fake.new_clientset().core_v1().pods("ns")
+
+    for call in (
+        lambda: pods.get("a", metav1.GetOptions()),
+        lambda: pods.list(metav1.ListOptions()),
+        lambda: pods.watch(metav1.ListOptions()),
+        lambda: pods.create(pod("a"), metav1.CreateOptions()),
+        lambda: pods.update(pod("a"), pod("a")),
+        lambda: pods.delete("a", metav1.DeleteOptions()),
+        lambda: pods.patch("a", "application/merge-patch+json", "a", b"{}"),
+    ):
+        with pytest.raises(TypeError, match="the first argument is a context, such as context.background"):
+            call()
+    with pytest.raises(TypeError, match="expected options of the package metav1, such as metav1.ListOptions; got {"):
+        pods.list(context.background(), {"label_selector": "app=web"})
+
+
 def test_a_selector_in_text_is_no_selector_yet() -> None:
     lister = new_pod_lister(informer().get_indexer())
 
