@@ -15,6 +15,7 @@ from clientgo.testing.apiserver.jsonio import (
     copy,
     dumps_text,
     duplicate_fields,
+    go_text,
     loads,
     loads_yaml,
     sort_keys,
@@ -113,23 +114,57 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
     """The object in normal form, defaulted; unknown fields warned about or refused as the options say."""
     check_kind(call, doc)
     resource = call.resource
+    head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     unknown: list[str] = []
-    if resource.custom:
-        obj = _decode_custom(resource, doc, unknown)
-    else:
-        obj = _decode_builtin(resource, doc, unknown)
-    if options is not None and options.validation != "Ignore":
-        texts = [f'unknown field "{path}"' for path in unknown]
-        if raw and options.validation_given:
-            texts = [f'duplicate field "{path}"' for path in duplicate_fields(raw)] + texts
-        if texts and options.validation == "Strict":
-            raise errors.bad_request(
-                f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-                f"strict decoding "
-                f"error: {', '.join(texts)}"
-            )
-        call.warnings += texts
+    try:
+        obj = _normal_form(resource, doc, unknown)
+    except schema.DecodeError as err:
+        raise errors.bad_request(f"{head}: {err}") from None
+    strict = _strict_problems(call, options, unknown, raw)
+    if strict:
+        raise errors.bad_request(f"{head}: {strict}")
     return obj
+
+
+def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteOptions) -> Json:
+    """As decode, for an object after a patch: what is wrong with it is put down to the patch."""
+    check_kind(call, doc)
+    unknown: list[str] = []
+    try:
+        obj = _normal_form(call.resource, doc, unknown)
+    except schema.DecodeError as err:
+        text = patch.conversion_text(err) if media == STRATEGIC_PATCH else str(err)
+        raise _invalid_patch(doc, body, media, text) from None
+    strict = _strict_problems(call, options, unknown, b"" if media == JSON_PATCH else call.request.body)
+    if strict:
+        raise _invalid_patch(doc, body, media, strict)
+    return obj
+
+
+def _invalid_patch(doc: Json, body: Any, media: str, text: str) -> ApiError:
+    shown = go_text(body) if media == STRATEGIC_PATCH else dumps_text(doc)
+    return errors.invalid("", "", "", [errors.field_invalid("patch", shown, text)])
+
+
+def _normal_form(resource: Resource, doc: Json, unknown: list[str]) -> Json:
+    """Raises DecodeError, or ApiError for what is too deep."""
+    try:
+        return _decode_custom(resource, doc, unknown) if resource.custom else _decode_builtin(resource, doc, unknown)
+    except RecursionError:
+        raise errors.bad_request("exceeded max depth") from None
+
+
+def _strict_problems(call: Call, options: WriteOptions | None, unknown: list[str], raw: bytes) -> str:
+    """What strict field validation refuses, as one text; milder ones warn or say nothing."""
+    if options is None or options.validation == "Ignore":
+        return ""
+    texts = [f'unknown field "{path}"' for path in unknown]
+    if raw and options.validation_given:
+        texts = [f'duplicate field "{path}"' for path in duplicate_fields(raw)] + texts
+    if texts and options.validation == "Strict":
+        return f"strict decoding error: {', '.join(texts)}"
+    call.warnings += texts
+    return ""
 
 
 def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
@@ -138,35 +173,21 @@ def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
         whole["metadata"] = _decode_metadata(doc, unknown)
         return {name: whole[name] for name in ("kind", "apiVersion", "metadata", *whole)}
     ctx = schema.Context()
-    try:
-        obj: Json = resource.struct.decode(whole, ctx, "", "")
-        fill = defaults.for_kind(resource.group_version, resource.kind)
-        if fill is not None:
-            fill(obj)
-            obj = resource.struct.decode(obj, schema.Context(), "", "")
-    except schema.DecodeError as err:
-        raise errors.bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {err}'
-        ) from None
-    except RecursionError:
-        raise errors.bad_request("exceeded max depth") from None
+    obj: Json = resource.struct.decode(whole, ctx, "", "")
+    fill = defaults.for_kind(resource.group_version, resource.kind)
+    if fill is not None:
+        fill(obj)
+        obj = resource.struct.decode(obj, schema.Context(), "", "")
     unknown += ctx.unknown
     return obj
 
 
 def _decode_custom(resource: Resource, doc: Json, unknown: list[str]) -> Json:
-    try:
-        metadata = _decode_metadata(doc, unknown)
-        obj, dropped = structural.prune({**doc, "metadata": metadata}, resource.structural)
-        unknown += dropped
-        out: Json = sort_keys(structural.default(obj, resource.structural))
-        return out
-    except schema.DecodeError as err:
-        raise errors.bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {err}'
-        ) from None
-    except RecursionError:
-        raise errors.bad_request("exceeded max depth") from None
+    metadata = _decode_metadata(doc, unknown)
+    obj, dropped = structural.prune({**doc, "metadata": metadata}, resource.structural)
+    unknown += dropped
+    out: Json = sort_keys(structural.default(obj, resource.structural))
+    return out
 
 
 def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
@@ -209,9 +230,8 @@ def parse_patch(call: Call, media: str) -> Any:
             text = f"The allowed maximum operations in a JSON patch is {patch.MAX_OPERATIONS}, got {len(body)}"
             raise ApiError(413, "RequestEntityTooLarge", text, {})
     elif not isinstance(body, dict):
-        raise errors.bad_request(
-            "error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}"
-        )
+        text = str(schema.mismatch(body, "", "map[string]interface {}"))
+        raise errors.bad_request(f"error decoding patch: {text}" if media == MERGE_PATCH else text)
     return body
 
 

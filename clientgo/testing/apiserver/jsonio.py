@@ -150,6 +150,17 @@ def _inside_array(text: str, at: int) -> bool:
     return bool(depth) and depth[-1] == "["
 
 
+def go_text(value: Any) -> str:
+    """A value as fmt prints it with %v."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{go_text(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(go_text, value))}]"
+    if value is None:
+        return "<nil>"
+    return value if isinstance(value, str) else dumps_text(value)
+
+
 # ---- YAML
 
 

@@ -214,3 +214,22 @@ def _meta(field: schema.Field) -> PatchMeta:
     if not field.merge_strategy:
         return _NO_META
     return PatchMeta(tuple(field.merge_strategy.split(",")), field.merge_key)
+
+
+_GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
+# What Go converts in principle and JSON does not.
+_UNCONVERTED = {("int64", "string"), ("float64", "int32"), ("float64", "int64")}
+
+
+def conversion_text(err: schema.DecodeError) -> str:
+    """How a strategic merge patch says that a value does not fit: it converts maps to structs, and decodes no JSON."""
+    wanted, got = err.go_type, _GO_KINDS.get(type(err.value), "")
+    if not wanted or not got:
+        return str(err)
+    if wanted.startswith("map["):
+        return f"cannot restore map from {got}"
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {got}"
+    if "." in wanted:
+        return f"cannot restore struct from: {got}"
+    return f"cannot convert {got} to {wanted}" if (got, wanted) in _UNCONVERTED else f"unrecognized type: {wanted}"

@@ -41,7 +41,15 @@ _PLAIN_QUANTITY = re.compile(r"^[1-9]\d{0,2}(Ki|Mi|Gi|Ti|Pi|m|k|M|G|T|P)?$")
 
 
 class DecodeError(Exception):
-    """The value does not fit the Go type; the text is the one encoding/json gives."""
+    """The value does not fit the Go type; the text is the one encoding/json gives.
+
+    `value` and `go_type` tell what met what, for those who say it in other words; `go_type` is empty otherwise.
+    """
+
+    def __init__(self, text: str, value: Any = None, go_type: str = "") -> None:
+        super().__init__(text)
+        self.value = value
+        self.go_type = go_type
 
 
 class Context:
@@ -177,9 +185,8 @@ def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
         kind = "array"
     else:
         kind = "object"
-    if not field:
-        return DecodeError(f"json: cannot unmarshal {kind} into Go value of type {go_type}")
-    return DecodeError(f"json: cannot unmarshal {kind} into Go struct field {field} of type {go_type}")
+    where = f"struct field {field}" if field else "value"
+    return DecodeError(f"json: cannot unmarshal {kind} into Go {where} of type {go_type}", value, go_type)
 
 
 # ---- scalars and the types with their own JSON form

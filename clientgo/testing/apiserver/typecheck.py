@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.testing.apiserver.apply import item_element, path_text
-from clientgo.testing.apiserver.jsonio import dumps_text
+from clientgo.testing.apiserver.jsonio import dumps_text, go_text
 from clientgo.testing.apiserver.typed import DEDUCED, Node
 
 Json = dict[str, Any]
@@ -38,7 +38,7 @@ def _walk(node: Node, value: Any, path: str, found: list[str]) -> None:
 
 def _walk_map(node: Node, value: Any, path: str, found: list[str]) -> None:
     if not isinstance(value, dict):
-        found.append(f"{path}: expected map, got &{{{_go_text(value)}}}")
+        found.append(f"{path}: expected map, got &{{{go_text(value)}}}")
         return
     for name, item in value.items():
         child = node.fields.get(name) or node.elem
@@ -51,7 +51,7 @@ def _walk_map(node: Node, value: Any, path: str, found: list[str]) -> None:
 
 def _walk_list(node: Node, value: Any, path: str, found: list[str]) -> None:
     if not isinstance(value, list):
-        found.append(f"{path}: expected list, got &{{{_go_text(value)}}}")
+        found.append(f"{path}: expected list, got &{{{go_text(value)}}}")
         return
     seen: set[str] = set()
     for i, item in enumerate(value):
@@ -105,7 +105,7 @@ def _wrong_scalar(scalar: str, value: Any) -> str:
         return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
     if scalar == "numeric":
         return f"expected numeric (int or float), got {_go_type(value)}"
-    return f"expected {'any scalar' if scalar == 'untyped' else scalar}, got &{{{_go_text(value)}}}"
+    return f"expected {'any scalar' if scalar == 'untyped' else scalar}, got &{{{go_text(value)}}}"
 
 
 def _go_type(value: Any) -> str:
@@ -113,17 +113,6 @@ def _go_type(value: Any) -> str:
         return "map[string]interface {}"
     names = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
     return names[type(value)]
-
-
-def _go_text(value: Any) -> str:
-    """A value as fmt prints it with %v."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{_go_text(value[name])}' for name in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(_go_text, value))}]"
-    if value is None:
-        return "<nil>"
-    return value if isinstance(value, str) else dumps_text(value)
 
 
 def _go_syntax(value: Any) -> str:

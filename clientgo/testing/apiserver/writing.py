@@ -360,7 +360,7 @@ class Writer(Core):
                 raise call.not_found()
             live = self.live(call.resource, current)
             doc = decoding.patched(media, live, body, call.resource.struct)
-            obj = decoding.decode(call, doc, options)
+            obj = decoding.decode_patched(call, doc, body, media, options)
             metadata = obj["metadata"]
             if metadata.get("name", "") != call.name:
                 self._check_names(call, metadata)

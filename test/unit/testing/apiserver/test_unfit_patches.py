@@ -1,0 +1,86 @@
+"""What a patch is told that does not fit: itself or the patched object, and why, as the real server words it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment
+
+pytestmark = pytest.mark.shared_server
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        labels = {"app": "web"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        body = {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": labels}, "template": template}}
+        client("POST", "/apis/apps/v1/namespaces/default/deployments", body, want=201)
+        yield client
+        client.close()
+
+
+STRATEGIC, MERGE, JSON = (f"application/{kind}+json" for kind in ("strategic-merge-patch", "merge-patch", "json-patch"))
+
+
+def refused(api: Api, patch: Any, media: str, code: int = 422, query: str = "") -> Json:
+    path = f"/apis/apps/v1/namespaces/default/deployments/web{query}"
+    status: Json = api("PATCH", path, patch, media=media, want=code)
+    return status
+
+
+@pytest.mark.parametrize(
+    ("change", "shown", "why"),
+    [
+        ({"spec": {"replicas": "two"}}, "map[spec:map[replicas:two]]", "unrecognized type: int32"),
+        ({"spec": {"paused": 1}}, "map[spec:map[paused:1]]", "unrecognized type: bool"),
+        ({"metadata": {"labels": {"a": 1}}}, "map[metadata:map[labels:map[a:1]]]", "cannot convert int64 to string"),
+        ({"spec": {"replicas": 1.5}}, "map[spec:map[replicas:1.5]]", "cannot convert float64 to int32"),
+    ],
+)
+def test_a_strategic_patch_is_shown_with_what_does_not_fit(api: Api, change: Json, shown: str, why: str) -> None:
+    status = refused(api, change, STRATEGIC)
+    assert status["message"] == f' "" is invalid: patch: Invalid value: "{shown}": {why}'
+    assert status["reason"] == "Invalid"
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["patch"]
+
+
+@pytest.mark.parametrize(
+    ("change", "media"),
+    [({"spec": {"replicas": "two"}}, MERGE), ([{"op": "replace", "path": "/spec/replicas", "value": "two"}], JSON)],
+)
+def test_other_patches_show_the_patched_object(api: Api, change: Any, media: str) -> None:
+    message = refused(api, change, media)["message"]
+    assert message.startswith(r' "" is invalid: patch: Invalid value: "{\"')
+    assert r"\"replicas\":\"two\"" in message
+    why = "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32"
+    assert message.endswith(f'": {why}')
+
+
+def test_unknown_fields_of_a_strict_patch(api: Api) -> None:
+    strict = "?fieldValidation=Strict"
+    message = refused(api, {"spec": {"replics": 1}}, STRATEGIC, query=strict)["message"]
+    assert message.endswith('"map[spec:map[replics:1]]": strict decoding error: unknown field "spec.replics"')
+    message = refused(api, '{"spec":{"replicas":1,"replicas":1}}', MERGE, query=strict)["message"]
+    assert message.endswith('strict decoding error: duplicate field "spec.replicas"')
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "message"),
+    [
+        ('"x"', STRATEGIC, "json: cannot unmarshal string into Go value of type map[string]interface {}"),
+        (
+            "[]",
+            MERGE,
+            "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+    ],
+)
+def test_what_is_no_patch(api: Api, body: str, media: str, message: str) -> None:
+    assert refused(api, body, media, code=400)["message"] == message
