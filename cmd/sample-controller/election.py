@@ -15,6 +15,7 @@ from typing import Any
 
 from clientgo import context, klog, rest
 from clientgo.apimachinery.apis.meta.v1.duration import parse_duration
+from clientgo.apimachinery.util import strconv
 from clientgo.context import Context
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
@@ -58,20 +59,30 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="DURATION",
         help="The time between two tries to get or renew the Lease. (default 2s)",
     )
+    add(
+        "leader-elect-resource-lock",
+        default=resourcelock.LEASES_RESOURCE_LOCK,
+        metavar="KIND",
+        help="What is locked; only 'leases' is left. (default leases)",
+    )
     add("leader-elect-resource-name", default="sample-controller", metavar="NAME", help="Name of the Lease.")
     add("leader-elect-resource-namespace", default="default", metavar="NAMESPACE", help="Namespace of the Lease.")
 
 
 def _bool(text: str) -> bool:
-    if text.lower() not in ("1", "t", "true", "0", "f", "false"):
-        raise argparse.ArgumentTypeError(f"invalid boolean value {text!r}")
-    return text.lower() in ("1", "t", "true")
+    try:
+        return strconv.parse_bool(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid boolean value {strconv.quote(text)}") from None
 
 
 def lock_for_config(cfg: rest.Config, flags: argparse.Namespace) -> resourcelock.Interface:
-    """The Lease the flags name, seen by this process under a name that no other process has."""
+    """The Lease the flags name, seen by this process under a name that no other process has.
+
+    Raises ValueError for a kind of lock that there is not.
+    """
     return resourcelock.new_from_kubeconfig(
-        resourcelock.LEASES_RESOURCE_LOCK,
+        flags.leader_elect_resource_lock,
         flags.leader_elect_resource_namespace,
         flags.leader_elect_resource_name,
         resourcelock.ResourceLockConfig(identity=f"{socket.gethostname()}_{uuid.uuid4()}"),

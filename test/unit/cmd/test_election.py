@@ -12,7 +12,7 @@ import samplecontroller  # noqa: F401  # makes the controller's own packages imp
 from fakeleases import FakeLeases
 
 import election
-from clientgo import context, klog
+from clientgo import context, klog, rest
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.testing import synctest
@@ -87,6 +87,7 @@ def cluster() -> Iterator[tuple[synctest.Bubble, FakeLeases, Callable[[], str]]]
         (["-leader-elect"], True),
         (["--leader-elect=true"], True),
         (["-leader-elect=false", "-v=4"], False),
+        (["-leader-elect=TRUE"], True),
         (["-leader-elect", "-v=4"], True),
     ],
 )
@@ -101,11 +102,21 @@ def test_the_defaults_are_those_of_the_components_of_kubernetes() -> None:
     assert parse_flags(["-leader-elect-retry-period=1m500ms"]).leader_elect_retry_period == 60.5
 
 
-@pytest.mark.parametrize("argument", ["-leader-elect=maybe", "-leader-elect-retry-period=2", "-leader-elec"])
+@pytest.mark.parametrize(
+    "argument", ["-leader-elect=maybe", "-leader-elect=tRUE", "-leader-elect-retry-period=2", "-leader-elec"]
+)
 def test_what_makes_no_sense_is_refused(argument: str) -> None:
     with pytest.raises(SystemExit) as refused:
         parse_flags([argument])
     assert refused.value.code == 2
+
+
+def test_only_leases_are_locked() -> None:
+    config = rest.Config(host="http://127.0.0.1:1")
+    assert election.lock_for_config(config, FLAGS).describe() == "default/sample-controller"
+    flags = parse_flags(["-leader-elect", "-leader-elect-resource-lock=endpoints"])
+    with pytest.raises(ValueError, match="endpoints lock is removed, migrate to leases"):
+        election.lock_for_config(config, flags)
 
 
 def test_durations_that_make_no_sense_are_refused_before_anything_is_asked() -> None:
