@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,10 +16,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from certificates import Authority
 from httpscript import Answer, Received, ScriptedServer, status
-from threadtools import eventually
+from threadtools import eventually, in_thread
 
-from clientgo import features, informers, kubernetes, rest
+from clientgo import context, features, informers, kubernetes, rest
 from clientgo.features.testing import set_feature_during_test
 from clientgo.tools import cache
 from clientgo.utils.clock import REAL_CLOCK
@@ -54,10 +56,9 @@ def is_watch(request: Received) -> bool:
 class Phase:
     """A server that holds an informer up somewhere, and says when it does."""
 
-    def __init__(self, hold: Callable[[Phase, Received], Answer]) -> None:
-        self._hold = hold
+    def __init__(self, hold: Callable[[Phase, Received], Answer], tls: ssl.SSLContext | None = None) -> None:
         self.reached = threading.Event()
-        self.server = ScriptedServer(lambda request: hold(self, request))
+        self.server = ScriptedServer(lambda request: hold(self, request), tls)
 
     def forever(self, *first: bytes) -> Iterator[bytes]:
         """These pieces, and then nothing until the test is over."""
@@ -114,7 +115,8 @@ PHASES = [
 
 
 def new_factory(url: str) -> informers.SharedInformerFactory:
-    return informers.new_shared_informer_factory(kubernetes.new_for_config(rest.Config(host=url)), 0.0)
+    config = rest.Config(host=url, insecure=url.startswith("https"))
+    return informers.new_shared_informer_factory(kubernetes.new_for_config(config), 0.0)
 
 
 @contextmanager
@@ -149,10 +151,21 @@ def best_of_three(attempt: Callable[[], float]) -> float:
     return min(attempt() for _ in range(3))
 
 
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+    pair = Authority(tmp_path_factory.mktemp("ca")).issue("server", "IP:127.0.0.1")
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(pair.cert, pair.key)
+    return server_side
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("hold", PHASES, ids=lambda hold: hold.__name__)
-def test_a_stop_takes_no_time_wherever_the_informer_is(hold: Callable[[Phase, Received], Answer]) -> None:
+def test_a_stop_takes_no_time_wherever_the_informer_is(
+    hold: Callable[[Phase, Received], Answer], scheme: str, tls: ssl.SSLContext
+) -> None:
     def attempt() -> float:
-        phase = Phase(hold)
+        phase = Phase(hold, tls if scheme == "https" else None)
         with phase.server, running(phase.server.url) as stop:
             assert phase.reached.wait(10)
             return stop()
@@ -197,6 +210,23 @@ def is_connecting_to(port: int) -> bool:
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in table]
     return any(row[2].endswith(f":{port:04X}") and row[3] == "02" for row in rows)
+
+
+def test_many_threads_may_stop_a_watch() -> None:
+    def attempt() -> float:
+        phase = Phase(in_a_silent_watch)
+        with phase.server:
+            client = kubernetes.new_for_config(rest.Config(host=phase.server.url))
+            watcher = client.core_v1().pods("").watch(context.background())
+            assert phase.reached.wait(10)
+            began = REAL_CLOCK.now()
+            for thread in [in_thread(watcher.stop) for _ in range(4)]:
+                thread.result()
+            took = REAL_CLOCK.since(began)
+            assert watcher.result_chan().receive(0) == (None, False)
+            return took
+
+    assert best_of_three(attempt) < AT_ONCE
 
 
 def test_a_handler_may_stop_its_informer() -> None:
