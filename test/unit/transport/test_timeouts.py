@@ -1,4 +1,6 @@
-"""Real sockets that fall silent before there is an answer: each phase has its limit, here a shortened one."""
+"""Real sockets that fall silent: each phase before there is an answer has its limit, here a shortened one; and a dead
+network is noticed by TCP within 45 seconds.
+"""
 
 from __future__ import annotations
 
@@ -69,3 +71,22 @@ def test_a_server_that_stops_in_the_middle_of_a_body() -> None:
 
     with ScriptedServer(lambda request: Answer(chunks=half())) as server:
         assert is_timeout(failure_of_a_list(server.url))
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="these options are Linux's")
+def test_a_connection_is_probed_when_it_is_idle_and_given_up_45_seconds_later() -> None:
+    def silent() -> Iterator[bytes]:
+        server.closing.wait()
+        yield from ()
+
+    with ScriptedServer(lambda request: Answer(chunks=silent())) as server:
+        config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"))
+        watcher = rest.rest_client_for(config).get().resource("pods").watch(CTX)
+        sock = watcher._source._body._exchange._socket  # type: ignore[attr-defined]
+        assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        tcp = {
+            name: sock.getsockopt(socket.IPPROTO_TCP, getattr(socket, name))
+            for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+        }
+        watcher.stop()
+    assert tcp == {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
