@@ -18,6 +18,7 @@ import base64
 import difflib
 import inspect
 import sys
+import typing  # noqa: F401 (named in the hints below)
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,6 +97,8 @@ class _Type:
     is_scalar = True
     # Whether an absent one reads as something that is made at each read: the default EMPTY.
     has_empty = False
+    # What `load` gives, as an expression in this module: structs that refer to each other cannot be named at once.
+    hint = "typing.Any"
 
     def load(self, parent: _View, raw: Any) -> Any:
         """The Python value of a present, non-null JSON value."""
@@ -107,6 +110,8 @@ class _Type:
 
 
 class _String(_Type):
+    hint = "str"
+
     def dump(self, value: Any) -> Any:
         if not isinstance(value, str):
             raise TypeError(f"expected str, got {type(value).__name__}")
@@ -114,6 +119,8 @@ class _String(_Type):
 
 
 class _Integer(_Type):
+    hint = "int"
+
     def dump(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"expected int, got {type(value).__name__}")
@@ -121,6 +128,8 @@ class _Integer(_Type):
 
 
 class _Boolean(_Type):
+    hint = "bool"
+
     def dump(self, value: Any) -> Any:
         if not isinstance(value, bool):
             raise TypeError(f"expected bool, got {type(value).__name__}")
@@ -128,6 +137,8 @@ class _Boolean(_Type):
 
 
 class _IntOrString(_Type):
+    hint = "int | str"
+
     def dump(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise TypeError(f"expected int or str, got {type(value).__name__}")
@@ -155,6 +166,7 @@ class _Converted(_Type):
         self._loads = loads
         self._dumps = dumps
         self._accepts = accepts
+        self.hint = accepts[0].__name__
 
     def load(self, parent: _View, raw: Any) -> Any:
         return self._loads(raw)
@@ -175,6 +187,7 @@ class _StructType(_Type):
         self._name = name
         self._module = module
         self._class: type[Struct] | None = None
+        self.hint = f"sys.modules[{module!r}].{name}"
 
     def resolve(self) -> type[Struct]:
         if self._class is None:
@@ -202,6 +215,7 @@ class _ListType(_Type):
 
     def __init__(self, item: _Type) -> None:
         self.item = item
+        self.hint = f"typing.List[{item.hint}]"
 
     def load(self, parent: _View, raw: Any) -> Any:
         return _collection(ListView, self.item, parent, raw)
@@ -218,6 +232,7 @@ class _MapType(_Type):
 
     def __init__(self, item: _Type) -> None:
         self.item = item
+        self.hint = f"typing.Dict[str, {item.hint}]"
 
     def load(self, parent: _View, raw: Any) -> Any:
         return _collection(MapView, self.item, parent, raw)
@@ -233,6 +248,7 @@ class _Quantity(_Type):
 
     is_scalar = False
     has_empty = True
+    hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
 
     def load(self, parent: _View, raw: Any) -> Any:
         from clientgo.apimachinery.api.resource import parse_quantity
@@ -383,6 +399,8 @@ def field(
 
 def _make_property(info: FieldInfo, kind: _Type) -> property:
     getter = _make_getter(info, kind)
+    # From here notebooks know what may follow `pod.spec.`: they do not call properties to find out.
+    getter.__annotations__ = {"return": kind.hint}
     return property(getter, _make_setter(info, kind), doc=f"{info.json}: {info.type}")
 
 
@@ -479,8 +497,14 @@ class _StructMeta(type):
         """The fields as keyword arguments, for help(), notebooks and completion in a shell."""
         if cls.__init__ is not Struct.__init__:
             raise AttributeError("__signature__")  # The class's own __init__ says it.
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        return inspect.Signature([inspect.Parameter(attr, keyword, default=None) for attr in cls._fields])
+        types: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            types |= vars(base).get("__annotations__", {})
+        parameters = [
+            inspect.Parameter(attr, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[attr])
+            for attr in cls._fields
+        ]
+        return inspect.Signature(parameters)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))

@@ -7,6 +7,7 @@ import inspect
 import pickle
 from collections.abc import Callable, MutableSequence
 from datetime import UTC, datetime
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -306,7 +307,20 @@ def test_what_a_field_cannot_be_made_of_is_refused_in_words(
 def test_the_signature_of_a_class_has_its_fields() -> None:
     """What help(), notebooks and the completion of shells show."""
     assert list(inspect.signature(metav1.OwnerReference).parameters) == list(metav1.OwnerReference._fields)
+    assert inspect.signature(appsv1.Deployment).parameters["spec"].annotation == "DeploymentSpec"
     assert "object" in inspect.signature(Unstructured).parameters
+
+
+def test_a_field_tells_its_type_without_being_read() -> None:
+    """What completion in notebooks goes by."""
+
+    def told(cls: type, attr: str) -> object:
+        return get_type_hints(vars(cls)[attr].fget)["return"]
+
+    assert told(corev1.Pod, "spec") is corev1.PodSpec
+    assert get_args(told(corev1.PodSpec, "containers")) == (corev1.Container,)
+    assert get_args(told(corev1.ResourceRequirements, "limits")) == (str, Quantity)
+    assert told(Order, "due") is datetime
 
 
 def test_the_repr_of_an_object_tells_who_it_is_and_not_what_it_holds() -> None:
@@ -392,6 +406,7 @@ def test_every_generated_class_can_be_made_and_read() -> None:
 
     def read(struct: runtime.Struct, depth: int) -> None:
         for attr in struct._fields:
+            assert get_type_hints(getattr(type(struct), attr).fget)
             value = getattr(struct, attr)
             if isinstance(value, runtime.Struct) and depth:
                 read(value, depth - 1)
