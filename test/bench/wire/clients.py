@@ -96,6 +96,7 @@ def floor(run: Run) -> None:
 
 def watch(run: Run) -> None:
     """This library's typed list and watch, into a dict: an informer's part of the wire."""
+    import clientgo.kubernetes.typed.core.v1.core_client  # noqa: F401 - else imported on first use
     from clientgo import context, kubernetes, rest
     from clientgo.apimachinery.apis.meta import v1 as metav1
 
@@ -118,6 +119,8 @@ def watch(run: Run) -> None:
 
 def informer(run: Run) -> None:
     """This library's shared informer with one handler."""
+    import clientgo.informers.core.v1.pod
+    import clientgo.kubernetes.typed.core.v1.core_client  # noqa: F401 - else imported on first use
     from clientgo import context, informers, kubernetes, rest
     from clientgo.tools import cache
 
@@ -134,7 +137,7 @@ def informer(run: Run) -> None:
     handlers = cache.ResourceEventHandlerFuncs(add_func=added, update_func=lambda old, new: run.saw(new.get_name()))
     handle = pods.add_event_handler(handlers)
     factory.start_with_context(ctx)
-    assert cache.wait_for_cache_sync(ctx.done(), pods.has_synced, handle.has_synced)
+    assert cache.wait_for(ctx, "", pods.has_synced_checker(), handle.has_synced_checker())
     synced.set()
     run.synced(len(pods.get_indexer().list_keys()))
     assert run.done.wait(PATIENCE), f"{run.counted} of {run.events} seen"
