@@ -70,14 +70,15 @@ class Controller:
         """
         logger = klog.from_context(ctx)
         threads: list[threading.Thread] = []
-        with utilruntime.handle_crash():
-            try:
-                logger.info("Starting Foo controller")
+        try:
+            logger.info("Starting Foo controller")
 
-                logger.info("Waiting for informer caches to sync")
-                if not cache.wait_for_cache_sync(ctx.done(), self.deployments_synced, self.foos_synced):
-                    raise RuntimeError("failed to wait for caches to sync")
+            logger.info("Waiting for informer caches to sync")
+            # Not below the guard, which would take the error for a crash, log it, and keep it from the caller.
+            if not cache.wait_for_cache_sync(ctx.done(), self.deployments_synced, self.foos_synced):
+                raise RuntimeError("failed to wait for caches to sync")
 
+            with utilruntime.handle_crash():
                 logger.info("Starting workers", count=workers)
                 for number in range(workers):
                     thread = threading.Thread(
@@ -92,10 +93,10 @@ class Controller:
                 logger.info("Started workers")
                 ctx.done().wait()
                 logger.info("Shutting down workers")
-            finally:
-                self.workqueue.shut_down()
-                for thread in threads:
-                    thread.join()
+        finally:
+            self.workqueue.shut_down()
+            for thread in threads:
+                thread.join()
 
     def run_worker(self, ctx: Context) -> None:
         """Take items off the queue until it is shut down."""

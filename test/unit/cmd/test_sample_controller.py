@@ -177,3 +177,13 @@ def test_what_is_no_object_is_reported_and_ignored(ctx: Context) -> None:
         fixture.controller.handle_object(cache.DeletedFinalStateUnknown("default/x", None))
 
         assert fixture.controller.workqueue.len() == 0
+
+
+def test_caches_that_do_not_sync_are_an_error_of_run_and_no_crash(caplog: pytest.LogCaptureFixture) -> None:
+    ctx, cancel = context.with_cancel(context.background())
+    with Fixture(ctx, new_foo("test", 1)) as fixture:
+        cancel()
+        with pytest.raises(RuntimeError, match="failed to wait for caches to sync"):
+            fixture.controller.run(ctx, 1)
+        assert fixture.controller.workqueue.shutting_down()
+    assert "Observed a panic" not in caplog.text
