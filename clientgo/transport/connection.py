@@ -393,7 +393,7 @@ class _ResponseBody:
                 raise failure from None
             raise
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as err:
-            raise _translate(err, self._request, self._exchange) from err
+            raise _translate(err, self._request, self._exchange) from None
 
     def _piece_reader(self) -> Callable[[], bytes]:
         """How to read what has arrived: many chunks at once if we may take the connection for ourselves."""
@@ -545,7 +545,7 @@ def _translated(request: Request, exchange: Exchange) -> Iterator[None]:
     try:
         yield
     except (requests.RequestException, urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as err:
-        raise _translate(err, request, exchange) from err
+        raise _translate(err, request, exchange) from None
 
 
 def _translate(err: BaseException, request: Request, exchange: Exchange) -> Exception:
@@ -592,8 +592,13 @@ def _as_builtin(err: BaseException) -> Exception:
         return TimeoutError(str(err) if str(err).startswith(CONNECTING) else "read: i/o timeout")
     if isinstance(err, OSError) and not isinstance(err, requests.RequestException):
         named = not err.errno or str(err.strerror).startswith(CONNECTING)
-        return err if named else with_text(err, f"read: {str(err.strerror).lower()}")
-    return err if isinstance(err, (EOFError, ValueError)) else OSError(str(err))
+        return _again(err) if named else with_text(err, f"read: {str(err.strerror).lower()}")
+    return _again(err) if isinstance(err, (EOFError, ValueError)) else OSError(str(err))
+
+
+def _again(err: Exception) -> Exception:
+    """The same error anew: raised while those that wrap it are handled, itself would be its own cause."""
+    return type(err)(*err.args)
 
 
 def _tls_reason(err: ssl.SSLError) -> str:

@@ -109,7 +109,9 @@ def connect(exchange: Exchange, host: str, port: int, timeout: float | None, *, 
     except OSError as err:
         if socks is not None:
             raise _prefixed(err, f"socks connect tcp {socks.host}:{socks.port}->{host}:{port}") from err
-        raise (_prefixed(err, "proxyconnect tcp") if via_proxy else err) from err
+        if via_proxy:
+            raise _prefixed(err, "proxyconnect tcp") from err
+        raise
     if socks is None:
         return sock
     try:

@@ -86,10 +86,10 @@ _PROBLEMS = {"mapping values are not allowed here": "mapping values are not allo
 
 
 def _yaml_problem(err: Exception) -> str:
-    """What is wrong and where, without the snippet: that could show a token."""
+    """What is wrong and where, without snippets and names: a token without quotes may look like an alias or a tag."""
     mark = getattr(err, "problem_mark", None)
     where = f"line {mark.line + 1}: " if mark is not None and mark.line else ""
-    problem = getattr(err, "problem", None) or type(err).__name__
+    problem = re.sub(r"'[^']{2,}'", "'...'", getattr(err, "problem", None) or type(err).__name__)
     return f"yaml: {where}{_PROBLEMS.get(problem, problem)}"
 
 
