@@ -22,6 +22,10 @@ MAX_BODY = 3 * 1024 * 1024
 GZIP_THRESHOLD = 128 * 1024
 _RECV = 65536
 _HANDSHAKE_SECONDS = 10.0
+# How long a client may pause within a request, and how long it may take to read an answer. A connection between two
+# requests may rest as long as it likes.
+_PAUSE_SECONDS = 32.0
+_ANSWER_SECONDS = 60.0
 # How long to wait for each piece, and how much to read, of a body that has been refused.
 _LINGER_SECONDS = 0.5
 _LINGER_BYTES = 16 * MAX_BODY
@@ -133,6 +137,8 @@ class Connection:
         self.sock = sock
         self.server = server
         self.buffer = bytearray()
+        # Whether a part of a request has been read.
+        self.in_request = False
 
     def __repr__(self) -> str:
         return f"<Connection {self.sock.fileno()}>"
@@ -150,7 +156,6 @@ class Connection:
     def serve(self) -> None:
         """Requests one after the other until the client goes, an error, or a stream."""
         try:
-            self.sock.setblocking(True)
             while self._serve_one():
                 pass
         except Malformed as err:
@@ -170,6 +175,7 @@ class Connection:
 
     def _serve_one(self) -> bool:
         """Handle one request; False when this thread is done with the connection."""
+        self.in_request = bool(self.buffer)
         request = self._read_head()
         if request is None:
             self.close()
@@ -209,15 +215,19 @@ class Connection:
             headers["Connection"] = "close"
         if request.method == "HEAD" or response.status == 304:
             body = b""
+        self.sock.settimeout(_ANSWER_SECONDS)
         self.sock.sendall(head(response.status, headers) + body)
 
     # ---- reading
 
     def _fill(self) -> bool:
+        """Read some more; False at the end. Raises TimeoutError when the client stops in the middle of a request."""
+        self.sock.settimeout(_PAUSE_SECONDS if self.in_request else None)
         data = self.sock.recv(_RECV)
         if not data:
             return False
         self.buffer += data
+        self.in_request = True
         return True
 
     def _read_head(self) -> Request | None:

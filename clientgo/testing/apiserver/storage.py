@@ -18,6 +18,8 @@ from clientgo.utils.clock import Clock
 
 Json = dict[str, Any]
 DEFAULT_HISTORY = 10_000
+# Of the JSON of all events of one resource: few large objects must not keep as many versions as small ones.
+MAX_HISTORY_BYTES = 64 * 1024 * 1024
 
 
 class Exists(Exception):
@@ -60,6 +62,11 @@ class Stored:
             raw = self._raw = dumps(self.obj)
         return raw
 
+    @property
+    def size(self) -> int:
+        """The bytes of its JSON, 0 before anybody asked for that."""
+        return 0 if self._raw is None else len(self._raw)
+
     def __repr__(self) -> str:
         return f"<Stored {self.key} @{self.rv}>"
 
@@ -67,7 +74,7 @@ class Stored:
 class Event:
     """One change. For DELETED, `new` is the last state with the version of the deletion."""
 
-    __slots__ = ("lines", "new", "old", "rv", "type")
+    __slots__ = ("lines", "new", "old", "rv", "type", "weight")
 
     def __init__(self, kind: str, old: Stored | None, new: Stored) -> None:
         self.type = kind
@@ -76,6 +83,8 @@ class Event:
         self.rv = new.rv
         # Encoded watch lines by form, shared by all watchers.
         self.lines: dict[Any, bytes] = {}
+        # The bytes it is counted for in its bucket.
+        self.weight = 0
 
     def __repr__(self) -> str:
         return f"<Event {self.type} {self.new.key} @{self.rv}>"
@@ -85,10 +94,10 @@ class Bucket:
     """All objects of one resource.
 
     Invariants (`_check`): keys is sorted and has exactly the keys of items; log is ordered by rv; every event in log
-    has rv > compacted.
+    has rv > compacted; weight is the sum of the events' weights.
     """
 
-    __slots__ = ("compacted", "items", "keys", "log", "name")
+    __slots__ = ("compacted", "items", "keys", "log", "name", "weight")
 
     def __init__(self, name: str, compacted: int) -> None:
         self.name = name
@@ -97,12 +106,48 @@ class Bucket:
         self.log: list[Event] = []
         # Versions below this one cannot be watched from or listed any more.
         self.compacted = compacted
+        self.weight = 0
+
+    def remember(self, event: Event, history: int) -> None:
+        """Add an event to the log; one too many, or too many bytes, and the older half goes."""
+        log = self.log
+        if log:
+            # Its JSON was most likely made for the answer by now, and costs nothing to measure.
+            before = log[-1]
+            before.weight = before.new.size
+            self.weight += before.weight
+        log.append(event)
+        if len(log) > 2 * history:
+            self._forget(len(log) - history)
+        elif self.weight > MAX_HISTORY_BYTES:
+            self._forget(self._heavy_half())
+
+    def _heavy_half(self) -> int:
+        """How many of the oldest events make up half of the weight."""
+        left, count = self.weight, 0
+        while left > MAX_HISTORY_BYTES // 2:
+            left -= self.log[count].weight
+            count += 1
+        return count
+
+    def forget_until(self, version: int) -> None:
+        """Discard the events up to a version."""
+        if version > self.compacted:
+            self._forget(bisect_right(self.log, version, key=lambda event: event.rv))
+            self.compacted = version
+
+    def _forget(self, count: int) -> None:
+        if count:
+            self.compacted = self.log[count - 1].rv
+            self.weight -= sum(event.weight for event in self.log[:count])
+            del self.log[:count]
 
     def _check(self) -> None:
         assert self.keys == sorted(self.items)
         versions = [event.rv for event in self.log]
         assert versions == sorted(set(versions))
         assert not versions or versions[0] > self.compacted
+        assert self.weight == sum(event.weight for event in self.log)
 
     def __repr__(self) -> str:
         return f"<Bucket {self.name} {len(self.items)} objects, {len(self.log)} events after {self.compacted}>"
@@ -309,12 +354,7 @@ class Store:
             bucket.items[key] = event.new
             if event.type == "ADDED":
                 insort(bucket.keys, key)
-        log = bucket.log
-        log.append(event)
-        if len(log) > 2 * self.history:
-            cut = len(log) - self.history
-            bucket.compacted = log[cut - 1].rv
-            del log[:cut]
+        bucket.remember(event, self.history)
         if self.on_event is not None:
             self.on_event(bucket.name, event)
         if self._waiters:
@@ -326,9 +366,7 @@ class Store:
             version = min(version, self._rv)
             self._start = max(self._start, version)
             for bucket in self._buckets.values():
-                if version > bucket.compacted:
-                    bucket.compacted = version
-                    del bucket.log[: bisect_right(bucket.log, version, key=lambda event: event.rv)]
+                bucket.forget_until(version)
 
     def close(self) -> None:
         with self._cond:

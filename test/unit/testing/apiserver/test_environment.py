@@ -21,7 +21,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file
+from clientgo.testing.apiserver import Environment, Server, User, http, read_manifests, read_token_file
 
 ROOT = Path(__file__).resolve().parents[4]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -242,6 +242,16 @@ def send(env: Environment, data: bytes) -> bytes:
 )
 def test_malformed_http_is_a_bad_request(env: Environment, data: bytes) -> None:
     assert send(env, data).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("data", [b"GET / HT", b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nshort"])
+def test_who_stops_in_the_middle_of_a_request_is_hung_up_on(
+    env: Environment, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "_PAUSE_SECONDS", 0.05)
+    with socket.create_connection(("127.0.0.1", int(env.url.rpartition(":")[2])), timeout=20) as sock:
+        sock.sendall(data)
+        assert sock.recv(65536) == b""
 
 
 def test_a_body_over_three_mebibytes_is_refused(env: Environment, api: Api) -> None:

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from clientgo.testing.apiserver import storage
 from clientgo.testing.apiserver.storage import Changed, Compacted, Event, Exists, Missing, Store, with_version
 from clientgo.utils.clock import REAL_CLOCK
 
 Json = dict[str, Any]
 
 
-def obj(name: str, value: int = 0) -> Json:
+def obj(name: str, value: Any = 0) -> Json:
     return {"metadata": {"name": name}, "value": value}
 
 
@@ -69,6 +70,34 @@ def test_history_is_bounded() -> None:
     with pytest.raises(Compacted):
         store.list("x", at=3)
     assert len(store.list("x", at=28)[1]) == 28
+
+
+def test_the_bytes_of_the_history_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "MAX_HISTORY_BYTES", 10_000)
+    store = Store(REAL_CLOCK)
+    stored = store.create("x", "a", obj("a"))
+    kept = 0
+    for i in range(100):
+        stored = store.update("x", "a", obj("a", f"{i}" + "x" * 1000), stored.rv)
+        assert len(stored.raw) > 1000
+        store.check()
+        kept = max(kept, len(history(store, stored.rv)))
+    assert 5 <= kept <= 12
+    assert store.list("x", at=stored.rv - 1)[1][0].obj["value"].startswith("98")
+    store.compact(stored.rv)
+    store.check()
+
+
+def history(store: Store, version: int) -> list[Any]:
+    """The events that a watch could still be sent."""
+    for since in range(version):
+        found: list[Any] = []
+        try:
+            store.follow("x", "", since, lambda _, first, found=found: found.extend(first))  # type: ignore[misc]
+        except Compacted:
+            continue
+        return found
+    return []
 
 
 def test_compaction_discards_what_is_older() -> None:
