@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import traceback
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.rest.request import parse_media_type
+from clientgo.rest.warnings import parse_warning_headers
+from clientgo.tools.metrics import metrics
 from clientgo.transport import http
 from clientgo.util import flowcontrol
 from clientgo.utils.clock.testing import FakeClock
@@ -55,6 +58,50 @@ def test_abs_path_and_request_uri_replace_the_path_below_the_base():
     assert client.get().abs_path("/healthz/").url() == "http://h/base/healthz/"
     assert client.get().abs_path("apis", "apps", "v1").url() == "http://h/base/apis/apps/v1"
     assert client.get().param("a", "b").request_uri("/apis/x?c=d&c=e").url() == "http://h/base/apis/x?c=d&c=e"
+
+
+def test_paths_are_escaped_once():
+    client = client_for("http://h/a%20b")
+    assert client.get().resource("pods").name("ü ?#[]!*'()$&+,:;=@~").url() == (
+        "http://h/a%20b/api/v1/pods/%C3%BC%20%3F%23%5B%5D%21%2A%27%28%29$&+,:;=@~"
+    )
+    assert client.get().request_uri("/c%20d/%7Be%7D?x=%20&x=%2B").url() == "http://h/a%20b/c%20d/%7Be%7D?x=+&x=%2B"
+
+
+# Go: TestURLTemplate, with the braces as they are.
+@pytest.mark.parametrize(
+    ("path", "template"),
+    [
+        ("/api/v1/namespaces/ns/r1/name1", "/api/v1/namespaces/{namespace}/r1/{name}"),
+        ("/apis/g1/v1/namespaces/ns/r1/name1", "/apis/g1/v1/namespaces/{namespace}/r1/{name}"),
+        ("/api/v1/namespaces/ns/r1", "/api/v1/namespaces/{namespace}/r1"),
+        ("/apis/g1/v1/namespaces/ns/r1", "/apis/g1/v1/namespaces/{namespace}/r1"),
+        ("/api/v1/r1/name1", "/api/v1/r1/{name}"),
+        ("/apis/g1/v1/r1/name1", "/apis/g1/v1/r1/{name}"),
+        ("/apis/n/n/n/n/n/n/finalize", "/apis/n/n/n/{namespace}/n/{name}/finalize"),
+        ("/apis/n/n/n/n/n/n/status", "/apis/n/n/n/{namespace}/n/{name}/status"),
+        ("/apis/n/n/n/n/n/n", "/apis/n/n/n/{namespace}/n/{name}"),
+        ("/apis/n/n/n/n/n/finalize", "/apis/n/n/n/{namespace}/n/finalize"),
+        ("/apis/n/n/n/n/n", "/apis/n/n/n/{namespace}/n"),
+        ("/apis/n/n/n/n/finalize", "/apis/n/n/n/{name}/finalize"),
+        ("/apis/n/n/n/n/status", "/apis/n/n/n/{name}/status"),
+        ("/apis/n/n/n/n", "/apis/n/n/n/{name}"),
+        ("/apis/n/n/n", "/apis/n/n/n"),
+        ("/apis/n/n/n/n/n/n/n/n/finalize", "/apis/n/n/n/{namespace}/n/{name}/n/n/finalize"),
+        ("/other/v1/namespaces/ns/r1", "/{prefix}"),
+        ("/healthz", "/healthz"),
+    ],
+)
+@pytest.mark.parametrize("base", ["", "/some/base/url/path", "/api"])
+def test_metrics_get_urls_with_placeholders(path, template, base):
+    expected = f"http://h{base}{template}?p={{value}}" if "prefix" not in template else f"http://h{template}"
+    request = client_for(f"http://u:p@h{base}").get().abs_path(path).param("p", "v")
+    assert request._final_url_template() == expected
+
+
+def test_names_that_stand_in_the_path_anyway_are_not_taken_for_it():
+    request = client_for("http://h").get().namespace("v1").resource("pods").name("api")
+    assert request._final_url_template() == "http://h/api/v1/namespaces/{namespace}/pods/{name}"
 
 
 @pytest.mark.parametrize(
@@ -178,6 +225,36 @@ def test_media_types():
         "application/json",
         {"charset": "utf-8", "v": "v2"},
     )
+
+
+# Go: TestParseWarningHeader, TestParseWarningHeaders
+@pytest.mark.parametrize(
+    ("header", "texts"),
+    [
+        ("", []),
+        ("A B", []),
+        ('1 - "text"', []),
+        ('A - "text"', []),
+        (r'  299 - "text"  "Tue, 15 Nov 1994 08:12:31 GMT ', []),
+        (r'  299 - "text"  "Tue, 15 Nov 1994 08:12:31 GMT" other', []),
+        ('299 agent\x00name "text"', []),
+        ('299 agent\xc5name "text"', []),
+        ('299 - "text\x00"', []),
+        ('299 - "text\xc5"', []),
+        (r'299 - "text\"\\\a\b\c"', ['text"\\abc']),
+        ('299 - "=?iso-8859-1?q?this=20is=20some=20text?="', ["this is some text"]),
+        ('299 - "=?UTF-8?B?8J+Qjg==?= And =?UTF-8?B?8J+Qjg==?="', ["🐎 And 🐎"]),
+        ('299 - "=?UTF-9?Q?a: =F0=9F=90=8E?="', ["=?UTF-9?Q?a: =F0=9F=90=8E?="]),
+        ('  299 - "text"  "Tue, 15 Nov 1994 08:12:31 GMT" , ', ["text"]),
+        ('  299 - "text"  ,remainder text,second remainder', ["text"]),
+        ('299 - "1", 299 - "unquoted', ["1"]),
+        (' 299 - "1" ,  299 - "2" ', ["1", "2"]),
+        ('299 - "veraltet: für v2 siehe 文档"'.encode().decode("latin-1"), ["veraltet: für v2 siehe 文档"]),
+    ],
+)
+def test_warnings_are_read_as_go_reads_them(header, texts):
+    """The header comes with a character for each byte, as http.client gives it."""
+    assert [warning.text for warning in parse_warning_headers([header])] == texts
 
 
 # --- retries ---
@@ -310,6 +387,82 @@ def test_nobody_listens():
 def test_an_unknown_host():
     with pytest.raises(rest.URLError, match=r"dial tcp: lookup no-such-host.invalid: no such host"):
         client_for("http://no-such-host.invalid:1").get().resource("pods").do(CTX).raw()
+
+
+def about(err: BaseException) -> str:
+    return "".join(traceback.format_exception_only(err))
+
+
+@pytest.mark.parametrize(
+    ("answer", "call"),
+    [
+        (status(404, "NotFound", "gone"), lambda r: r.do(CTX).raise_for_error()),
+        (status(404, "NotFound", "gone"), lambda r: r.do(CTX).into(corev1.Pod)),
+        (status(404, "NotFound", "gone"), lambda r: r.do_raw(CTX)),
+        (status(404, "NotFound", "gone"), lambda r: r.watch(CTX)),
+        (status(404, "NotFound", "gone"), lambda r: r.stream(CTX)),
+        (Answer(404, b"no", {"Content-Type": "text/plain"}), lambda r: r.do(CTX).into(corev1.Pod)),
+        (Answer(404, b"", {}), lambda r: r.do(CTX).get()),
+        (Answer(404, b"{", claimed_length=9, hang_up=True), lambda r: r.do(CTX).get()),
+        (Answer(404, b"{", claimed_length=9, hang_up=True), lambda r: r.do_raw(CTX)),
+    ],
+)
+def test_every_exception_about_an_answer_names_method_path_and_code(answer, call):
+    with ScriptedServer(lambda request: answer) as server:
+        client = client_for(server.url)
+        with pytest.raises(Exception, match=r".") as caught:
+            call(client.get().namespace("d").resource("pods").name("web").param("x", "y"))
+        client.client.close_idle_connections()
+    text = about(caught.value)
+    assert "GET /api/v1/namespaces/d/pods/web?x=y: 404" in text
+
+
+@pytest.mark.parametrize(
+    ("answer", "call"),
+    [
+        (Answer(200, b"{"), lambda r: r.do(CTX).get()),
+        (Answer(200, b"{"), lambda r: r.do(CTX).into(corev1.Pod)),
+        (Answer(200, b""), lambda r: r.do(CTX).into(corev1.Pod)),
+        (Answer(200, b"x", {"Content-Type": "text/html"}), lambda r: r.do(CTX).get()),
+        (Answer(200, b"x", {"Content-Type": "text/html"}), lambda r: r.watch(CTX)),
+        (Answer(200, b'{"kind":"Status","status":"Failure","apiVersion":"v1"}'), lambda r: r.do(CTX).get()),
+    ],
+)
+def test_so_does_one_about_what_a_success_holds(answer, call):
+    with ScriptedServer(lambda request: answer) as server:
+        client = client_for(server.url)
+        with pytest.raises(Exception, match=r".") as caught:
+            call(client.get().resource("pods").max_retries(0))
+        client.client.close_idle_connections()
+    assert "GET /api/v1/pods: 200" in about(caught.value)
+
+
+def test_sizes_of_requests_and_answers_are_measured(monkeypatch):
+    """Go: a request without a body counts with 0, an answer that never came does not count."""
+    sizes: list[tuple[str, str, float]] = []
+
+    class Sizes:
+        def __init__(self, what: str) -> None:
+            self.what = what
+
+        def observe(self, ctx: context.Context, verb: str, host: str, size: float) -> None:
+            sizes.append((self.what, verb, size))
+
+    monkeypatch.setattr(metrics, "REQUEST_SIZE", Sizes("request"))
+    monkeypatch.setattr(metrics, "RESPONSE_SIZE", Sizes("response"))
+    with ScriptedServer(lambda request: Answer(200, b"12345")) as server:
+        client = client_for(server.url)
+        client.get().resource("pods").do(CTX)
+        client.post().resource("pods").body(b"123").do_raw(CTX)
+        client.client.close_idle_connections()
+    client.get().resource("pods").do(CTX)
+    assert sizes == [
+        ("request", "GET", 0),
+        ("response", "GET", 5),
+        ("request", "POST", 3),
+        ("response", "POST", 5),
+        ("request", "GET", 0),
+    ]
 
 
 def test_a_body_that_is_cut_off_is_an_error():
