@@ -45,6 +45,7 @@ from clientgo.rest.warnings import (
     _WarningLoggerNopContext,
     handle_warnings,
 )
+from clientgo.rest.watch.decoder import SILENCE_AFTER_BOOKMARK
 from clientgo.rest.watch.decoder import Decoder as WatchDecoder
 from clientgo.rest.watch.stream_watcher import BatchedStreamWatcher
 from clientgo.rest.with_retry import (
@@ -92,7 +93,7 @@ def watch_silence(timeout_seconds: float | None) -> float:
 
     The server closes a healthy watch by itself at its timeout, so that silence beyond it can only be a lost peer. Once
     a server has shown that it sends bookmarks, which is each minute, the decoder tightens this to
-    watch.decoder.SILENCE_AFTER_BOOKMARK.
+    watch.decoder.SILENCE_AFTER_BOOKMARK; that is also the limit of a stream of the initial objects.
     """
     return (timeout_seconds or _DEFAULT_WATCH_TIMEOUT) + _WATCH_GRACE
 
@@ -483,7 +484,10 @@ class Request:
 
     def _watch_silence(self) -> float:
         wanted = self._params.get("timeoutSeconds", [""])[0]
-        return watch_silence(float(wanted) if wanted.isdecimal() else None)
+        silence = watch_silence(float(wanted) if wanted.isdecimal() else None)
+        # A server that streams the initial objects sends bookmarks: the one that ends them, and one each minute.
+        streams = self._params.get("sendInitialEvents") == ["true"]
+        return min(silence, SILENCE_AFTER_BOOKMARK) if streams else silence
 
     def _new_stream_watcher(
         self, ctx: Context, request: http.Request, response: Response, expected: type[Object] | None

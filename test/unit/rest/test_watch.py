@@ -311,6 +311,15 @@ def test_a_watch_that_is_opened_may_be_silent_for_longer_than_its_answer_took():
         watcher.stop()
 
 
+@pytest.mark.parametrize(("timeout", "limit"), [(484, SILENCE_AFTER_BOOKMARK), (10, 40.0)])
+def test_a_stream_of_the_initial_objects_comes_from_a_server_that_sends_bookmarks(timeout, limit):
+    with ScriptedServer(lambda request: Answer(chunks=endless(server.closing))) as server:
+        options = metav1.ListOptions(timeout_seconds=timeout, send_initial_events=True)
+        watcher = pods(server).watch(CTX, options)
+        assert watcher._source._body._exchange._socket.gettimeout() == limit
+        watcher.stop()
+
+
 def test_an_answer_that_does_not_come_is_asked_for_again(monkeypatch):
     monkeypatch.setattr("clientgo.rest.request.WATCH_ANSWER_SILENCE", 0.05)
 
