@@ -12,6 +12,8 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import LINE_FRAMER, JSONSerializer
 from clientgo.apimachinery.runtime.view import JSONObject
 
+_V1 = GroupVersion("", "v1")
+
 
 class _UnstructuredSerializer(JSONSerializer):
     """Keeps documents as they are; of kinds it knows only Status and the options."""
@@ -47,7 +49,7 @@ def _name_items(document: JSONObject) -> None:
 
 def _new_serializer() -> _UnstructuredSerializer:
     scheme = Scheme("dynamic")
-    metav1.add_to_group_version(scheme, GroupVersion("", "v1"))
+    metav1.add_to_group_version(scheme, _V1)
     return _UnstructuredSerializer(scheme)
 
 
@@ -70,7 +72,8 @@ class BasicNegotiatedSerializer:
         return [self._info]
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
-        return self._serializer.writing(gv)
+        # The options of this scheme exist in one version only, whatever the client's is.
+        return self._serializer.writing(_V1)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
         return self._serializer
