@@ -19,9 +19,9 @@ _PATIENCE = 0.05
 
 
 def collection_is_near(left_over: int) -> bool:
-    """Whether the collector runs soon, for more than the new objects that the last turn `left_over`."""
+    """Whether the collector is half way to a run, not counting the new objects that the last turn `left_over`."""
     threshold, new = gc.get_threshold()[0], gc.get_count()[0]
-    return 4 * new > 3 * threshold and not 0 <= new - left_over < threshold // 16 and gc.isenabled()
+    return 2 * new > threshold and not 0 <= new - left_over < threshold // 16 and gc.isenabled()
 
 
 class Turn:

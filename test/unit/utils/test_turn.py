@@ -128,9 +128,9 @@ def test_a_slow_consumer_costs_its_producer_one_wait_until_it_has_caught_up():
 
 @pytest.mark.parametrize(
     ("new", "left_over", "near"),
-    [(525, 0, False), (526, 0, True), (526, 500, False), (600, 500, True), (600, 650, True)],
+    [(350, 0, False), (351, 0, True), (351, 330, False), (400, 330, True), (400, 450, True)],
 )
-def test_a_collection_is_near_at_three_quarters_of_the_threshold(monkeypatch, new, left_over, near):
+def test_a_collection_is_near_at_half_the_threshold(monkeypatch, new, left_over, near):
     monkeypatch.setattr(turn.gc, "get_count", lambda: (new, 0, 0))
     monkeypatch.setattr(turn.gc, "get_threshold", lambda: (700, 10, 10))
     monkeypatch.setattr(turn.gc, "isenabled", lambda: True)
