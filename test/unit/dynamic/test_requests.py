@@ -167,3 +167,44 @@ def answered(document: Any, do: Callable[[ResourceInterface], Any]) -> Any:
             return do(client.resource(GroupVersionResource("", "v1", "serviceaccounts")))
         finally:
             client.close()
+
+
+def named(name: str) -> Unstructured:
+    return Unstructured({"metadata": {"name": name}})
+
+
+ON_NAMES: dict[str, Callable[[ResourceInterface, str], object]] = {
+    "create": lambda client, name: client.create(CTX, named(name), None, "status"),
+    "update": lambda client, name: client.update(CTX, named(name)),
+    "update_status": lambda client, name: client.update_status(CTX, named(name)),
+    "delete": lambda client, name: client.delete(CTX, name),
+    "get": lambda client, name: client.get(CTX, name),
+    "patch": lambda client, name: client.patch(CTX, name, PatchType.MERGE, b"{}"),
+    "apply": lambda client, name: client.apply(CTX, name, named(name)),
+    "apply_status": lambda client, name: client.apply_status(CTX, name, named(name)),
+}
+ON_COLLECTIONS: dict[str, Callable[[ResourceInterface, str], object]] = {
+    "list": lambda client, _: client.list(CTX),
+    "watch": lambda client, _: client.watch(CTX),
+    "delete_collection": lambda client, _: client.delete_collection(CTX),
+}
+
+
+@pytest.fixture
+def nowhere() -> dynamic.NamespaceableResourceInterface:
+    """A client that fails differently when it tries to send something."""
+    return dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1")).resource(FLIPS)
+
+
+@pytest.mark.parametrize("do", [*ON_NAMES.values(), *ON_COLLECTIONS.values()])
+def test_a_namespace_that_is_no_segment_is_not_sent(do, nowhere):
+    with pytest.raises(ValueError, match=r'^invalid namespace "bad/namespace": \[may not contain \'/\'\]$'):
+        do(nowhere.namespace("bad/namespace"), "name")
+
+
+@pytest.mark.parametrize("do", ON_NAMES.values(), ids=ON_NAMES)
+def test_a_name_that_is_no_segment_is_not_sent(do, nowhere):
+    with pytest.raises(ValueError, match=r'^invalid resource name "bad%name": \[may not contain \'%\'\]$'):
+        do(nowhere, "bad%name")
+    with pytest.raises(ValueError, match=r"^name is required$"):
+        do(nowhere.namespace("bad/namespace"), "")
