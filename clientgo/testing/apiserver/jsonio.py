@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -241,9 +242,15 @@ def copy(value: Any) -> Any:
 
 
 def sort_keys(value: Any) -> Any:
-    """The value with the keys of all objects in order, as Go prints maps."""
+    """The value with the keys of all objects in order, and whole floats without fraction, as Go prints both."""
     if isinstance(value, dict):
         return {name: sort_keys(value[name]) for name in sorted(value)}
     if isinstance(value, list):
         return [sort_keys(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXPONENT_FROM:
+        return int(Decimal(repr(value)))
     return value
+
+
+# Go prints larger numbers with an exponent, and so does Python.
+_EXPONENT_FROM = 1e21

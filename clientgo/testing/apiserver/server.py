@@ -278,7 +278,7 @@ class Server:
         try:
             if too_large:
                 raise errors.too_large(http.MAX_BODY)
-            user = self._impersonated(request, self.authenticator.authenticate(request))
+            user = request.user = self._impersonated(request, self.authenticator.authenticate(request))
             form = Form(pretty=negotiation.pretty(request))
             return self._route(request, user)
         except ApiError as err:

@@ -210,6 +210,9 @@ def pod_streams(server: Server, call: Call) -> http.Response:
 # ---- service account tokens
 
 
+_SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32
+
+
 def token(server: Server, call: Call) -> http.Response:
     """POST serviceaccounts/NAME/token."""
     current = server.rest.store.get(call.resource.storage, call.key)
@@ -218,10 +221,10 @@ def token(server: Server, call: Call) -> http.Response:
     doc = decoding.read_body(call)
     spec = doc.get("spec") or {}
     seconds = spec.get("expirationSeconds") or 3600
-    if type(seconds) is not int or seconds < 600:
-        found = errors.field_invalid(
-            "spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"
-        )
+    if type(seconds) is not int or not _SHORTEST_TOKEN <= seconds <= _LONGEST_TOKEN:
+        too_long = type(seconds) is int and seconds > _LONGEST_TOKEN
+        limit = "larger than 2^32 seconds" if too_long else "less than 10 minutes"
+        found = errors.field_invalid("spec.expirationSeconds", seconds, f"may not specify a duration {limit}")
         raise errors.invalid("authentication.k8s.io", "TokenRequest", "", [found])
     audiences = spec.get("audiences") or ["https://kubernetes.default.svc.cluster.local"]
     uid = current.obj["metadata"]["uid"]

@@ -10,7 +10,18 @@ import secrets
 import uuid
 from typing import Any
 
-from clientgo.testing.apiserver import apply, crd, decoding, errors, http, strategy, structural, validation, warnings
+from clientgo.testing.apiserver import (
+    apply,
+    crd,
+    decoding,
+    errors,
+    http,
+    signing,
+    strategy,
+    structural,
+    validation,
+    warnings,
+)
 from clientgo.testing.apiserver.call import Call
 from clientgo.testing.apiserver.core import Core
 from clientgo.testing.apiserver.errors import ApiError
@@ -64,6 +75,8 @@ class Writer(Core):
             labels = metadata.setdefault("labels", {})
             labels["kubernetes.io/metadata.name"] = metadata.get("name", "")
         strategy.before_create(resource, obj, self.allocate)
+        if resource.storage == signing.STORAGE:
+            signing.asked_by(obj, call.request.user)
         obj = self._in_order(resource, obj)
         call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
         call.warnings += warnings.of_object(resource, obj)
@@ -283,7 +296,10 @@ class Writer(Core):
                 metadata[name] = old_meta[name]
             else:
                 metadata.pop(name, None)
-        obj = strategy.before_update(resource, obj, live, call.subresource, self.allocate)
+        if call.subresource == "approval":
+            obj = signing.decided(obj, live, self.times.now_text())
+        else:
+            obj = strategy.before_update(resource, obj, live, call.subresource, self.allocate)
         if managed is None:
             ignored = "" if call.subresource == "status" or not strategy.has_status(resource) else "status"
             managed = apply.updated(

@@ -337,3 +337,8 @@ def test_numbers_beyond_a_float_are_refused(text: bytes) -> None:
 def test_a_continue_token_of_somebody_elses(token: str, why: str) -> None:
     with pytest.raises(ApiError, match=f"invalid continue token: continue key is not valid: {why}"):
         options.decode_token(token)
+
+
+def test_whole_floats_print_as_go_prints_them() -> None:
+    read = jsonio.loads(b'{"c":1.0,"b":12345678901234567890,"a":[1e30,2.5]}')
+    assert jsonio.dumps(jsonio.sort_keys(read)) == b'{"a":[1e+30,2.5],"b":12345678901234567000,"c":1}'
