@@ -62,8 +62,11 @@ def write_kubeconfig(path: str | Path, text: str) -> None:
 def read_manifests(paths: Iterable[str | Path]) -> Iterator[Json]:
     """The documents in YAML or JSON files; of a folder, those of all its files in order of their names.
 
-    Raises FileNotFoundError for a path that does not exist and ParseError for one that is no manifest.
+    Raises FileNotFoundError for a path that does not exist, ParseError for one that is no manifest, and TypeError for a
+    single path outside a list, which would be read as a list of its letters.
     """
+    if isinstance(paths, str | Path):
+        raise TypeError(f"expected a list of paths, got {paths!r}")
     for path in paths:
         one = Path(path)
         files = sorted(f for f in one.iterdir() if f.suffix in _SUFFIXES) if one.is_dir() else [one]

@@ -555,6 +555,9 @@ def test_manifests_of_files_folders_and_lists(tmp_path: Path) -> None:
     assert [doc["kind"] for doc in read_manifests([tmp_path])] == ["A", "B", "C"]
     with pytest.raises(FileNotFoundError):
         list(read_manifests([tmp_path / "missing"]))
+    for path in (tmp_path, str(tmp_path)):
+        with pytest.raises(TypeError, match="expected a list of paths, got "):
+            Environment(crd_paths=path)  # type: ignore[arg-type]
 
 
 def test_users_of_the_caller(tmp_path: Path) -> None:
