@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
@@ -21,13 +23,13 @@ class _UnstructuredSerializer(JSONSerializer):
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
         kind = document.get("kind")
         if not kind:
-            raise new_missing_kind_err(str(document)[:1024])
-        if kind == "Status" and document.get("apiVersion") == "v1":
-            return metav1.Status.from_dict(document)
+            raise new_missing_kind_err(json.dumps(document, separators=(",", ":"), ensure_ascii=False)[:1024])
         if isinstance(document.get("items"), list):
             _name_items(document)
         if into is not None:
             return super().decode_document(document, into)
+        if kind == "Status" and document.get("apiVersion") == "v1":
+            return metav1.Status.from_dict(document)
         cls = UnstructuredList if isinstance(document.get("items"), list) else Unstructured
         return cls.from_dict(document)
 

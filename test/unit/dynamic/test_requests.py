@@ -134,6 +134,18 @@ def test_objects_come_as_the_server_sent_them(do: Callable[[ResourceInterface], 
     assert answered(OBJECT, do).unstructured_content() == OBJECT
 
 
+def test_an_answer_that_is_a_status_is_an_object_like_others() -> None:
+    """What servers answer to an Eviction, for example."""
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    answer = answered(status, lambda accounts: accounts.create(CTX, NAMED, None, "eviction"))
+    assert answer.unstructured_content() == status
+
+
+def test_an_answer_without_a_kind_is_shown() -> None:
+    with pytest.raises(ValueError, match=r"""^Object 'Kind' is missing in '{"metadata":{"name":"é"}}'"""):
+        answered({"metadata": {"name": "é"}}, lambda accounts: accounts.get(CTX, "name"))
+
+
 def test_the_items_of_a_list_get_the_kind_of_the_list() -> None:
     metadata = {"resourceVersion": "222"}
     page = {"kind": "ServiceAccountList", "apiVersion": "v1", "metadata": metadata, "items": [ACCOUNT]}
