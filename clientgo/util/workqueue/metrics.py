@@ -8,9 +8,10 @@ hands out objects that do nothing, a queue without metrics holds None and skips 
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.utils.clock import Clock
 
 __all__ = [
@@ -124,6 +125,28 @@ class _DefaultQueueMetrics(Generic[T]):
         ages = [now - started_at for started_at in self._processing_start_times.values()]
         self._unfinished_work_seconds.set(sum(ages))
         self._longest_running_processor.set(max(ages, default=0.0))
+
+
+def _update_until_shutdown(
+    metrics: _QueueMetrics[T],
+    clock: Clock,
+    period: float,
+    stopping: threading.Condition,
+    is_shutting_down: Callable[[], bool],
+) -> None:
+    """Report every period how long the work in progress has taken. For a thread that holds the queue's lock.
+
+    `stopping` is woken when `is_shutting_down` becomes true.
+    """
+    guard = utilruntime.handle_crash()
+    next_update = clock.now() + period
+    while not is_shutting_down():
+        ran_out = not clock.wait(stopping, max(0.0, next_update - clock.now()))
+        if ran_out and not is_shutting_down():
+            with guard:
+                metrics.update_unfinished_work()
+            # As a ticker does: updates that could not be made in time are left out.
+            next_update = max(next_update + period, clock.now())
 
 
 class _RetryMetrics:

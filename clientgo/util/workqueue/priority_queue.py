@@ -22,6 +22,7 @@ from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter, default_typed_controller_rate_limiter
 from clientgo.util.workqueue.queue import _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD, TypedInterface
 from clientgo.util.workqueue.rate_limiting_queue import TypedRateLimitingInterface
+from clientgo.util.workqueue.sleepers import Sleepers
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 from clientgo.utils.convoy import acquire_contended
 
@@ -132,9 +133,8 @@ class PriorityQueue(Generic[T]):
 
         # Guards everything below. Held while metrics are called, never while workers or the rate limiter run.
         self._lock = threading.Lock()
-        # Woken when an item becomes ready, and by shutdown. _sleepers counts getters that wait and were not woken yet.
-        self._available = threading.Condition(self._lock)
-        self._sleepers = 0
+        # Woken when an item becomes ready, and by shutdown.
+        self._sleepers = Sleepers(self._lock)
         # Woken when nothing is processed any more. Only shut_down_with_drain waits here.
         self._drained = threading.Condition(self._lock)
         # Woken when an item is due before the waiting thread would wake by itself, and by shutdown.
@@ -255,8 +255,8 @@ class PriorityQueue(Generic[T]):
             record.ready_since = self._clock.now()
         self._ready_count += 1
         self._push_ready(item, record)
-        if self._sleepers:
-            self._wake_getter()
+        if self._sleepers.count:
+            self._sleepers.wake_one()
 
     def _push_ready(self, item: T, record: _Record[T]) -> None:
         """Put the item on the ready heap; an entry it had there is replaced."""
@@ -300,7 +300,7 @@ class PriorityQueue(Generic[T]):
             while not self._ready_count:
                 if self._shutting_down:
                     return cast(T, None), 0, True
-                self._sleep_until_available()
+                self._sleepers.sleep()
             entry = heapq.heappop(self._ready)
             while not self._is_live(entry):
                 entry = heapq.heappop(self._ready)
@@ -334,20 +334,6 @@ class PriorityQueue(Generic[T]):
         finally:
             lock.release()
 
-    def _sleep_until_available(self) -> None:
-        self._sleepers += 1
-        try:
-            self._available.wait()
-        except BaseException:
-            # Ctrl-C in the main thread, perhaps after another thread chose this one to wake: pass that on.
-            if self._sleepers:
-                self._wake_getter()
-            raise
-
-    def _wake_getter(self) -> None:
-        self._sleepers -= 1
-        self._available.notify()
-
     # ---- ending
 
     def shut_down(self) -> None:
@@ -379,8 +365,8 @@ class PriorityQueue(Generic[T]):
         for item in [item for item, record in self._records.items() if record.state is _State.WAITING]:
             del self._records[item]
         self._waiting.clear()
-        self._sleepers = 0
-        for condition in (self._available, self._drained, self._wakeup, self._stopping):
+        self._sleepers.wake_all()
+        for condition in (self._drained, self._wakeup, self._stopping):
             condition.notify_all()
 
     def _join(self) -> None:
@@ -415,15 +401,10 @@ class PriorityQueue(Generic[T]):
         """Report every period how long the work in progress has taken, until shutdown."""
         assert self._metrics is not None
         period = _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD
-        guard = utilruntime.handle_crash()
         with self._lock:
-            next_update = self._clock.now() + period
-            while not self._shutting_down:
-                ran_out = not self._clock.wait(self._stopping, max(0.0, next_update - self._clock.now()))
-                if ran_out and not self._shutting_down:
-                    with guard:
-                        self._metrics.update_unfinished_work()
-                    next_update = max(next_update + period, self._clock.now())
+            _metrics._update_until_shutdown(
+                self._metrics, self._clock, period, self._stopping, lambda: self._shutting_down
+            )
 
     def __repr__(self) -> str:
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
@@ -447,7 +428,7 @@ class PriorityQueue(Generic[T]):
                 assert sorted(map(hash, live)) == sorted(map(hash, by_state[state])), (self, state)
                 assert not heap or min(heap) == heap[0], self
             assert len(self._ready) <= 2 * self._ready_count + _REPLACED_AT_LEAST + 1, self
-            assert not (self._sleepers and self._shutting_down), self
+            assert not (self._sleepers.count and self._shutting_down), self
 
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
-from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.util.workqueue import metrics as _metrics
+from clientgo.util.workqueue.sleepers import Sleepers
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.convoy import acquire_contended
 
@@ -184,10 +184,8 @@ class Typed(Generic[T]):
         # Guards everything below. Held while the inner queue and the metrics are called, never while workers run.
         # The hot methods take it by hand, see clientgo.utils.convoy.
         self._lock = threading.Lock()
-        # Woken when an item can be handed out, and by shutdown. _sleepers counts the getters that wait for it and have
-        # not been woken yet: with none, an add has nobody to notify.
-        self._available = threading.Condition(self._lock)
-        self._sleepers = 0
+        # Woken when an item can be handed out, and by shutdown.
+        self._sleepers = Sleepers(self._lock)
         # Woken when the last item in progress is done. Only shut_down_with_drain waits here.
         self._drained = threading.Condition(self._lock)
         # Woken by shutdown. Only the thread that updates metrics waits here.
@@ -232,8 +230,8 @@ class Typed(Generic[T]):
             if item in self._processing:
                 return
             self._push(item)
-            if self._sleepers:
-                self._wake_getter()
+            if self._sleepers.count:
+                self._sleepers.wake_one()
         finally:
             lock.release()
 
@@ -254,7 +252,7 @@ class Typed(Generic[T]):
             while not self._queue_len():
                 if self._shutting_down:
                     return cast(T, None), True
-                self._sleep_until_available()
+                self._sleepers.sleep()
             item = self._pop()
             if self._metrics is not None:
                 self._metrics.get(item)
@@ -275,8 +273,8 @@ class Typed(Generic[T]):
             self._processing.discard(item)
             if item in self._dirty:
                 self._push(item)
-                if self._sleepers:
-                    self._wake_getter()
+                if self._sleepers.count:
+                    self._sleepers.wake_one()
                 elif self._shutting_down:
                     self._drained.notify()
             elif self._shutting_down and not self._processing:
@@ -313,25 +311,9 @@ class Typed(Generic[T]):
         with self._lock:
             return self._shutting_down
 
-    def _sleep_until_available(self) -> None:
-        """Wait to be woken, lock held."""
-        self._sleepers += 1
-        try:
-            self._available.wait()
-        except BaseException:
-            # Ctrl-C in the main thread, perhaps after another thread chose this one to wake: pass that on.
-            if self._sleepers:
-                self._wake_getter()
-            raise
-
-    def _wake_getter(self) -> None:
-        self._sleepers -= 1
-        self._available.notify()
-
     def _begin_shutdown(self) -> None:
         self._shutting_down = True
-        self._sleepers = 0
-        self._available.notify_all()
+        self._sleepers.wake_all()
         self._drained.notify_all()
         self._stopping.notify_all()
 
@@ -341,18 +323,11 @@ class Typed(Generic[T]):
 
     def _update_unfinished_work_loop(self) -> None:
         """Report every period how long the work in progress has taken, until shutdown."""
-        metrics, clock, period = self._metrics, self._clock, self._update_period
-        assert metrics is not None
-        guard = utilruntime.handle_crash()
+        assert self._metrics is not None
         with self._lock:
-            next_update = clock.now() + period
-            while not self._shutting_down:
-                ran_out = not clock.wait(self._stopping, max(0.0, next_update - clock.now()))
-                if ran_out and not self._shutting_down:
-                    with guard:
-                        metrics.update_unfinished_work()
-                    # As a ticker does: updates that could not be made in time are left out.
-                    next_update = max(next_update + period, clock.now())
+            _metrics._update_until_shutdown(
+                self._metrics, self._clock, self._update_period, self._stopping, lambda: self._shutting_down
+            )
 
     def __repr__(self) -> str:
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
@@ -363,12 +338,12 @@ class Typed(Generic[T]):
 
     def _check(self) -> None:
         with self._lock:
-            assert self._sleepers >= 0
+            assert self._sleepers.count >= 0
             waiting = self._dirty - self._processing
             assert self._queue_len() == len(waiting), self
             if isinstance(self._queue, _FIFO):
                 assert set(self._queue.items) == waiting, (self, self._queue.items, waiting)
-            assert not (self._sleepers and self._shutting_down), self
+            assert not (self._sleepers.count and self._shutting_down), self
 
 
 Type: TypeAlias = Typed[Any]

@@ -302,10 +302,10 @@ def test_interrupted_worker_passes_its_wake_up_on(monkeypatch: pytest.MonkeyPatc
         def chosen_and_interrupted() -> None:
             queue._dirty.add("a")
             queue._push("a")
-            queue._sleepers -= 1
+            queue._sleepers.count -= 1
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(queue._available, "wait", chosen_and_interrupted)
+        monkeypatch.setattr(queue._sleepers._available, "wait", chosen_and_interrupted)
         with pytest.raises(KeyboardInterrupt):
             queue.get()
         other.join()
