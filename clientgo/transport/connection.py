@@ -34,12 +34,16 @@ from clientgo.transport import httpproxy
 from clientgo.transport.dial import CONNECTING, Exchange, connect, with_text
 from clientgo.transport.http import Header, Request, Response
 from clientgo.transport.socks import socks_proxy
+from clientgo.utils.clock.clock import REAL_CLOCK
 
 __all__ = ["Transport"]
 
 # Go's transport keeps as many idle connections to a server. A watch takes its connection out of the pool for good, and
 # a pool that has none left makes one more, so that any number of informers can watch at once.
 IDLE_CONNECTIONS_PER_HOST = 25
+
+# Go does not use a connection again that was idle for longer: something in between may have forgotten it.
+IDLE_TIMEOUT = 90.0
 
 # Go's dialer gives up on a connection after 30 s, its TLS handshake after 10 s; one limit serves both here.
 CONNECT_TIMEOUT = 30.0
@@ -97,6 +101,8 @@ class _Abortable(urllib3.connection.HTTPConnection):
     """Tells the exchange of the running request which socket it uses."""
 
     response_class = _Response
+    # When its last response was read to the end.
+    idle_since: float | None = None
 
     def _new_conn(self) -> socket.socket:
         exchange = _current.exchange
@@ -128,22 +134,30 @@ class _HTTPSConnection(_Abortable, urllib3.connection.HTTPSConnection):
     pass
 
 
-class _QuietPool(urllib3.connectionpool.HTTPConnectionPool):
-    """Drops what it has no room for without the warning: that many requests went on at once is nobody's mistake."""
+class _HTTPPool(urllib3.connectionpool.HTTPConnectionPool):
+    """Keeps connections for as long as Go does, and drops those it has no room for without a warning."""
+
+    ConnectionCls = _Abortable
 
     def _put_conn(self, conn: Any) -> None:
         pool = self.pool
+        # That many requests went on at once is nobody's mistake.
         if conn is not None and pool is not None and pool.full():
             conn.close()
             return
+        if conn is not None:
+            conn.idle_since = REAL_CLOCK.now()
         super()._put_conn(conn)
 
+    def _get_conn(self, timeout: float | None = None) -> Any:
+        conn: Any = super()._get_conn(timeout)
+        # A closed connection opens itself again when it is used.
+        if conn.idle_since is not None and REAL_CLOCK.now() - conn.idle_since >= IDLE_TIMEOUT:
+            conn.close()
+        return conn
 
-class _HTTPPool(_QuietPool):
-    ConnectionCls = _Abortable
 
-
-class _HTTPSPool(_QuietPool, urllib3.connectionpool.HTTPSConnectionPool):
+class _HTTPSPool(_HTTPPool, urllib3.connectionpool.HTTPSConnectionPool):
     ConnectionCls = _HTTPSConnection
 
     def _validate_conn(self, conn: Any) -> None:
@@ -239,6 +253,7 @@ class Transport:
 
     def _send(self, prepared: requests.PreparedRequest, proxy: str | None, exchange: Exchange) -> requests.Response:
         request = exchange.request
+        silence = _shorter(request.header_timeout, request.read_timeout)
         previous, _current.exchange = _current.exchange, exchange
         try:
             with _translated(request, exchange):
@@ -249,7 +264,7 @@ class Transport:
                         answer = session.send(
                             prepared,
                             stream=True,
-                            timeout=(CONNECT_TIMEOUT, _shorter(request.header_timeout, request.read_timeout)),
+                            timeout=(_shorter(CONNECT_TIMEOUT, silence), silence),
                             proxies={"all": proxy} if proxy else {},
                             allow_redirects=True,
                         )
@@ -582,6 +597,8 @@ def _inner(err: BaseException) -> BaseException | None:
 def _as_builtin(err: BaseException) -> Exception:
     if isinstance(err, ssl.SSLCertVerificationError):
         return with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
+    if isinstance(err, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
+        return EOFError("EOF")  # nothing is wrong with TLS: the server went away while it shook hands
     if isinstance(err, ssl.SSLError):
         return with_text(err, f"tls: {_tls_reason(err)}")
     if isinstance(err, http.client.RemoteDisconnected):

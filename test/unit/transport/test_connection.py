@@ -13,8 +13,9 @@ from httpscript import Answer, Received, ScriptedServer, status
 from clientgo import context, rest
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.tools.metrics import metrics
-from clientgo.transport import http
+from clientgo.transport import connection, http
 from clientgo.util import flowcontrol
+from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
 POD = b'{"kind":"Pod","apiVersion":"v1"}'
@@ -138,6 +139,19 @@ def test_many_requests_at_once_leave_no_warning_in_the_log(caplog):
         client.client.close_idle_connections()
     assert failures == [None] * 30
     assert caplog.records == []
+
+
+def test_connections_that_were_idle_for_long_are_not_used_again(monkeypatch):
+    """Go: IdleConnTimeout, 90 s. A load balancer may have forgotten them without a word."""
+    clock = FakeClock(0.0)
+    monkeypatch.setattr(connection, "REAL_CLOCK", clock)
+    with ScriptedServer(lambda request: Answer(200, POD)) as server:
+        client = client_for(server.url)
+        for idle in (0.0, 89.0, 91.0, 1.0):
+            clock.step(idle)
+            client.get().resource("pods").do(CTX).raise_for_error()
+        client.client.close_idle_connections()
+    assert [request.connection for request in server.requests] == [1, 1, 2, 2]
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
