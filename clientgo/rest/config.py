@@ -159,7 +159,8 @@ class Config(ContentConfig, TLSClientConfig):
     # Seconds after which a request is given up, watches included; 0 means never.
     timeout: float = 0.0
     # Seconds of silence after which the connection of a request or a watch, but not of a stream such as a log's, counts
-    # as dead; 0 for the limits of rest/request.py. A healthy watch may well be silent for a minute. Beyond Go.
+    # as dead, also while it is made; 0 for the limits of rest/request.py. A healthy watch may well be silent for a
+    # minute. Beyond Go.
     max_silence: float = 0.0
     # Opens the connection to (host, port).
     dial: Callable[[str, int], socket.socket] | None = None

@@ -15,7 +15,7 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
@@ -120,13 +120,15 @@ SPOILT = (
     "short gzip",
 )
 KINDS = (*SPOILT, *REFUSALS, *ANSWERS, *WATCH_ANSWERS)
+# What can be done to bytes that only their ends understand.
+OPAQUE_KINDS = ("close", "reset", "mid line", "garbage", "crumbs", "delay", "drop", "half open", *REFUSALS)
 
 
-def random_script(dice: random.Random) -> list[Fault]:
+def random_script(dice: random.Random, kinds: Sequence[str] = KINDS) -> list[Fault]:
     """A few spells of bad weather, each of which spoils one to three connections in a row."""
     script: list[Fault] = []
     for _ in range(dice.randint(3, 5)):
-        kind = dice.choice(KINDS)
+        kind = dice.choice(kinds)
         for _ in range(dice.choice((1, 1, 1, 2, 3))):
             # Mostly in the middle of something, sometimes before the first byte.
             after = int(dice.expovariate(1 / 3000)) if kind in SPOILT else dice.randrange(2)
@@ -137,11 +139,13 @@ def random_script(dice: random.Random) -> list[Fault]:
 class FaultyProxy:
     """Forwards connections on a loopback port to `target`, as `script` tells, until that is used up or `calm` called.
 
-    A context manager; leaving it closes all connections and joins its threads. `log` has every request, in order.
+    A context manager; leaving it closes all connections and joins its threads. `log` has every request, in order; if
+    the bytes are `opaque`, as those of TLS, every connection.
     """
 
-    def __init__(self, target: tuple[str, int], script: Iterable[Fault]) -> None:
+    def __init__(self, target: tuple[str, int], script: Iterable[Fault], *, opaque: bool = False) -> None:
         self._target = target
+        self.opaque = opaque
         self._script = iter(script)
         # Holds the port while nobody listens.
         self._reservation = _bound_socket(0)
@@ -159,8 +163,8 @@ class FaultyProxy:
 
     @property
     def url(self) -> str:
-        """The http URL of the proxy."""
-        return f"http://127.0.0.1:{self._address[1]}"
+        """The URL of the proxy: https if it forwards what it does not understand."""
+        return f"{'https' if self.opaque else 'http'}://127.0.0.1:{self._address[1]}"
 
     def wait_until_used_up(self, timeout: float) -> bool:
         """Wait until a connection has come for which the script had no fault left; False when time ran out."""
@@ -285,7 +289,10 @@ class _Connection:
                 answering = threading.Thread(target=self._answer, name="faulty proxy", daemon=True)
                 answering.start()
                 try:
-                    self._forward_requests(self._server)
+                    if self._proxy.opaque:
+                        self._forward_bytes(self._server)
+                    else:
+                        self._forward_requests(self._server)
                 finally:
                     _shut_down(self._server)
                     answering.join(_PATIENCE)
@@ -301,6 +308,11 @@ class _Connection:
                 _shut_down(self._client)
                 return
             server.sendall(head)
+
+    def _forward_bytes(self, server: socket.socket) -> None:
+        self._seen = self._proxy.note("", self._fault)
+        while data := self._client.recv(_CHUNK):
+            server.sendall(data)
 
     def _own_answer(self, what: str, number: int) -> bytes | None:
         """What the proxy says itself to the request with this number on the connection; None when it forwards it."""

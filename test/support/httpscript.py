@@ -48,6 +48,8 @@ class Answer:
     chunks: Iterable[bytes] | None = None
     # Say so many bytes are coming, whatever comes.
     claimed_length: int | None = None
+    # Serve another request over the connection even after that.
+    keep_open: bool = False
     # Sent as it is in place of everything else; the connection is closed behind it.
     raw: bytes | None = None
     # Close the connection without saying anything, or after what was sent, without the last chunk.
@@ -181,7 +183,7 @@ def _send(sock: socket.socket, answer: Answer) -> bool:
     sock.sendall(f"HTTP/1.1 {answer.status} Scripted\r\n{head}\r\n".encode("latin-1"))
     if answer.chunks is None:
         sock.sendall(answer.body)
-        return not answer.hang_up and answer.claimed_length is None
+        return answer.keep_open or (not answer.hang_up and answer.claimed_length is None)
     for chunk in answer.chunks:
         sock.sendall(b"%x\r\n%s\r\n" % (len(chunk), chunk))
     if answer.hang_up:

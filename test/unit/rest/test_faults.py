@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import traceback
 from collections.abc import Iterator
 
 import pytest
+from certificates import Authority
 from fasttime import fast_time
 from faultyproxy import ANSWERS, KINDS, REFUSALS, SPOILT, WATCH_ANSWERS, Fault, FaultyProxy
 from httpscript import Answer, Received, ScriptedServer
@@ -68,9 +70,9 @@ def server() -> Iterator[ScriptedServer]:
 class Behind:
     """A client of the server behind a proxy with this script."""
 
-    def __init__(self, server: ScriptedServer, *script: Fault) -> None:
-        self.proxy = FaultyProxy(("127.0.0.1", server.port), script)
-        config = rest.Config(host=self.proxy.url, qps=-1, bearer_token=TOKEN, max_silence=SILENCE)
+    def __init__(self, server: ScriptedServer, *script: Fault, ca_data: bytes = b"") -> None:
+        self.proxy = FaultyProxy(("127.0.0.1", server.port), script, opaque=bool(ca_data))
+        config = rest.Config(host=self.proxy.url, qps=-1, bearer_token=TOKEN, max_silence=SILENCE, ca_data=ca_data)
         config.api_path, config.group_version = "/api", GroupVersion("", "v1")
         self.client = rest.rest_client_for(config)
 
@@ -214,6 +216,9 @@ def test_a_server_that_is_down_is_not_waited_for(server):
 # As many bytes of a watch's answer end in the third event: headers and chunks need 101, and it has 60.
 HALF_AN_EVENT = 101 + len(event(1)) + len(event(2)) + 30
 
+# About what a server says before its first answer.
+TLS_HANDSHAKE = 1500
+
 # How many of the two events come, and the ERROR event behind them if there is one.
 ENDS = {
     "close": (2, ""),
@@ -275,6 +280,57 @@ def test_a_watch_is_tried_again_after_the_pause_that_is_due(server, kind):
         times = [seen.at for seen in behind.proxy.log]
     assert len(times) == 3
     assert min(times[1] - times[0], times[2] - times[1]) >= REPEATED[kind] * 0.98
+
+
+# --- encrypted ---
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("ca"))
+
+
+@pytest.fixture
+def encrypted(authority: Authority) -> Iterator[ScriptedServer]:
+    pair = authority.issue("server", "IP:127.0.0.1")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pair.cert, pair.key)
+    over.clear()
+    with ScriptedServer(answer, tls) as server:
+        yield server
+        over.set()
+
+
+# Before the handshake, in it, and in the body.
+@pytest.mark.parametrize("after", [0, 300, 6000])
+@pytest.mark.parametrize("kind", ["close", "reset", "mid line", "garbage", "crumbs", "drop", "half open"])
+def test_what_is_encrypted_fails_as_loudly(encrypted, authority, kind, after):
+    with Behind(encrypted, Fault(kind, after), ca_data=authority.data) as behind:
+        with pytest.raises((rest.URLError, RuntimeError)) as caught:
+            behind.request().max_retries(0).do(CTX).into(corev1.PodList)
+        said = everything_said(caught.value)
+        assert "/api/v1/namespaces/d/pods" in said
+        assert TOKEN not in said
+        assert len(behind.request().do(CTX).into(corev1.PodList).items) == 300
+
+
+@pytest.mark.parametrize("after", [0, 300])
+def test_a_list_whose_handshake_breaks_off_is_tried_again(encrypted, authority, after):
+    with fast_time(20), Behind(encrypted, Fault("close", after), ca_data=authority.data) as behind:
+        assert len(behind.request().do(CTX).into(corev1.PodList).items) == 300
+        times = [seen.at for seen in behind.proxy.log]
+    assert len(times) == 2
+    assert times[1] - times[0] >= 0.98
+
+
+@pytest.mark.parametrize("kind", ["close", "reset", "mid line", "drop", "half open"])
+def test_an_encrypted_watch_that_breaks_just_ends(encrypted, authority, kind):
+    # TLS says goodbye before it closes; networks and proxies that die do not.
+    with Behind(encrypted, Fault(kind, TLS_HANDSHAKE + HALF_AN_EVENT), ca_data=authority.data) as behind:
+        watcher = behind.request().param("watch", "true").watch(CTX, corev1.Pod)
+        received = list(watcher.result_chan())
+        watcher.stop()
+    assert [found.type for found in received] in ([], ["ADDED"], ["ADDED", "ADDED"])
 
 
 # --- silence ---

@@ -78,6 +78,19 @@ def test_a_body_shorter_than_it_says_is_an_error(answer, read):
         response.close()
 
 
+# What is read ahead with an answer, and more than that.
+@pytest.mark.parametrize("size", [5, 100_000])
+def test_what_follows_an_answer_is_not_taken_for_the_next_one(size):
+    forged = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (size, b"x" * size)
+    answers = iter([Answer(body=b"{}" + forged, claimed_length=2, keep_open=True), Answer(body=b"[]")])
+    with ScriptedServer(lambda request: next(answers)) as server:
+        transport = Transport()
+        client = http.Client(transport)
+        for expected in (b"{}", b"[]"):
+            assert client.do(http.Request(method="GET", url=server.url)).body.read() == expected
+        transport.close_idle_connections()
+
+
 # --- gzip ---
 
 
