@@ -11,9 +11,11 @@ from typing import Any
 
 from clientgo import context, informers, kubernetes
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.kubernetes import scheme
 from clientgo.kubernetes.typed.core import v1 as typedcorev1
+from clientgo.listers.core import v1 as listers
 from clientgo.rest import Config
 from clientgo.testing.apiserver.server import Server
 from clientgo.testing.apiserver.simulator.budgets import Budgets
@@ -21,6 +23,7 @@ from clientgo.testing.apiserver.simulator.deployments import REVISION, Deploymen
 from clientgo.testing.apiserver.simulator.loop import Loop
 from clientgo.testing.apiserver.simulator.pods import NODE, Pods
 from clientgo.testing.apiserver.simulator.replicasets import ReplicaSets
+from clientgo.testing.apiserver.simulator.scheduler import Scheduler
 from clientgo.tools import cache, record
 
 __all__ = ["NODE", "REVISION", "Simulator"]
@@ -78,7 +81,11 @@ class Simulator:
         sets, pods = self._factory.apps().v1().replica_sets(), self._factory.core().v1().pods()
         budgets = self._factory.policy().v1().pod_disruption_budgets()
         deployments = Deployments(client, self._times, self._recorder("deployment-controller"))
-        kubelet = Pods(client, pods.lister(), self._times, self._recorder, self._look_again, self._ready_delay)
+        nodes = self._factory.core().v1().nodes()
+        scheduler = Scheduler(client, nodes.lister(), self._times, self._recorder("default-scheduler"))
+        kubelet = Pods(
+            client, pods.lister(), scheduler, self._times, self._recorder, self._look_again, self._ready_delay
+        )
         guard = Budgets(client, budgets.lister(), pods.lister(), self._times)
         loops["Deployment"] = Loop("deployments", deployments.sync)
         loops["ReplicaSet"] = Loop("replicasets", ReplicaSets(client, self._recorder("replicaset-controller")).sync)
@@ -90,6 +97,7 @@ class Simulator:
         self._watch(pods.informer(), "Pod", "ReplicaSet")
         self._watch(budgets.informer(), "PodDisruptionBudget", "")
         self._each_change(pods.informer(), lambda pod: self._queue_budgets(guard, pod))
+        self._each_change(nodes.informer(), lambda node: self._queue_pods(pods.lister()))
 
     def _recorder(self, component: str) -> record.EventRecorder:
         assert self._broadcaster is not None
@@ -97,6 +105,11 @@ class Simulator:
 
     def _look_again(self, key: str, seconds: float) -> None:
         self._loops["Pod"].queue.add_after(key, seconds)
+
+    def _queue_pods(self, lister: listers.PodLister) -> None:
+        """A changed node may take pods now, or drive them away."""
+        for pod in lister.list(labels.everything()):
+            self._loops["Pod"].enqueue(pod)
 
     def _queue_budgets(self, guard: Budgets, pod: Any) -> None:
         for key in guard.keys_of(pod):

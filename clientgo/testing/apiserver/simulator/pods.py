@@ -1,4 +1,4 @@
-"""Pods: a make-believe scheduler and kubelet, and the one node they have."""
+"""Pods: a make-believe kubelet, and the one node it starts with."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.listers.core import v1 as listers
+from clientgo.testing.apiserver.simulator.scheduler import Scheduler
 from clientgo.testing.apiserver.times import Times
 from clientgo.tools import record
 
@@ -34,6 +35,7 @@ class Pods:
         self,
         client: kubernetes.Clientset,
         lister: listers.PodLister,
+        scheduler: Scheduler,
         times: Times,
         new_recorder: Callable[[str], record.EventRecorder],
         look_again: Callable[[str, float], None],
@@ -43,7 +45,8 @@ class Pods:
         self._lister = lister
         self._times = times
         self._clock = times.clock
-        self._scheduler = new_recorder("default-scheduler")
+        self._scheduler = scheduler
+        self._evictor = new_recorder("taint-eviction-controller")
         self._kubelet = new_recorder("kubelet")
         self._look_again = look_again
         self._ready_delay = ready_delay
@@ -94,23 +97,17 @@ class Pods:
             )
             self._client.core_v1().pods(namespace).delete(ctx, name, options)
         elif not pod.spec.node_name:
-            self._bind(ctx, pod)
-        elif pod.status.phase in ("", "Pending") and pod.spec.node_name == NODE:
+            self._scheduler.schedule(ctx, pod)
+        elif self._scheduler.must_leave(pod):
+            self._drive_away(ctx, pod)
+        elif pod.status.phase in ("", "Pending"):
             self._run_pod(ctx, pod)
 
-    def _bind(self, ctx: Context, pod: corev1.Pod) -> None:
-        namespace, name = pod.metadata.namespace, pod.metadata.name
-        binding = {
-            "apiVersion": "v1",
-            "kind": "Binding",
-            "metadata": {"name": name, "namespace": namespace},
-            "target": {"kind": "Node", "name": NODE},
-        }
-        request = self._client.core_v1().rest_client().post().namespace(namespace).resource("pods").name(name)
-        request.sub_resource("binding").body(corev1.Binding.from_dict(binding)).do(ctx).error()
-        self._scheduler.event(
-            pod, corev1.EVENT_TYPE_NORMAL, "Scheduled", f"Successfully assigned {namespace}/{name} to {NODE}"
-        )
+    def _drive_away(self, ctx: Context, pod: corev1.Pod) -> None:
+        text = f"Marking for deletion Pod {pod.metadata.namespace}/{pod.metadata.name}"
+        self._evictor.event(pod, corev1.EVENT_TYPE_NORMAL, "TaintManagerEviction", text)
+        pods = self._client.core_v1().pods(pod.metadata.namespace)
+        pods.delete(ctx, pod.metadata.name, metav1.DeleteOptions())
 
     def _run_pod(self, ctx: Context, pod: corev1.Pod) -> None:
         """Ready when its time has come; until then look again."""

@@ -11,11 +11,12 @@ from apiclient import eventually
 
 from clientgo import context, kubernetes
 from clientgo.api.apps import v1 as appsv1
+from clientgo.api.core import v1 as corev1
 from clientgo.api.policy import v1 as policyv1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.simulator import REVISION, Simulator
+from clientgo.testing.apiserver.simulator import NODE, REVISION, Simulator
 
 CTX = context.background()
 
@@ -190,3 +191,64 @@ def test_evictions_keep_to_the_budget_until_new_pods_are_ready(client: Any) -> N
         eventually(lambda name=name: evicted(name))  # type: ignore[misc]
     eventually(lambda: numbers(client) == (3, 2, 3, 1))
     assert not first & {pod.metadata.name for pod in pods.list(CTX, metav1.ListOptions()).items}
+
+
+def pod_of(name: str, **spec: Any) -> corev1.Pod:
+    return corev1.Pod.from_dict(
+        {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+    )
+
+
+def patch_node(client: Any, **spec: Any) -> None:
+    data = json.dumps({"spec": spec}).encode()
+    client.core_v1().nodes().patch(CTX, NODE, "application/merge-patch+json", data)
+
+
+def is_running(client: Any, name: str) -> Callable[[], bool]:
+    return lambda: client.core_v1().pods("default").get(CTX, name).status.phase == "Running"
+
+
+def scheduling_message(client: Any, name: str) -> str:
+    conditions = client.core_v1().pods("default").get(CTX, name).status.conditions
+    return next((c.message for c in conditions if c.type == "PodScheduled" and c.status == "False"), "")
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"unschedulable": True}, "0/1 nodes are available: 1 node(s) were unschedulable."),
+        (
+            {"taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]},
+            "0/1 nodes are available: 1 node(s) had untolerated taint {a: b}.",
+        ),
+    ],
+)
+def test_a_node_that_takes_no_pods_lets_them_wait(client: Any, spec: dict[str, Any], why: str) -> None:
+    patch_node(client, **spec)
+    tolerations = [{"operator": "Exists"}]
+    pods = client.core_v1().pods("default")
+    pods.create(CTX, pod_of("waits"))
+    pods.create(CTX, pod_of("tolerates", tolerations=tolerations))
+    eventually(is_running(client, "tolerates"))
+    eventually(lambda: scheduling_message(client, "waits") == why)
+    patch_node(client, unschedulable=None, taints=None)
+    eventually(is_running(client, "waits"))
+
+
+def test_a_pod_waits_for_a_node_with_its_labels(client: Any) -> None:
+    client.core_v1().pods("default").create(CTX, pod_of("picky", nodeSelector={"disk": "fast"}))
+    wanted = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
+    eventually(lambda: scheduling_message(client, "picky") == wanted)
+    data = json.dumps({"metadata": {"labels": {"disk": "fast"}}}).encode()
+    client.core_v1().nodes().patch(CTX, NODE, "application/merge-patch+json", data)
+    eventually(is_running(client, "picky"))
+
+
+def test_a_taint_drives_pods_away(client: Any) -> None:
+    pods = client.core_v1().pods("default")
+    pods.create(CTX, pod_of("stays", tolerations=[{"key": "a", "operator": "Exists"}]))
+    pods.create(CTX, pod_of("goes"))
+    eventually(is_running(client, "stays"))
+    eventually(is_running(client, "goes"))
+    patch_node(client, taints=[{"key": "a", "effect": "NoExecute"}])
+    eventually(lambda: [pod.metadata.name for pod in pods.list(CTX, metav1.ListOptions()).items] == ["stays"])
