@@ -7,6 +7,7 @@ import os
 import signal
 import ssl
 import sys
+import threading
 import traceback
 from pathlib import Path
 from typing import Any
@@ -348,3 +349,44 @@ def test_the_old_version_is_spoken_too(plugin):
     plugin.answer({"token": "old"}, apiVersion=version)
     assert plugin.authenticator(api_version=version).get_creds().token == "old"
     assert plugin.runs()[0]["apiVersion"] == version
+
+
+def test_many_requests_at_once_run_the_plugin_once(plugin):
+    """They wait for the same run; and of those that are refused together one runs it again."""
+    together = threading.Barrier(8)
+
+    def answer(request: Received) -> Answer:
+        together.wait(20)
+        return Answer(401, b"{}")
+
+    with ScriptedServer(answer) as server:
+        config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"), qps=-1)
+        config.exec_provider = plugin.config()
+        clients = [rest.rest_client_for(config) for _ in range(2)]
+        codes: list[int] = []
+
+        def call(client: rest.RESTClient) -> None:
+            codes.append(client.get().resource("pods").do(CTX).status_code())
+
+        threads = [threading.Thread(target=call, args=(clients[number % 2],)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        for client in clients:
+            client.client.close_idle_connections()
+    assert codes == [401] * 8
+    assert len(plugin.runs()) == 2, "also with several clients of one configuration"
+
+
+def test_a_request_that_brings_credentials_runs_nothing(plugin):
+    with ScriptedServer(lambda request: Answer(200, b"{}")) as server:
+        config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"), qps=-1)
+        config.exec_provider = plugin.config()
+        client = rest.rest_client_for(config)
+        client.get().resource("pods").set_header("Authorization", "Bearer own").do(CTX).raise_for_error()
+        config.bearer_token = "given"
+        rest.rest_client_for(config).get().resource("pods").do(CTX).raise_for_error()
+        client.client.close_idle_connections()
+    assert [request.headers["Authorization"] for request in server.requests] == ["Bearer own", "Bearer given"]
+    assert plugin.runs() == []
