@@ -1,0 +1,231 @@
+"""rest.Config: where the server is, what becomes of it, and clients made from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from certificates import Authority
+
+from clientgo import rest, transport
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.pkg import version
+from clientgo.rest.config import add_user_agent, set_kubernetes_defaults
+from clientgo.rest.url_utils import default_server_url
+from clientgo.tools.clientcmd import api
+from clientgo.transport import http
+from clientgo.util import flowcontrol
+
+V1 = GroupVersion("", "v1")
+
+
+# Go: TestDefaultServerURL
+@pytest.mark.parametrize(
+    ("host", "api_path", "expected"),
+    [
+        ("127.0.0.1", "", ("http://127.0.0.1", "/v1")),
+        ("127.0.0.1:8080", "", ("http://127.0.0.1:8080", "/v1")),
+        ("foo.bar.com", "", ("http://foo.bar.com", "/v1")),
+        ("localhost:8080", "/api", ("http://localhost:8080", "/api/v1")),
+        ("http://host/prefix", "", ("http://host/prefix", "/v1")),
+        ("http://host", "/", ("http://host", "/v1")),
+        ("http://host", "/other", ("http://host", "/other/v1")),
+        ("HTTPS://host", "api", ("https://host", "/api/v1")),
+        ("[::1]:6443", "", ("http://[::1]:6443", "/v1")),
+        ("https://[fd00::1]:6443/x", "", ("https://[fd00::1]:6443/x", "/v1")),
+    ],
+)
+def test_default_server_url(host, api_path, expected):
+    assert default_server_url(host, api_path, V1, False) == expected
+
+
+@pytest.mark.parametrize("host", ["", "host/server", "http://host:port", "ho st", "///:://localhost"])
+def test_what_is_no_host(host):
+    with pytest.raises(ValueError, match=r"host"):
+        default_server_url(host, "", V1, False)
+
+
+# Go: TestIsConfigTransportTLS
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, False),
+        ({"host": "https://localhost"}, True),
+        ({"host": "localhost", "cert_file": "foo"}, True),
+        ({"host": "localhost", "ca_data": b"foo"}, True),
+        ({"host": "///:://localhost", "cert_file": "foo"}, False),
+        ({"host": "1.2.3.4:567", "insecure": True}, True),
+        ({"host": "http://1.2.3.4:567", "insecure": True}, False),
+    ],
+)
+def test_certificates_mean_encryption(settings, expected):
+    assert rest.is_config_transport_tls(rest.Config(**settings)) is expected
+
+
+@pytest.mark.parametrize(
+    ("argv", "release", "commit", "expected"),
+    [
+        ("/usr/bin/manager", "v1.2.3-alpha+g", "1234567890", "manager/v1.2.3 ("),
+        ("manager.py", "v1.2.3", "1234", "manager.py/v1.2.3 ("),
+        ("", "", "", "unknown/unknown ("),
+    ],
+)
+def test_user_agent(monkeypatch, argv, release, commit, expected):
+    """Go: TestAdjustVersion, TestAdjustCommit, TestAdjustCommand"""
+    info = dataclasses.replace(version.get(), git_version=release, git_commit=commit)
+    monkeypatch.setattr(version, "get", lambda: info)
+    monkeypatch.setattr("sys.argv", [argv])
+    agent = rest.default_kubernetes_user_agent()
+    assert agent.startswith(expected)
+    assert agent.endswith(f" kubernetes/{commit[:7] or 'unknown'}")
+    config = rest.Config()
+    set_kubernetes_defaults(config)
+    assert config.user_agent == agent
+    assert add_user_agent(config, "controller").user_agent == f"{agent}/controller"
+
+
+@pytest.mark.parametrize(
+    ("settings", "qps"),
+    [({}, 5.0), ({"qps": 7.0}, 7.0), ({"qps": 7.0, "burst": 1}, 7.0), ({"qps": -1.0}, None)],
+)
+def test_rate_limits(settings, qps):
+    """Go: TestRESTClientLimiter"""
+    limiter = rest.unversioned_rest_client_for(rest.Config(host="h", **settings)).get_rate_limiter()
+    assert (limiter.qps() if limiter is not None else None) == qps
+    shared = flowcontrol.new_fake_always_rate_limiter()
+    config = rest.Config(host="h", group_version=V1, rate_limiter=shared, **settings)
+    assert rest.rest_client_for(config).get_rate_limiter() is shared
+    assert rest.rest_client_for(config).get_rate_limiter() is shared, "all clients of a config wait together"
+
+
+def test_a_client_needs_a_version():
+    """Go: TestRESTClientRequires"""
+    with pytest.raises(ValueError, match="GroupVersion is required when initializing a RESTClient"):
+        rest.rest_client_for(rest.Config(host="127.0.0.1"))
+    assert rest.unversioned_rest_client_for(rest.Config(host="127.0.0.1")).base == "http://127.0.0.1/"
+
+
+def filled() -> rest.Config:
+    """A config with something in every field."""
+
+    class Limiter:
+        pass
+
+    values: dict[str, Any] = {}
+    for each in dataclasses.fields(rest.Config):
+        sample: dict[str, Any] = {"str": "x", "bytes": b"x", "bool": True, "float": 1.5, "int": 3, "list[str]": ["x"]}
+        values[each.name] = sample.get(str(each.type), object())
+    values["impersonate"] = rest.ImpersonationConfig(user_name="u", groups=["g"], extra={"k": ["v"]})
+    values["exec_provider"] = api.ExecConfig(command="c")
+    return rest.Config(**values)
+
+
+def test_an_anonymous_config_keeps_everything_but_credentials_and_transports():
+    """Go: TestAnonymousConfig. A field that comes later has to be put on one side or the other."""
+    config = filled()
+    anonymous = rest.anonymous_client_config(config)
+    dropped = {each.name for each in dataclasses.fields(config) if not getattr(anonymous, each.name)}
+    dropped |= {"impersonate"} if anonymous.impersonate == rest.ImpersonationConfig() else set()
+    assert dropped == {
+        *("username", "password", "bearer_token", "bearer_token_file", "impersonate", "auth_provider"),
+        *("auth_config_persister", "exec_provider", "cert_file", "cert_data", "key_file", "key_data"),
+        *("transport", "wrap_transport"),
+    }
+    for each in dataclasses.fields(config):
+        if each.name not in dropped:
+            assert getattr(anonymous, each.name) == getattr(config, each.name)
+
+
+def test_a_copy_is_equal_and_independent():
+    """Go: TestCopyConfig"""
+    config = filled()
+    copied = rest.copy_config(config)
+    for each in dataclasses.fields(config):
+        assert getattr(copied, each.name) == getattr(config, each.name), each.name
+    copied.host, copied.impersonate.user_name = "other", "other"
+    assert copied.exec_provider is not None
+    copied.exec_provider.command = "other"
+    assert (config.host, config.impersonate.user_name) == ("x", "u")
+    assert config.exec_provider is not None
+    assert config.exec_provider.command == "c"
+
+
+def test_wrappers_are_laid_over_each_other_in_order():
+    """Go: TestConfigWrap. The first one added is the innermost."""
+    seen: list[str] = []
+
+    def wrapper(name: str) -> transport.WrapperFunc:
+        class Wrapper:
+            def __init__(self, inner: transport.RoundTripper) -> None:
+                self.inner = inner
+
+            def round_trip(self, request: http.Request) -> http.Response:
+                seen.append(name)
+                return self.inner.round_trip(request)
+
+        return Wrapper
+
+    class Bottom:
+        def round_trip(self, request: http.Request) -> http.Response:
+            seen.append("bottom")
+            assert request.headers["Authorization"] == "Bearer t"
+            return http.Response(status_code=200)
+
+    config = rest.Config(host="h", transport=Bottom(), bearer_token="t")
+    config.wrap(wrapper("first"))
+    config.wrap(wrapper("second"))
+    rest.http_client_for(config).do(http.Request(method="GET", url="http://h/"))
+    assert seen == ["second", "first", "bottom"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"transport": object(), "insecure": True}, "using a custom transport with TLS certificate options"),
+        ({"transport": object(), "ca_data": b"x"}, "using a custom transport with TLS certificate options"),
+        ({"username": "u", "bearer_token": "t"}, "username/password or bearer token may be set, but not both"),
+        (
+            {"exec_provider": api.ExecConfig(), "auth_provider": api.AuthProviderConfig()},
+            "execProvider and authProvider cannot be used in combination",
+        ),
+        ({"auth_provider": api.AuthProviderConfig(name="oidc")}, 'no Auth Provider found for name "oidc"'),
+        ({"insecure": True, "ca_data": b"x"}, "root certificates file with the insecure flag is not allowed"),
+    ],
+)
+def test_contradictions(settings, message):
+    with pytest.raises(ValueError, match=message):
+        rest.http_client_for(rest.Config(host="https://h", **settings))
+
+
+def test_connections_are_made_by_the_configs_dialer():
+    asked: list[tuple[str, int]] = []
+
+    def dial(host: str, port: int) -> socket.socket:
+        asked.append((host, port))
+        raise ConnectionRefusedError("dial tcp: no, thank you")
+
+    client = rest.http_client_for(rest.Config(dial=dial))
+    with pytest.raises(rest.URLError, match="dial tcp: no, thank you"):
+        client.do(http.Request(method="GET", url="http://api.example:81/"))
+    assert asked == [("api.example", 81)]
+
+
+def test_a_pod_without_a_usable_authority_trusts_the_systems(tmp_path: Path, monkeypatch, caplog):
+    """Go: InClusterConfig logs the problem and leaves the file out."""
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    (tmp_path / "token").write_bytes(b"t\xff\n")
+    ca_file = tmp_path / "ca.crt"
+    for content in (None, b"", b"half a certif"):
+        if content is not None:
+            ca_file.write_bytes(content)
+        config = rest.in_cluster_config(str(tmp_path))
+        assert (config.host, config.ca_file) == ("https://[fd00::1]:443", "")
+        assert f"Expected to load root CA config from {ca_file}" in caplog.text
+        caplog.clear()
+    ca_file.write_bytes(Authority(tmp_path, "made").data)
+    assert rest.in_cluster_config(str(tmp_path)).ca_file == str(ca_file)
+    assert not caplog.records
