@@ -58,7 +58,7 @@ pytestmark = pytest.mark.shared_server
 
 SCRIPTS = int(os.environ.get("CLIENTGO_FAULT_SCRIPTS", "6"))
 FIRST_SEED = int(os.environ.get("CLIENTGO_FAULT_SEED", "0"))
-AT_ONCE = 28
+AT_ONCE = 28  # they mostly wait
 SPEED = 20.0
 CTX = context.background()
 
@@ -70,8 +70,8 @@ SILENCE = 0.5
 
 # How many requests may follow each other without a pause, when a pass begins with a stream and when it does not.
 MEANWHILE = {True: 8, False: 3}
-# Seconds: the reflector's first pause and the longest, after how long a time without any the first follows again, and
-# between the attempts of one request.
+# Seconds: the reflector's first pause and the longest, after how long the first may follow again, and between the
+# attempts of one request.
 FIRST_PAUSE, LONGEST_PAUSE, RESET, REPEAT = 0.8, 30.0, 120.0, 1.0
 # By how much a pause may seem shorter, as a condition may wake a little early.
 SLACK = 0.98
@@ -212,7 +212,7 @@ def pauses(seconds: float) -> int:
         left -= pause * SLACK
         number += 1
         pause = min(2 * pause, LONGEST_PAUSE)
-    # Each time without a pause that makes them short again costs as much time as several long ones.
+    # Each time they begin anew the first six are shorter than those in whose place they come.
     return number + int(seconds / RESET) * 6
 
 

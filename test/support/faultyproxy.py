@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
+from clientgo import context
 from clientgo.utils.clock import REAL_CLOCK
 
 _CHUNK = 65536
@@ -136,6 +137,11 @@ def random_script(dice: random.Random, kinds: Sequence[str] = KINDS) -> list[Fau
     return script
 
 
+def again_and_again(fault: Fault) -> Iterator[Fault]:
+    """A script that never ends."""
+    return itertools.repeat(fault)
+
+
 class FaultyProxy:
     """Forwards connections on a loopback port to `target`, as `script` tells, until that is used up or `calm` called.
 
@@ -157,8 +163,8 @@ class FaultyProxy:
         self._threads: list[threading.Thread] = []
         self._closed = False
         self.log: list[Seen] = []
-        # Set when nothing is to be spoilt any more; ends all pauses.
-        self._calm = threading.Event()
+        # Done when nothing is to be spoilt any more; ends all pauses.
+        self._weather, self._end_weather = context.with_cancel(context.background())
         self._used_up = threading.Event()
 
     @property
@@ -172,7 +178,7 @@ class FaultyProxy:
 
     def calm(self) -> None:
         """Connections from now on are forwarded as they are, and all open ones end."""
-        self._calm.set()
+        self._end_weather()
         with self._lock:
             for sock in self._sockets:
                 _shut_down(sock)
@@ -191,12 +197,11 @@ class FaultyProxy:
             assert not thread.is_alive(), thread
         self._reservation.close()
 
-    def _start(self, fn: Callable[..., None], *args: object) -> threading.Thread:
+    def _start(self, fn: Callable[..., None], *args: object) -> None:
         thread = threading.Thread(target=fn, args=args, name="faulty proxy", daemon=True)
         with self._lock:
             self._threads.append(thread)
         thread.start()
-        return thread
 
     def _listen(self) -> socket.socket:
         listener = _bound_socket(self._address[1])
@@ -223,14 +228,14 @@ class FaultyProxy:
                 return
 
     def _next_fault(self) -> Fault | None:
-        fault = None if self._calm.is_set() else next(self._script, None)
+        fault = None if self._weather.done().is_set() else next(self._script, None)
         if fault is None:
             self._used_up.set()
         return fault
 
     def _listen_again(self) -> bool:
         """Come back after a while; whether anybody still wants that."""
-        self.pause(DOWN)
+        context.sleep(self._weather, DOWN)
         with self._lock:
             if not self._closed:
                 self._listener = self._listen()
@@ -238,16 +243,9 @@ class FaultyProxy:
 
     # ---- for the connections
 
-    def pause(self, seconds: float) -> None:
-        """Wait for so long, in seconds of the clock, or until the proxy is calm."""
-        waiting = threading.Condition()
-        deadline = REAL_CLOCK.now() + seconds
-        with waiting:
-            while not self._calm.is_set() and (left := deadline - REAL_CLOCK.now()) > 0:
-                REAL_CLOCK.wait(waiting, min(left, 0.5))
-
-    def calmed_within(self, real_seconds: float) -> bool:
-        return self._calm.wait(real_seconds)
+    def pause(self, real_seconds: float) -> None:
+        """Wait for so long, or until the proxy is calm."""
+        self._weather.done().wait(real_seconds)
 
     def note(self, what: str, fault: Fault | None, reused: bool = False) -> Seen:
         seen = Seen(REAL_CLOCK.now(), what, fault.kind if fault is not None else "honest", reused)
@@ -382,9 +380,9 @@ class _Connection:
         self._let_through(server, after + 500, _CRUMB)
 
     def _delay(self, server: socket.socket, after: int) -> None:
-        self._proxy.calmed_within(DELAY)
+        self._proxy.pause(DELAY)
         rest = self._let_through(server, after)
-        self._proxy.calmed_within(DELAY)
+        self._proxy.pause(DELAY)
         self._send(rest)
         self._let_through(server, after)
 
@@ -497,8 +495,3 @@ def _shut_down(sock: socket.socket, how: int = socket.SHUT_RDWR) -> None:
 def _reset_at_close(sock: socket.socket) -> None:
     """Let the socket end with RST instead of FIN."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-
-
-def again_and_again(fault: Fault) -> Iterator[Fault]:
-    """A script that never ends."""
-    return itertools.repeat(fault)
