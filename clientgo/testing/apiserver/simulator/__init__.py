@@ -1,8 +1,8 @@
-"""A living cluster without a cluster: Deployments get ReplicaSets, ReplicaSets get Pods, Pods become Ready.
+"""A living cluster without a cluster: Deployments get ReplicaSets, ReplicaSets and Jobs get Pods, Pods become Ready.
 
 Small controllers and a make-believe kubelet, written with this library's own informers, listers and work queues. They
 do what Kubernetes' controllers do as far as a controller under study can see: rolling updates within maxSurge and
-maxUnavailable, revisions, status and conditions, rollbacks, graceful deletion, disruption budgets.
+maxUnavailable, revisions, status and conditions, rollbacks, graceful deletion, Jobs, disruption budgets.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from clientgo.rest import Config
 from clientgo.testing.apiserver.server import Server
 from clientgo.testing.apiserver.simulator.budgets import Budgets
 from clientgo.testing.apiserver.simulator.deployments import REVISION, Deployments
+from clientgo.testing.apiserver.simulator.jobs import Jobs
 from clientgo.testing.apiserver.simulator.loop import Loop
 from clientgo.testing.apiserver.simulator.pods import NODE, Pods
 from clientgo.testing.apiserver.simulator.replicasets import ReplicaSets
@@ -89,13 +90,15 @@ class Simulator:
         guard = Budgets(client, budgets.lister(), pods.lister(), self._times)
         loops["Deployment"] = Loop("deployments", deployments.sync)
         loops["ReplicaSet"] = Loop("replicasets", ReplicaSets(client, self._recorder("replicaset-controller")).sync)
+        loops["Job"] = Loop("jobs", Jobs(client, self._times, self._recorder("job-controller")).sync)
         loops["Pod"] = Loop("pods", kubelet.sync)
         loops["PodDisruptionBudget"] = Loop("budgets", guard.sync)
         kubelet.make_node(self._ctx)
-        self._watch(self._factory.apps().v1().deployments().informer(), "Deployment", "")
+        self._watch(self._factory.apps().v1().deployments().informer(), "Deployment")
         self._watch(sets.informer(), "ReplicaSet", "Deployment")
-        self._watch(pods.informer(), "Pod", "ReplicaSet")
-        self._watch(budgets.informer(), "PodDisruptionBudget", "")
+        self._watch(self._factory.batch().v1().jobs().informer(), "Job")
+        self._watch(pods.informer(), "Pod", "ReplicaSet", "Job")
+        self._watch(budgets.informer(), "PodDisruptionBudget")
         self._each_change(pods.informer(), lambda pod: self._queue_budgets(guard, pod))
         self._each_change(nodes.informer(), lambda node: self._queue_pods(pods.lister()))
 
@@ -115,14 +118,14 @@ class Simulator:
         for key in guard.keys_of(pod):
             self._loops["PodDisruptionBudget"].queue.add(key)
 
-    def _watch(self, informer: cache.SharedIndexInformer, kind: str, owner_kind: str) -> None:
+    def _watch(self, informer: cache.SharedIndexInformer, kind: str, *owner_kinds: str) -> None:
         """Queue an object of `kind` when it changes, and the owner that its controller reference names."""
 
         def changed(obj: Any) -> None:
             self._loops[kind].enqueue(obj)
-            owner = metav1.get_controller_of(obj) if owner_kind else None
-            if owner is not None and owner.kind == owner_kind:
-                self._loops[owner_kind].queue.add(f"{obj.get_namespace()}/{owner.name}")
+            owner = metav1.get_controller_of(obj) if owner_kinds else None
+            if owner is not None and owner.kind in owner_kinds:
+                self._loops[owner.kind].queue.add(f"{obj.get_namespace()}/{owner.name}")
 
         self._each_change(informer, changed)
 

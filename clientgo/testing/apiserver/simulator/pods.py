@@ -1,4 +1,4 @@
-"""Pods: a make-believe kubelet, and the one node it starts with."""
+"""Pods: a make-believe kubelet, and the one node it starts with. Pods of Jobs succeed after a while, others stay."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def is_ready(pod: corev1.Pod) -> bool:
 class Pods:
     """Syncs one pod at a time; called by one worker thread.
 
-    `ready_delay`: seconds from a pod's binding to its being Ready. `look_again(key, seconds)` queues a pod for later.
+    `ready_delay`: seconds from a pod's binding to its being Ready, and from that to its end when it has one.
+    `look_again(key, seconds)` queues a pod for later.
     """
 
     def __init__(
@@ -50,11 +51,11 @@ class Pods:
         self._kubelet = new_recorder("kubelet")
         self._look_again = look_again
         self._ready_delay = ready_delay
-        # When the pods that wait for their readiness were bound, by uid. Touched by the pod worker only.
-        self._bound: dict[str, float] = {}
+        # Since when the pods that wait are in which phase, by uid. Touched by the pod worker only.
+        self._since: dict[str, tuple[str, float]] = {}
 
     def __repr__(self) -> str:
-        return f"<Pods {len(self._bound)} becoming ready>"
+        return f"<Pods {len(self._since)} waiting>"
 
     def make_node(self, ctx: Context) -> None:
         """Register the one node. Raises StatusError."""
@@ -91,7 +92,7 @@ class Pods:
         """What the scheduler and the kubelet would do next. Raises StatusError."""
         pod = self._lister.pods(namespace).get(name)
         if pod.metadata.deletion_timestamp is not None:
-            self._bound.pop(pod.metadata.uid, None)
+            self._since.pop(pod.metadata.uid, None)
             options = metav1.DeleteOptions(
                 grace_period_seconds=0, preconditions=metav1.Preconditions(uid=pod.metadata.uid)
             )
@@ -100,8 +101,10 @@ class Pods:
             self._scheduler.schedule(ctx, pod)
         elif self._scheduler.must_leave(pod):
             self._drive_away(ctx, pod)
-        elif pod.status.phase in ("", "Pending"):
-            self._run_pod(ctx, pod)
+        elif pod.status.phase in ("", "Pending") and self._has_waited(pod):
+            self._run(ctx, pod)
+        elif pod.status.phase == "Running" and _ends(pod) and self._has_waited(pod):
+            self._finish(ctx, pod)
 
     def _drive_away(self, ctx: Context, pod: corev1.Pod) -> None:
         text = f"Marking for deletion Pod {pod.metadata.namespace}/{pod.metadata.name}"
@@ -109,18 +112,29 @@ class Pods:
         pods = self._client.core_v1().pods(pod.metadata.namespace)
         pods.delete(ctx, pod.metadata.name, metav1.DeleteOptions())
 
-    def _run_pod(self, ctx: Context, pod: corev1.Pod) -> None:
-        """Ready when its time has come; until then look again."""
-        now = self._clock.now()
-        bound = self._bound.setdefault(pod.metadata.uid, now)
-        left = bound + self._ready_delay - now
+    def _has_waited(self, pod: corev1.Pod) -> bool:
+        """Whether the pod has been in its phase for the delay; if not, look again when it has."""
+        now, uid, phase = self._clock.now(), pod.metadata.uid, pod.status.phase
+        known = self._since.get(uid)
+        since = known[1] if known is not None and known[0] == phase else now
+        left = since + self._ready_delay - now
         if left > 0:
+            self._since[uid] = (phase, since)
             self._look_again(f"{pod.metadata.namespace}/{pod.metadata.name}", left)
-            return
-        del self._bound[pod.metadata.uid]
-        running = pod.to_dict()
-        running["status"] = {**running.get("status", {}), **self._running_status(running)}
-        self._client.core_v1().pods(pod.metadata.namespace).update_status(ctx, corev1.Pod.from_dict(running))
+            return False
+        self._since.pop(uid, None)
+        return True
+
+    def _write(self, ctx: Context, pod: corev1.Pod, status: Json) -> None:
+        doc = pod.to_dict()
+        doc["status"] = {**doc.get("status", {}), **status}
+        self._client.core_v1().pods(pod.metadata.namespace).update_status(ctx, corev1.Pod.from_dict(doc))
+
+    def _finish(self, ctx: Context, pod: corev1.Pod) -> None:
+        self._write(ctx, pod, _finished_status(pod.to_dict(), self._times.now_text()))
+
+    def _run(self, ctx: Context, pod: corev1.Pod) -> None:
+        self._write(ctx, pod, _running_status(pod.to_dict(), self._times.now_text()))
         for container in pod.spec.containers:
             self._started(pod, container)
 
@@ -132,32 +146,55 @@ class Pods:
         event(pod, corev1.EVENT_TYPE_NORMAL, "Created", f"Created container: {container.name}")
         event(pod, corev1.EVENT_TYPE_NORMAL, "Started", f"Started container {container.name}")
 
-    def _running_status(self, pod: Json) -> Json:
-        now = self._times.now_text()
-        number = int(hashlib.sha256(pod["metadata"]["uid"].encode()).hexdigest()[:4], 16)
-        address = f"10.244.{number // 250 % 250}.{number % 250 + 1}"
-        conditions = [
-            {"type": kind, "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
-            for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
-        ]
-        statuses = [
-            {
-                "name": container["name"],
-                "image": container.get("image", ""),
-                "imageID": "",
-                "ready": True,
-                "started": True,
-                "restartCount": 0,
-                "state": {"running": {"startedAt": now}},
-            }
-            for container in pod["spec"].get("containers") or ()
-        ]
-        return {
-            "phase": "Running",
-            "conditions": conditions,
-            "containerStatuses": statuses,
-            "hostIP": "10.0.0.1",
-            "podIP": address,
-            "podIPs": [{"ip": address}],
-            "startTime": now,
+
+def _ends(pod: corev1.Pod) -> bool:
+    owner = metav1.get_controller_of(pod)
+    return owner is not None and owner.kind == "Job"
+
+
+_CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+_OVER = {"PodReadyToStartContainers": "False", "Ready": "False", "ContainersReady": "False"}
+
+
+def _conditions(now: str, states: dict[str, str]) -> list[Json]:
+    return [
+        {"type": kind, "status": state, "lastProbeTime": None, "lastTransitionTime": now}
+        | ({"reason": "PodCompleted"} if state == "False" else {})
+        for kind, state in states.items()
+    ]
+
+
+def _finished_status(pod: Json, now: str) -> Json:
+    statuses = []
+    for status in (pod.get("status") or {}).get("containerStatuses") or ():
+        started = ((status.get("state") or {}).get("running") or {}).get("startedAt", now)
+        ended = {"exitCode": 0, "reason": "Completed", "startedAt": started, "finishedAt": now}
+        statuses.append({**status, "ready": False, "started": False, "state": {"terminated": ended}})
+    states = {**dict.fromkeys(_CONDITIONS, "True"), **_OVER}
+    return {"phase": "Succeeded", "conditions": _conditions(now, states), "containerStatuses": statuses}
+
+
+def _running_status(pod: Json, now: str) -> Json:
+    number = int(hashlib.sha256(pod["metadata"]["uid"].encode()).hexdigest()[:4], 16)
+    address = f"10.244.{number // 250 % 250}.{number % 250 + 1}"
+    statuses = [
+        {
+            "name": container["name"],
+            "image": container.get("image", ""),
+            "imageID": "",
+            "ready": True,
+            "started": True,
+            "restartCount": 0,
+            "state": {"running": {"startedAt": now}},
         }
+        for container in pod["spec"].get("containers") or ()
+    ]
+    return {
+        "phase": "Running",
+        "conditions": _conditions(now, dict.fromkeys(_CONDITIONS, "True")),
+        "containerStatuses": statuses,
+        "hostIP": "10.0.0.1",
+        "podIP": address,
+        "podIPs": [{"ip": address}],
+        "startTime": now,
+    }

@@ -11,6 +11,7 @@ from apiclient import eventually
 
 from clientgo import context, kubernetes
 from clientgo.api.apps import v1 as appsv1
+from clientgo.api.batch import v1 as batchv1
 from clientgo.api.core import v1 as corev1
 from clientgo.api.policy import v1 as policyv1
 from clientgo.apimachinery.api import errors
@@ -252,3 +253,46 @@ def test_a_taint_drives_pods_away(client: Any) -> None:
     eventually(is_running(client, "goes"))
     patch_node(client, taints=[{"key": "a", "effect": "NoExecute"}])
     eventually(lambda: [pod.metadata.name for pod in pods.list(CTX, metav1.ListOptions()).items] == ["stays"])
+
+
+def job(**spec: Any) -> batchv1.Job:
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}
+    return batchv1.Job.from_dict({"metadata": {"name": "work"}, "spec": {"template": template, **spec}})
+
+
+def job_status(client: Any) -> dict[str, Any]:
+    status: dict[str, Any] = client.batch_v1().jobs("default").get(CTX, "work").to_dict().get("status") or {}
+    return status
+
+
+def job_conditions(client: Any) -> dict[str, str]:
+    return {condition["type"]: condition["status"] for condition in job_status(client).get("conditions") or ()}
+
+
+def test_a_job_runs_its_pods_a_few_at_a_time_and_completes(client: Any) -> None:
+    client.batch_v1().jobs("default").create(CTX, job(completions=5, parallelism=2))
+    most = 0
+
+    def complete() -> bool:
+        nonlocal most
+        pods = client.core_v1().pods("default").list(CTX, metav1.ListOptions()).items
+        most = max(most, sum(pod.status.phase != "Succeeded" for pod in pods))
+        return job_conditions(client).get("Complete") == "True"
+
+    eventually(complete)
+    assert most <= 2
+    status = job_status(client)
+    assert (status["succeeded"], status.get("active", 0)) == (5, 0)
+    assert status["completionTime"] >= status["startTime"]
+    pods = client.core_v1().pods("default").list(CTX, metav1.ListOptions()).items
+    assert {pod.status.container_statuses[0].state.terminated.reason for pod in pods} == {"Completed"}
+
+
+def test_a_suspended_job_waits(client: Any) -> None:
+    jobs = client.batch_v1().jobs("default")
+    jobs.create(CTX, job(suspend=True))
+    eventually(lambda: job_conditions(client) == {"Suspended": "True"})
+    assert not client.core_v1().pods("default").list(CTX, metav1.ListOptions()).items
+    jobs.patch(CTX, "work", "application/merge-patch+json", b'{"spec":{"suspend":false}}')
+    eventually(lambda: job_conditions(client).get("Complete") == "True")
+    assert job_conditions(client)["Suspended"] == "False"

@@ -1,0 +1,117 @@
+"""Jobs: pods until enough have succeeded, and a status that says so. The make-believe kubelet lets them all succeed.
+
+Does what Kubernetes' job controller does for Jobs whose pods do not fail; pods have no indices and no finalizers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo import kubernetes
+from clientgo.api.batch import v1 as batchv1
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.context import Context
+from clientgo.testing.apiserver.simulator.pods import is_ready
+from clientgo.testing.apiserver.times import Times
+from clientgo.tools import record
+
+Json = dict[str, Any]
+
+
+class Jobs:
+    """Syncs one Job at a time; called by one worker thread."""
+
+    def __init__(self, client: kubernetes.Clientset, times: Times, recorder: record.EventRecorder) -> None:
+        self._client = client
+        self._times = times
+        self._recorder = recorder
+
+    def __repr__(self) -> str:
+        return "<Jobs>"
+
+    def sync(self, ctx: Context, namespace: str, name: str) -> None:
+        """Create the pods that are still missing, then write the status. Raises StatusError."""
+        jobs = self._client.batch_v1().jobs(namespace)
+        job = jobs.get(ctx, name)
+        if job.metadata.deletion_timestamp is not None or _is_finished(job):
+            return
+        pods = self._client.core_v1().pods(namespace)
+        mine = [pod for pod in pods.list(ctx, metav1.ListOptions()).items if metav1.is_controlled_by(pod, job)]
+        succeeded = sum(pod.status.phase == "Succeeded" for pod in mine)
+        active = [pod for pod in mine if pod.status.phase not in ("Succeeded", "Failed")]
+        if job.spec.suspend:
+            for pod in active:
+                pods.delete(ctx, pod.metadata.name, metav1.DeleteOptions())
+        else:
+            for _ in range(_missing(job, succeeded, len(active))):
+                active.append(pods.create(ctx, _pod_of(job)))
+                self._event(job, "SuccessfulCreate", f"Created pod: {active[-1].metadata.name}")
+        doc = job.to_dict()
+        status = self._status(job, active, succeeded)
+        if status != (doc.get("status") or {}):
+            jobs.update_status(ctx, batchv1.Job.from_dict({**doc, "status": status}))
+            if status.get("completionTime"):
+                self._event(job, "Completed", "Job completed")
+
+    def _event(self, job: batchv1.Job, reason: str, message: str) -> None:
+        self._recorder.event(job, corev1.EVENT_TYPE_NORMAL, reason, message)
+
+    def _status(self, job: batchv1.Job, active: list[corev1.Pod], succeeded: int) -> Json:
+        now = self._times.now_text()
+        before = job.to_dict().get("status") or {}
+        known = {condition["type"]: condition for condition in before.get("conditions") or ()}
+        counts = {"active": len(active), "ready": sum(map(is_ready, active)), "succeeded": succeeded}
+        status: Json = {name: count for name, count in counts.items() if count or name == "ready"}
+        status["uncountedTerminatedPods"] = {}
+        if job.spec.suspend or "Suspended" in known:
+            known["Suspended"] = _suspension(known.get("Suspended"), bool(job.spec.suspend), now)
+        if not job.spec.suspend:
+            status["startTime"] = before.get("startTime") or now
+        if _is_enough(job, succeeded) and not active:
+            status["completionTime"] = now
+            text = "Reached expected number of succeeded pods"
+            for kind in ("SuccessCriteriaMet", "Complete"):
+                known[kind] = _condition(kind, "True", "CompletionsReached", text, now)
+        if known:
+            status["conditions"] = list(known.values())
+        return status
+
+
+def _is_finished(job: batchv1.Job) -> bool:
+    return any(condition.type in ("Complete", "Failed") for condition in job.status.conditions)
+
+
+def _is_enough(job: batchv1.Job, succeeded: int) -> bool:
+    """Without a number of completions one success ends the Job."""
+    wanted = job.spec.completions
+    return succeeded >= (1 if wanted is None else wanted)
+
+
+def _missing(job: batchv1.Job, succeeded: int, active: int) -> int:
+    """How many pods to create now."""
+    parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
+    if job.spec.completions is None:
+        return 0 if succeeded else max(0, parallelism - active)
+    return max(0, min(parallelism, job.spec.completions - succeeded) - active)
+
+
+def _suspension(before: Json | None, suspended: bool, now: str) -> Json:
+    status, reason = ("True", "JobSuspended") if suspended else ("False", "JobResumed")
+    if before is not None and before["status"] == status:
+        return before
+    return _condition("Suspended", status, reason, "Job suspended" if suspended else "Job resumed", now)
+
+
+def _condition(kind: str, status: str, reason: str, message: str, now: str) -> Json:
+    times = {"lastProbeTime": now, "lastTransitionTime": now}
+    return {"type": kind, "status": status, **times, "reason": reason, "message": message}
+
+
+def _pod_of(job: batchv1.Job) -> corev1.Pod:
+    template = job.spec.template.to_dict()
+    metadata = dict(template.get("metadata") or {})
+    metadata["generateName"] = f"{job.metadata.name}-"
+    owner = metav1.new_controller_ref(job, batchv1.SCHEME_GROUP_VERSION.with_kind("Job"))
+    metadata["ownerReferences"] = [owner.to_dict()]
+    return corev1.Pod.from_dict({"metadata": metadata, "spec": template.get("spec") or {}})
