@@ -249,7 +249,9 @@ class Transport:
             finish()
             raise
         body = _ResponseBody(answer, exchange, request, finish)
-        return Response(status_code=answer.status_code, headers=answer.raw.headers, body=body)
+        return Response(
+            status_code=answer.status_code, reason=answer.reason or "", headers=answer.raw.headers, body=body
+        )
 
     def _send(self, prepared: requests.PreparedRequest, proxy: str | None, exchange: Exchange) -> requests.Response:
         request = exchange.request

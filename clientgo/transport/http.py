@@ -145,6 +145,8 @@ class Response:
     """Status, headers and unread body of an answer."""
 
     status_code: int
+    # What the server calls the status code.
+    reason: str = ""
     headers: Header = field(default_factory=Header)
     body: Body = field(default_factory=lambda: BytesBody(b""))
     # Set by the client: the request this answers.

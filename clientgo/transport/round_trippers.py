@@ -260,7 +260,7 @@ class _DebuggingRoundTripper(_Wrapper):
         status, headers = "", Header()
         try:
             response = self._rt.round_trip(request)
-            status, headers = str(response.status_code), response.headers
+            status, headers = f"{response.status_code} {response.reason}".rstrip(), response.headers
             return response
         finally:
             self._log_response(logger, levels, request, status, headers, self._clock.since(start))
