@@ -331,3 +331,75 @@ def test_what_needs_a_container_says_so(run: Run, web: str) -> None:
 def test_events_tell_of_scaling(run: Run, web: str) -> None:
     assert "ScalingReplicaSet" in run("get", "events")
     assert "Scaled up replica set web-" in run("events", "--for=deployment/web")
+
+
+def test_a_job_is_waited_for(run: Run) -> None:
+    run("create", "job", "work", "--image=example.com/work:1", "--", "true")
+    run("wait", "job/work", "--for=condition=complete", "--timeout=30s")
+    assert run("get", "job", "work", "--no-headers").split()[1:3] == ["Complete", "1/1"]
+    assert run("get", "pods", "-l", "job-name=work", "--no-headers").split()[1:3] == ["0/1", "Completed"]
+    run("delete", "job", "work")
+
+
+def test_a_budget_speaks_in_describe(run: Run, web: str) -> None:
+    run("create", "pdb", "guard", "--selector=app=web", "--min-available=1")
+    run("wait", "pdb/guard", "--for=jsonpath={.status.disruptionsAllowed}=1", "--timeout=30s")
+    assert "Desired:              1" in run("describe", "pdb", "guard")
+    run("delete", "pdb", "guard")
+
+
+def test_a_namespace_says_why_it_stays(run: Run) -> None:
+    run("create", "namespace", "stuck")
+    run("create", "configmap", "held", "-n", "stuck")
+    run("patch", "cm", "held", "-n", "stuck", "--type=merge", "-p", '{"metadata":{"finalizers":["example.com/hold"]}}')
+    run("delete", "namespace", "stuck", "--wait=false")
+    remaining = "--for=condition=NamespaceFinalizersRemaining"
+    run("wait", "namespace/stuck", remaining, "--timeout=30s")
+    assert "example.com/hold in 1 resource instances" in run("describe", "namespace", "stuck")
+    run("patch", "cm", "held", "-n", "stuck", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    run("wait", "namespace/stuck", "--for=delete", "--timeout=30s")
+
+
+def test_a_mistake_in_a_manifest_is_named(run: Run, web: str, tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(run("get", web, "-o", "yaml").replace("replicas:", "replics:", 1))
+    assert ".spec.replics: field not declared in schema" in run("apply", "--server-side", "-f", str(file), fails=True)
+    assert 'unknown field "spec.replics"' in run("apply", "-f", str(file), fails=True)
+    wrong = run("patch", web, "-p", '{"spec":{"replicas":"two"}}', fails=True)
+    assert "patch: Invalid value" in wrong
+    assert "unrecognized type: int32" in wrong
+
+
+def test_a_pod_gets_a_container_for_debugging(run: Run, web: str) -> None:
+    (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
+    run("debug", pod, "--image=busybox", "--container=debugger", "--profile=general")
+    assert run("get", pod, "-o", "jsonpath={.spec.ephemeralContainers[*].name}") == "debugger"
+
+
+def test_a_signing_request_is_approved(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "csr.yaml"
+    file.write_text(
+        "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: bob}\n"
+        "spec: {request: Zm9v, signerName: example.com/signer, usages: [client auth]}\n"
+    )
+    run("apply", "-f", str(file))
+    assert run("get", "csr", "bob", "--no-headers").split()[-3:] == ["kubernetes-admin", "<none>", "Pending"]
+    run("certificate", "approve", "bob")
+    assert run("get", "csr", "bob", "--no-headers").split()[-1] == "Approved"
+    run("delete", "csr", "bob")
+
+
+def test_what_is_not_done_here_is_said(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "crd.yaml"
+    file.write_text(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: rules.example.org}\n"
+        "spec:\n  group: example.org\n  scope: Cluster\n  names: {plural: rules, kind: Rule}\n"
+        "  versions:\n  - name: v1\n    served: true\n    storage: true\n    deprecated: true\n    schema:\n"
+        "      openAPIV3Schema:\n        type: object\n"
+        "        properties: {spec: {type: object, x-kubernetes-validations: [{rule: 'true'}]}}\n"
+    )
+    assert "are stored, but not evaluated" in run("apply", "-f", str(file))
+    run("wait", "crd/rules.example.org", "--for=condition=Established", "--timeout=30s")
+    assert "Warning: example.org/v1 Rule is deprecated" in run("get", "rules.example.org")
+    assert "v1 Endpoints is deprecated" in run("get", "endpoints")
+    run("delete", "crd", "rules.example.org")
