@@ -103,8 +103,21 @@ def _data_from_slice_or_file(data: bytes, path: str) -> bytes:
         return file.read()
 
 
+class _TLSSocket(ssl.SSLSocket):
+    """Closes itself where the ssl module forgets to: when the peer has reset the connection before the handshake."""
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except OSError:
+            if self.version() is None:
+                self.close()
+            raise
+
+
 def _build_context(tls: TLSConfig, material: _Material, *, has_ca: bool) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.sslsocket_class = _TLSSocket
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # As in Go: names stand in the subject alternative names only, and any certificate the user names is an anchor.
     context.hostname_checks_common_name = False

@@ -50,6 +50,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.features.testing import set_feature_during_test
+from clientgo.testing import apiserver
 from clientgo.testing.apiserver import Environment
 from clientgo.tools import cache
 from clientgo.utils.clock import REAL_CLOCK
@@ -81,7 +82,9 @@ FINAL = {*ANSWERS, *WATCH_ANSWERS} - {"429 retry", "503 retry"}
 
 @pytest.fixture(scope="module")
 def env() -> Iterator[Environment]:
-    with fast_time(SPEED), Environment() as environment:
+    with fast_time(SPEED), pytest.MonkeyPatch.context() as patch, Environment() as environment:
+        # Servers pack lists of more than 128 KiB; here some are packed and some are not.
+        patch.setattr(apiserver.http, "GZIP_THRESHOLD", 5000)
         yield environment
 
 

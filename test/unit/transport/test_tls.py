@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import ssl
+import struct
 import tempfile
 from pathlib import Path
 
@@ -288,3 +290,22 @@ def test_rotated_client_certificates_are_shown_by_new_connections(authority, ser
             shown.append(server.requests[-1].connection)
         client.client.close_idle_connections()
     assert shown == [1, 2]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts descriptors as Linux shows them")
+def test_no_socket_is_left_of_a_connection_reset_before_the_handshake(authority):
+    def dial(host: str, port: int) -> socket.socket:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            sock = socket.create_connection(listener.getsockname())
+            peer, _ = listener.accept()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+        return sock
+
+    config = rest.Config(host="https://h", group_version=GroupVersion("", "v1"), ca_data=authority.data, dial=dial)
+    client = rest.rest_client_for(config)
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(rest.URLError, match="reset by peer") as caught:
+        client.get().resource("pods").max_retries(0).do(CTX).raise_for_error()
+    # The exception keeps everything alive that nobody has closed.
+    assert len(os.listdir("/proc/self/fd")) == before, caught.value
