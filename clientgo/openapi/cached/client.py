@@ -23,7 +23,8 @@ class _Client:
             if self._paths is None and self._err is None:
                 self._read()
             if self._err is not None:
-                raise self._err
+                # Without the stacks of earlier callers, which would grow with each.
+                raise self._err.with_traceback(None)
             assert self._paths is not None
             return self._paths
 

@@ -22,7 +22,8 @@ class CachedGroupVersion:
                 self._documents[content_type] = self._read(content_type)
             document = self._documents[content_type]
         if isinstance(document, Exception):
-            raise document
+            # Without the stacks of earlier callers, which would grow with each.
+            raise document.with_traceback(None)
         return document
 
     def _read(self, content_type: str) -> bytes | Exception:

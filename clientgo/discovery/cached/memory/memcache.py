@@ -58,7 +58,8 @@ class _MemCacheClient(CachingDiscovery):
             if entry.err is not None and _is_transient_error(entry.err):
                 entry = self._entries[group_version] = self._read(group_version)
             if entry.err is not None:
-                raise entry.err
+                # Without the stacks of earlier callers, which would grow with each.
+                raise entry.err.with_traceback(None)
             assert entry.resources is not None
             return entry.resources
 

@@ -89,6 +89,20 @@ def test_what_failed_for_good_stays_so(handled):
             documents["/apis/apps/v1"] = APPS
 
 
+def test_a_remembered_error_keeps_nobodys_stack(handled):
+    documents = legacy([group("apps", "v1")], [PODS])
+    documents["/apis/apps/v1"] = documents["/openapi/v3"] = status(403, "Forbidden", "no")
+    with discovering(documents) as (client, _):
+        cached = new_mem_cache_client(client)
+        for question in (lambda: cached.server_resources_for_group_version("apps/v1"), cached.openapi_v3().paths):
+            depths = []
+            for _attempt in range(3):
+                with pytest.raises(errors.StatusError) as caught:
+                    question()
+                depths.append(len(caught.traceback))
+            assert depths[1] == depths[2]
+
+
 def test_an_empty_list_is_an_error_that_nobody_needs_to_hear_of(handled):
     with discovering(legacy([group("metrics", "v1")], [PODS, resources("metrics/v1")])) as (client, _):
         cached = new_mem_cache_client(client)
