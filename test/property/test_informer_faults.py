@@ -41,6 +41,7 @@ from faultyproxy import (
     WATCH_ANSWERS,
     Fault,
     FaultyProxy,
+    Seen,
     again_and_again,
     random_script,
 )
@@ -320,3 +321,16 @@ def test_a_server_that_always_fails_is_not_stormed(env, streaming):
             told.check_requests()
 
     in_parallel(endure, EACH)
+
+
+@pytest.mark.parametrize(
+    ("apart", "complaint"), [(0.05, "without a pause"), (0.9, "20 requests in 18.0 s, 15 are allowed")]
+)
+def test_a_storm_would_be_noticed(apart, complaint):
+    now = REAL_CLOCK.now()
+    proxy = FaultyProxy(("127.0.0.1", 1), [])
+    with proxy:
+        proxy.log = [Seen(now - (20 - n) * apart, "list", "500") for n in range(20)]
+        told = Story(proxy, None, Any, Replayed(), streaming=False, began=now - 20 * apart)  # type: ignore[arg-type]
+        with pytest.raises(AssertionError, match=complaint):
+            told.check_requests()
