@@ -170,6 +170,8 @@ class _Controller:
             self._run(ctx)
 
     def _run(self, ctx: context.Context) -> None:
+        # Cancelled at the end for a run that a KeyboardInterrupt ends before its context is done.
+        ctx, cancel = context.with_cancel(ctx)
         reflector = self._new_reflector(ctx)
         self._reflector = reflector
         # In a thread of its own, not in the one that cancels: that one may hold a lock which a handler waits for,
@@ -181,9 +183,12 @@ class _Controller:
         )
         closer.start()
         reflecting.start()
-        wait.until_with_context(ctx, self._process_loop, _PROCESS_LOOP_PERIOD)
-        reflecting.join()
-        closer.join()
+        try:
+            wait.until_with_context(ctx, self._process_loop, _PROCESS_LOOP_PERIOD)
+        finally:
+            cancel()
+            reflecting.join()
+            closer.join()
 
     def _close_queue_when_done(self, ctx: context.Context) -> None:
         ctx.done().wait()

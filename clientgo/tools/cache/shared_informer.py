@@ -515,7 +515,7 @@ class _SharedIndexInformer:
         processor_ctx, stop_processor = context.with_cancel_cause(context.without_cancel(ctx))
         threads = [
             self._new_thread("processor", self._processor.run, processor_ctx),
-            self._new_thread("synced", self._wait_for_sync, ctx, controller),
+            self._new_thread("synced", self._wait_for_sync, ctx, processor_ctx, controller),
         ]
         if (detector := self._cache_mutation_detector) is not None:
             threads.append(self._new_thread("mutation detector", detector.run, processor_ctx.done()))
@@ -534,8 +534,10 @@ class _SharedIndexInformer:
         name = f"informer {_type_string(self._object_type)} {what}"
         return threading.Thread(target=target, args=args, name=name, daemon=True)
 
-    def _wait_for_sync(self, ctx: context.Context, controller: Controller) -> None:
-        if channel.select([ctx.done(), controller.has_synced_checker().done()]).case == 0:
+    def _wait_for_sync(self, ctx: context.Context, running_ctx: context.Context, controller: Controller) -> None:
+        """`running_ctx` ends with the run, if a KeyboardInterrupt ends that before `ctx` is done."""
+        synced = controller.has_synced_checker().done()
+        if channel.select([ctx.done(), running_ctx.done(), synced]).case != 2:
             return
         # A DeltaFIFO says so when its last item is popped. Asking takes its lock, and so waits until that is processed.
         controller.has_synced()

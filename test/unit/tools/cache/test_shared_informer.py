@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from threadtools import eventually, in_thread
 
 from clientgo import context, features, klog
 from clientgo.api.core import v1 as corev1
@@ -20,6 +21,7 @@ from clientgo.channel import Signal
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache
+from clientgo.tools.cache import controller as controller_module
 from clientgo.tools.cache import mutation_detector
 from clientgo.tools.cache import shared_informer as shared_informer_module
 from clientgo.tools.cache import testing as framework
@@ -628,6 +630,32 @@ def test_the_queue_is_chosen_by_the_gate_or_for_one_informer(in_order: bool) -> 
             assert isinstance(controller._config.queue, cache.RealFIFO) is expected
             name = "RealFIFO *v1.Pod" if expected else "DeltaFIFO *v1.Pod"
             assert controller._config.queue.name() == name
+
+
+def test_a_run_that_ctrl_c_ends_before_the_first_list_ends_with_all_its_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a main thread that runs the informer itself: its stop channel will never be set."""
+
+    def list_until_stopped(ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+        ctx.done().wait()
+        raise context.Canceled
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(controller_module._Controller, "_process_loop", interrupted)
+    before = set(threading.enumerate())
+    source = cache.ListWatch(list_with_context_func=list_until_stopped)
+    informer = cache.new_shared_index_informer(source, corev1.Pod(), 0.0, {})
+
+    running = in_thread(lambda: informer.run(threading.Event()))
+
+    with pytest.raises(KeyboardInterrupt):
+        running.result(timeout=10.0)
+    assert not informer.has_synced()
+    assert informer.is_stopped()
+    eventually(lambda: set(threading.enumerate()) <= before)
 
 
 def test_a_slow_handler_with_a_backlog_is_logged(caplog: pytest.LogCaptureFixture) -> None:
