@@ -19,6 +19,7 @@ Json = dict[str, Any]
 _MAX_ATTEMPTS = 50
 
 Hook = Callable[[str, Resource, Stored, Stored | None], None]
+Grant = Callable[[Call, Json, Json | None], None]
 
 
 class Core:
@@ -32,6 +33,8 @@ class Core:
         self.documents = Documents(times)
         # Called after a commit, before the answer goes out: (event type, resource, new, old).
         self.after_commit: Hook | None = None
+        # Called before a write with (call, new object, old one); raises ApiError when the writer may not make it.
+        self.check_grant: Grant | None = None
         self._addresses = itertools.count(10)
         self._ports = itertools.count(30000)
 

@@ -81,21 +81,29 @@ class Authorizer:
         if not any(_is_subject(user, subject, namespace) for subject in subjects):
             return
         reference = binding["roleRef"]
+        rules = self.rules_of(reference, namespace)
+        if rules is None:
+            return
         kind, name = reference["kind"], reference["name"]
-        if kind == "ClusterRole":
+        what = "RoleBinding" if namespace else "ClusterRoleBinding"
+        where = f"{binding['metadata']['name']}/{namespace}" if namespace else binding["metadata"]["name"]
+        reason = f'RBAC: allowed by {what} "{where}" of {kind} "{name}" to {_subject_text(user, subjects, namespace)}'
+        for rule in rules:
+            yield rule, reason
+
+    def rules_of(self, reference: Json, namespace: str) -> list[Json] | None:
+        """The rules of the role that a binding refers to, None when there is no such role."""
+        name = reference.get("name", "")
+        if reference.get("kind") == "ClusterRole":
             role = self._store.get(f"{_GROUP}/clusterroles", name)
         else:
             role = self._store.get(f"{_GROUP}/roles", f"{namespace}/{name}")
         if role is None:
-            return
-        what = "RoleBinding" if namespace else "ClusterRoleBinding"
-        where = f"{binding['metadata']['name']}/{namespace}" if namespace else binding["metadata"]["name"]
-        reason = f'RBAC: allowed by {what} "{where}" of {kind} "{name}" to {_subject_text(user, subjects, namespace)}'
-        rules = role.obj.get("rules") or ()
+            return None
+        rules = list(role.obj.get("rules") or ())
         if role.obj.get("aggregationRule"):
-            rules = (*rules, *self._aggregated(role.obj))
-        for rule in rules:
-            yield rule, reason
+            rules += self._aggregated(role.obj)
+        return rules
 
     def _aggregated(self, role: Json) -> Iterator[Json]:
         selectors = role["aggregationRule"].get("clusterRoleSelectors") or ()

@@ -11,7 +11,7 @@ _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 class RequestInfo:
     """A resource request. `group_known` fields are as in the path; nothing here says that they exist."""
 
-    __slots__ = ("extra", "group", "name", "namespace", "resource", "subresource", "verb", "version")
+    __slots__ = ("extra", "group", "name", "namespace", "only_name", "resource", "subresource", "verb", "version")
 
     def __init__(self, group: str, version: str) -> None:
         self.group = group
@@ -21,6 +21,8 @@ class RequestInfo:
         self.resource = ""
         self.name = ""
         self.subresource = ""
+        # The one name that the field selector of a collection asks for.
+        self.only_name = ""
         # What follows a proxy subresource, or too many segments.
         self.extra: list[str] = []
 
@@ -38,7 +40,7 @@ class RequestInfo:
             resource=self.resource,
             subresource=self.subresource,
             namespace=namespace,
-            name=self.name,
+            name=self.name or self.only_name,
         )
 
 

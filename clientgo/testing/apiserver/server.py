@@ -6,6 +6,7 @@ with Server(tokens={"secret": admin_user()}) as server:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import secrets
@@ -15,10 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo import klog
+from clientgo.apimachinery import fields
 from clientgo.testing.apiserver import (
     crd,
     decoding,
     errors,
+    escalation,
     eviction,
     http,
     negotiation,
@@ -69,6 +72,7 @@ _VERSION: Json = {
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _STREAMS = ("log", "exec", "attach", "portforward", "proxy")
+_COLLECTION_VERBS = ("list", "watch", "deletecollection")
 _REVIEW_GROUPS = ("authorization.k8s.io", "authentication.k8s.io")
 
 
@@ -117,6 +121,7 @@ class Server:
         key = self._remember("signing-key", lambda: secrets.token_hex(32))
         self.authenticator = Authenticator(known, clock.now, key.encode())
         self.authorizer = Authorizer(self.store)
+        self.rest.check_grant = functools.partial(escalation.check, self.authorizer)
         self.controllers = Controllers(self, collect_garbage=collect_garbage)
         if journal is not None:
             journal.load_into(self.store)
@@ -310,8 +315,16 @@ class Server:
         if info is None:
             self.authorizer.check(user, Attributes(request.method.lower(), path=request.path))
             return self._non_resource(request)
-        self.authorizer.check(user, info.attributes())
+        self.authorizer.check(user, self._attributes(request, info))
         return self._resource(request, info, user)
+
+    @staticmethod
+    def _attributes(request: Request, info: RequestInfo) -> Attributes:
+        """What is asked for; a collection narrowed to one name counts as that name, so that resourceNames fit."""
+        if info.verb in _COLLECTION_VERBS and not info.name and (text := request.param("fieldSelector")):
+            with contextlib.suppress(ValueError):
+                info.only_name = fields.parse_selector(text).requires_exact_match("metadata.name")[0]
+        return info.attributes()
 
     def _resource(self, request: Request, info: RequestInfo, user: User) -> Response:
         resource = self.registry.find(info.group, info.version, info.resource)

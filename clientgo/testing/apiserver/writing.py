@@ -60,6 +60,7 @@ class Writer(Core):
         self._check_namespace(call, metadata)
         if call.namespace:
             self._namespace_accepts(call)
+        self._may_grant(call, obj, None)
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
             metadata.pop(name, None)
         metadata["uid"] = str(uuid.uuid4())
@@ -97,6 +98,10 @@ class Writer(Core):
             self.committed("ADDED", resource, stored, None)
             return stored
         raise errors.already_exists(resource.group, resource.plural, obj["metadata"]["name"])
+
+    def _may_grant(self, call: Call, obj: Json, old: Json | None) -> None:
+        if self.check_grant is not None:
+            self.check_grant(call, obj, old)
 
     def _dry(self, call: Call, obj: Json) -> Stored:
         key = self._key(call.resource, obj)
@@ -288,6 +293,7 @@ class Writer(Core):
         """Common end of PUT, PATCH, apply and scale. `obj` is owned and decoded; raises Changed when overtaken."""
         resource = call.resource
         metadata, old_meta = obj["metadata"], live["metadata"]
+        self._may_grant(call, obj, live)
         metadata["resourceVersion"] = old_meta["resourceVersion"]
         if not metadata.get("uid"):
             metadata["uid"] = old_meta["uid"]

@@ -1,0 +1,118 @@
+"""Nobody grants more than they hold, unless they may escalate or bind; a name in a field selector is the name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment
+
+Json = dict[str, Any]
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+ROLES = f"{RBAC}/namespaces/default/roles"
+BINDINGS = f"{RBAC}/namespaces/default/rolebindings"
+PODS: Json = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}
+MANAGE: Json = {
+    "apiGroups": ["rbac.authorization.k8s.io"],
+    "resources": ["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
+    "verbs": ["create", "update", "patch"],
+}
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        yield client
+        client.close()
+
+
+def let_bob(api: Api, *rules: Json) -> None:
+    """Give bob these rights in the whole cluster, and speak as him from now on."""
+    role = {"metadata": {"name": "bobs"}, "rules": list(rules)}
+    api("POST", f"{RBAC}/clusterroles", role, want=201)
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}
+    binding = {"metadata": {"name": "bobs"}, "roleRef": {"kind": "ClusterRole", "name": "bobs"}, "subjects": [subject]}
+    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
+    api.session.headers["Impersonate-User"] = "bob"
+
+
+def role(name: str, *rules: Json) -> Json:
+    return {"metadata": {"name": name}, "rules": list(rules)}
+
+
+def test_a_role_has_at_most_what_its_writer_has(api: Api) -> None:
+    let_bob(api, MANAGE, PODS)
+    api("POST", ROLES, role("fine", PODS), want=201)
+    more = {**PODS, "verbs": ["get", "delete", "watch"]}
+    refused = api("POST", ROLES, role("more", more), want=403)
+    assert refused["message"] == (
+        'roles.rbac.authorization.k8s.io "more" is forbidden: user "bob" (groups=["system:authenticated"]) is '
+        "attempting to grant RBAC permissions not currently held:\n"
+        '{APIGroups:[""], Resources:["pods"], Verbs:["delete" "watch"]}'
+    )
+    api("PUT", f"{ROLES}/fine", role("fine", more), want=403)
+    api("PATCH", f"{ROLES}/fine", {"metadata": {"labels": {"a": "b"}}}, media="application/merge-patch+json", want=200)
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "code"),
+    [
+        ({"resources": ["*"]}, {"resources": ["pods/log"]}, 201),
+        ({"resources": ["*/log"]}, {"resources": ["pods/log"]}, 201),
+        ({"resourceNames": ["a", "b"]}, {"resourceNames": ["a"]}, 201),
+        ({"resourceNames": ["a"]}, {}, 403),
+        ({"apiGroups": ["apps"]}, {}, 403),
+    ],
+)
+def test_what_covers_what(api: Api, held: Json, wanted: Json, code: int) -> None:
+    let_bob(api, MANAGE, {**PODS, **held})
+    api("POST", ROLES, role("r", {**PODS, **wanted}), want=code)
+
+
+def test_who_may_escalate_or_bind_is_not_asked(api: Api) -> None:
+    more = {**MANAGE, "verbs": ["create", "escalate", "bind"]}
+    let_bob(api, more)
+    api("POST", ROLES, role("r", PODS), want=201)
+    reference = {"kind": "ClusterRole", "name": "cluster-admin"}
+    api("POST", BINDINGS, {"metadata": {"name": "b"}, "roleRef": reference}, want=201)
+
+
+def test_a_binding_grants_at_most_what_its_writer_has(api: Api) -> None:
+    api("POST", ROLES, role("fine", PODS), want=201)
+    let_bob(api, MANAGE, PODS)
+    fine = {"kind": "Role", "name": "fine"}
+    api("POST", BINDINGS, {"metadata": {"name": "fine"}, "roleRef": fine}, want=201)
+    refused = api(
+        "POST",
+        BINDINGS,
+        {"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "cluster-admin"}},
+        want=403,
+    )
+    assert '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}' in refused["message"]
+    missing = api("POST", BINDINGS, {"metadata": {"name": "c"}, "roleRef": {"kind": "Role", "name": "none"}}, want=404)
+    assert missing["message"] == 'roles.rbac.authorization.k8s.io "none" not found'
+
+
+def test_aggregation_needs_everything(api: Api) -> None:
+    let_bob(api, MANAGE, PODS)
+    rule = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
+    body = {"metadata": {"name": "all"}, "aggregationRule": rule, "rules": []}
+    refused = api("POST", f"{RBAC}/clusterroles", body, want=403)
+    assert "must have cluster-admin privileges to use the aggregationRule" in refused["message"]
+
+
+def test_one_object_may_be_listed_by_name(api: Api) -> None:
+    let_bob(
+        api, {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"], "resourceNames": ["mine"]}
+    )
+    path = "/api/v1/namespaces/default/configmaps"
+    api("GET", f"{path}?fieldSelector=metadata.name%3Dmine", want=200)
+    refused = api("GET", f"{path}?fieldSelector=metadata.name%3Dtheirs", want=403)
+    assert refused["message"].startswith(
+        'configmaps "theirs" is forbidden: User "bob" cannot list resource "configmaps"'
+    )
+    api("GET", path, want=403)
