@@ -40,12 +40,16 @@ class PromptingAuthLoader:
         """Ask for a user name and a password (Go: Prompt). Raises EOFError, and ValueError without a terminal."""
         sys.stdout.write("Please enter Username: ")
         sys.stdout.flush()
-        line = self._reader.readline()
-        if not line:
-            raise EOFError("unexpected newline")
+        user = self._next_word()
         if not sys.stdin.isatty():
             raise ValueError("error reading input for Password")
-        return auth.Info(user=line.strip(), password=getpass.getpass("Please enter Password: "))
+        return auth.Info(user=user, password=getpass.getpass("Please enter Password: "))
+
+    def _next_word(self) -> str:
+        for line in iter(self._reader.readline, ""):
+            if words := line.split():
+                return words[0]
+        raise EOFError("EOF")
 
 
 def new_prompting_auth_loader(reader: TextIO) -> PromptingAuthLoader:
