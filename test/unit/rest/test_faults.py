@@ -43,16 +43,18 @@ def event(number: int) -> bytes:
 
 
 def answer(request: Received) -> Answer:
-    """Pods, or two of them and then a third, which is on its way for ever."""
+    """Pods, or two of them and then half a third, which is on its way for ever unless they shall be "whole"."""
     if "watch" in request.target:
-        return Answer(chunks=events())
+        return Answer(chunks=events("whole" not in request.target))
     if "chunked" in request.target:
         return Answer(chunks=[PODS[:1000], PODS[1000:]])
     return Answer(body=PODS)
 
 
-def events() -> Iterator[bytes]:
-    yield from (event(1), event(2), event(3)[:60])
+def events(and_a_half: bool) -> Iterator[bytes]:
+    yield from (event(1), event(2))
+    if and_a_half:
+        yield event(3)[:60]
     over.wait()
 
 
@@ -134,7 +136,7 @@ FAILURES = {
 
 
 def test_every_fault_is_here():
-    assert set(FAILURES) == set(KINDS) - {"delay"} - set(WATCH_ANSWERS)
+    assert set(FAILURES) == set(KINDS) - {"delay", "late 410"} - set(WATCH_ANSWERS)
 
 
 @pytest.mark.parametrize("kind", FAILURES)
@@ -250,6 +252,16 @@ def test_a_watch_that_breaks_ends_with_what_was_whole(server, kind):
     failures = [found.object.message for found in received if found.type == "ERROR"]
     assert len(failures) == bool(error)
     assert all(error in message for message in failures)
+
+
+def test_a_watch_whose_history_is_forgotten_ends_with_an_error_event(server):
+    with Behind(server, Fault("late 410")) as behind:
+        watcher = behind.request().param("watch", "true").param("whole", "1").watch(CTX, corev1.Pod)
+        *received, last = watcher.result_chan()
+        watcher.stop()
+    assert [found.object.metadata.name for found in received] in (["pod-1"], ["pod-1", "pod-2"])
+    assert last.type == "ERROR"
+    assert errors.is_resource_expired(errors.from_object(last.object))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ANSWERS if kind not in ("html", "nothing")])
