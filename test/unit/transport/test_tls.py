@@ -309,3 +309,19 @@ def test_no_socket_is_left_of_a_connection_reset_before_the_handshake(authority)
         client.get().resource("pods").max_retries(0).do(CTX).raise_for_error()
     # The exception keeps everything alive that nobody has closed.
     assert len(os.listdir("/proc/self/fd")) == before, caught.value
+
+
+def test_an_authority_that_arrives_later_is_used(authority, tmp_path, caplog):
+    """Go: TestEmptyCAFileRotationLifecycle. Until then nobody is trusted, and that is no problem to log."""
+    ca_file = tmp_path / "ca.crt"
+    ca_file.write_bytes(b"")
+    clock = FakeClock(0.0)
+    source = _ContextSource(transport.Config(tls=transport.TLSConfig(ca_file=str(ca_file))), clock)
+    first = source.context()
+    assert first.get_ca_certs() == []
+    clock.step(1.5)
+    assert source.context() is first
+    ca_file.write_bytes(authority.data)
+    clock.step(1.5)
+    assert len(source.context().get_ca_certs()) == 1
+    assert not caplog.records
