@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
-from clientgo.testing.apiserver import structural
+from clientgo.testing.apiserver import structural, structural_schema
 from clientgo.testing.apiserver.errors import (
     FieldError,
     field_duplicate,
@@ -46,6 +46,8 @@ def validate(obj: Json, old: Json | None) -> list[FieldError]:
             if not spec.get("scope")
             else field_not_supported("spec.scope", spec["scope"], ["Cluster", "Namespaced"])
         )
+    if spec.get("preserveUnknownFields"):
+        found.append(field_invalid("spec.preserveUnknownFields", True, "must be false"))
     found += _validate_names(names)
     found += _validate_versions(spec)
     found += _validate_approval(obj, group)
@@ -98,7 +100,8 @@ def _validate_versions(spec: Json) -> list[FieldError]:
         if schema is None:
             found.append(field_required(f"{where}.schema.openAPIV3Schema", "schemas are required"))
         else:
-            found += structural.check_schema(schema, f"{where}.schema.openAPIV3Schema")
+            found += structural_schema.check_schema(schema, f"{where}.schema.openAPIV3Schema")
+        found += _validate_scale((version.get("subresources") or {}).get("scale"), f"{where}.subresources.scale")
         for j, column in enumerate(version.get("additionalPrinterColumns") or ()):
             at = f"{where}.additionalPrinterColumns[{j}]"
             if not column.get("name"):
@@ -107,6 +110,26 @@ def _validate_versions(spec: Json) -> list[FieldError]:
                 found.append(field_not_supported(f"{at}.type", column.get("type", ""), _COLUMN_TYPES))
             if not column.get("jsonPath"):
                 found.append(field_required(f"{at}.JSONPath"))
+    return found
+
+
+_SCALE_PATHS = (
+    ("specReplicasPath", (".spec.",), "should be a json path under .spec"),
+    ("statusReplicasPath", (".status.",), "should be a json path under .status"),
+    ("labelSelectorPath", (".spec.", ".status."), "should be a json path under either .spec or .status"),
+)
+
+
+def _validate_scale(scale: Json | None, where: str) -> list[FieldError]:
+    if scale is None:
+        return []
+    found = []
+    for name, heads, text in _SCALE_PATHS:
+        path = scale.get(name) or ""
+        if path and not path.startswith(heads):
+            found.append(field_invalid(f"{where}.{name}", path, text))
+        elif not path and name != "labelSelectorPath":
+            found.append(field_required(f"{where}.{name}"))
     return found
 
 

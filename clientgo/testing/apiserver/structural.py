@@ -16,7 +16,6 @@ from typing import Any
 from clientgo.testing.apiserver.errors import (
     FieldError,
     field_duplicate,
-    field_forbidden,
     field_invalid,
     field_not_supported,
     field_required,
@@ -157,6 +156,9 @@ def _validate(value: Any, schema: Json, path: str, errors: list[FieldError]) -> 
     elif schema.get("type") and not _fits(kind, schema["type"]):
         errors.append(_wrong_type(path, kind, schema["type"]))
         return
+    if schema.get(_EMBEDDED) and kind == "object":
+        missing = (name for name in ("apiVersion", "kind") if not value.get(name))
+        errors += [field_required(_join(path, name), "must not be empty") for name in missing]
     _validate_enum(value, schema, path, errors)
     if kind == "object":
         _validate_object(value, schema, path, errors)
@@ -358,77 +360,3 @@ _FORMATS: dict[str, Any] = {
     "hostname": lambda value: bool(re.match(r"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9-]+)*\.?$", value)),
     "mac": lambda value: bool(re.match(r"(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$", value)),
 }
-
-
-# ---- the schema itself
-
-
-def check_schema(schema: Any, path: str) -> list[FieldError]:
-    """What makes a schema not structural."""
-    errors: list[FieldError] = []
-    if not isinstance(schema, dict):
-        return errors
-    if schema.get("type") != "object":
-        wanted = "must be object at the root"
-        if not schema.get("type"):
-            errors.append(field_required(f"{path}.type", "must not be empty at the root"))
-        else:
-            errors.append(field_invalid(f"{path}.type", schema["type"], wanted))
-    _check_node(schema, path, errors, root=True)
-    return errors
-
-
-_TYPES = ("array", "boolean", "integer", "number", "object", "string")
-
-
-def _check_node(schema: Json, path: str, errors: list[FieldError], *, root: bool = False) -> None:
-    kind = schema.get("type", "")
-    if kind and kind not in _TYPES:
-        errors.append(field_not_supported(f"{path}.type", kind, list(_TYPES)))
-    if not kind and not root and not schema.get(_INT_OR_STRING) and not schema.get(_PRESERVE):
-        errors.append(field_required(f"{path}.type", "must not be empty for specified object fields"))
-    if schema.get("$ref"):
-        errors.append(field_forbidden(f"{path}.$ref", "$ref is not supported"))
-    if schema.get("uniqueItems"):
-        errors.append(
-            field_forbidden(
-                f"{path}.uniqueItems",
-                "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
-            )
-        )
-    if schema.get("properties") and schema.get("additionalProperties"):
-        errors.append(
-            field_forbidden(f"{path}.additionalProperties", "additionalProperties and properties are mutual exclusive")
-        )
-    if kind == "array" and not schema.get("items"):
-        errors.append(field_required(f"{path}.items", "must be specified"))
-    _check_list_type(schema, path, errors)
-    if "default" in schema:
-        found = validate({"value": schema["default"]}, {"type": "object", "properties": {"value": schema}})
-        for error in found[:1]:
-            errors.append(field_invalid(f"{path}.default", schema["default"], error.body.partition(": ")[2]))
-    for name, inner in (schema.get("properties") or {}).items():
-        if not (root and name in _ROOT_FIELDS):
-            _check_node(inner, f"{path}.properties[{name}]", errors)
-    if isinstance(schema.get("items"), dict):
-        _check_node(schema["items"], f"{path}.items", errors)
-    if isinstance(schema.get("additionalProperties"), dict):
-        _check_node(schema["additionalProperties"], f"{path}.additionalProperties", errors)
-
-
-def _check_list_type(schema: Json, path: str, errors: list[FieldError]) -> None:
-    kind = schema.get("x-kubernetes-list-type")
-    if kind is None:
-        return
-    if schema.get("type") != "array":
-        errors.append(
-            field_invalid(
-                f"{path}.type", schema.get("type", ""), "must be array if x-kubernetes-list-type is specified"
-            )
-        )
-    if kind not in ("atomic", "set", "map"):
-        errors.append(field_not_supported(f"{path}.x-kubernetes-list-type", kind, ["atomic", "map", "set"]))
-    if kind == "map" and not schema.get("x-kubernetes-list-map-keys"):
-        errors.append(
-            field_required(f"{path}.x-kubernetes-list-map-keys", "must not be empty if x-kubernetes-list-type is map")
-        )

@@ -153,3 +153,27 @@ def test_a_crd_says_that_it_goes_and_takes_nothing_new(api: Api) -> None:
     free = [{"op": "remove", "path": "/metadata/finalizers"}]
     api("PATCH", f"{foos}/held", free, media="application/json-patch+json", want=200)
     eventually(lambda: api.request("GET", f"{DEFINITIONS}/foos.example.com").status_code == 404)
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ({"preserveUnknownFields": True}, "spec.preserveUnknownFields: Invalid value: true: must be false"),
+        (
+            {"scale": {"specReplicasPath": ".x.replicas", "statusReplicasPath": ".status.replicas"}},
+            'spec.versions[0].subresources.scale.specReplicasPath: Invalid value: ".x.replicas": '
+            "should be a json path under .spec",
+        ),
+        (
+            {"scale": {"specReplicasPath": ".spec.replicas"}},
+            "spec.versions[0].subresources.scale.statusReplicasPath: Required value",
+        ),
+    ],
+)
+def test_definitions_that_are_refused(api: Api, change: Json, wanted: str) -> None:
+    scale = change.pop("scale", None)
+    more = {} if scale is None else {"subresources": {"scale": scale}}
+    body = crd(version("v1", A, storage=True, **more))
+    body["spec"].update(change)
+    (cause,) = api("POST", DEFINITIONS, body, want=422)["details"]["causes"]
+    assert f"{cause['field']}: {cause['message']}" == wanted

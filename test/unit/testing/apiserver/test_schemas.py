@@ -15,6 +15,7 @@ from clientgo.testing.apiserver import (
     rbac,
     selectors,
     structural,
+    structural_schema,
     table,
 )
 from clientgo.testing.apiserver.errors import ApiError
@@ -126,7 +127,7 @@ def test_validation(schema: Json, value: Any, message: str) -> None:
     ],
 )  # fmt: skip
 def test_schemas_that_are_not_structural(schema: Json, field: str) -> None:
-    assert field in [error.field for error in structural.check_schema(schema, "s")]
+    assert field in [error.field for error in structural_schema.check_schema(schema, "s")]
 
 
 # ---- tables
@@ -342,3 +343,45 @@ def test_a_continue_token_of_somebody_elses(token: str, why: str) -> None:
 def test_whole_floats_print_as_go_prints_them() -> None:
     read = jsonio.loads(b'{"c":1.0,"b":12345678901234567890,"a":[1e30,2.5]}')
     assert jsonio.dumps(jsonio.sort_keys(read)) == b'{"a":[1e+30,2.5],"b":12345678901234567000,"c":1}'
+
+
+# ---- what is no structural schema
+
+TEXT: Json = {"type": "string"}
+LISTED: Json = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "wanted"),
+    [
+        ("metadata", {"type": "object", "properties": {"name": {"type": "string", "maxLength": 3}}}, None),
+        ("metadata", {"type": "object", "properties": {"labels": {"type": "object"}}},
+         ": Forbidden: must not specify anything other than name and generateName, "
+         "but metadata is implicitly specified"),
+        ("a", {**LISTED, "items": {"type": "object", "properties": {"k": {"type": "string"}}}},
+         ".items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, "
+         "so it must have a default or be a required property"),
+        ("a", {**LISTED, "items": {"type": "object", "properties": {"k": {"type": "string", "default": ""}}}}, None),
+        ("a", {**LISTED, "items": {"type": "object", "required": ["k"], "properties": {"k": TEXT}}}, None),
+        ("a", {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "object"}},
+         ".items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with "
+         "x-kubernetes-list-type=set"),
+        ("a", {"type": "integer", "anyOf": [{"minimum": 1}, {"type": "integer"}]},
+         ".anyOf[1].type: Forbidden: must be empty to be structural"),
+        ("a", {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}, None),
+        ("a", {"type": "object", "not": {"properties": {"x": {"default": 1}}}},
+         ".not.properties[x].default: Forbidden: must be undefined to be structural"),
+        ("a", {"type": "object", "x-kubernetes-embedded-resource": True},
+         ".properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without "
+         "x-kubernetes-preserve-unknown-fields"),
+    ],
+)  # fmt: skip
+def test_what_makes_a_schema_not_structural(name: str, schema: Json, wanted: str | None) -> None:
+    found = structural_schema.check_schema({"type": "object", "properties": {name: schema}}, "s")
+    assert [str(error) for error in found] == ([] if wanted is None else [f"s.properties[{name}]{wanted}"])
+
+
+def test_an_embedded_resource_has_a_kind() -> None:
+    schema = spec(e={"type": "object", "x-kubernetes-embedded-resource": True})
+    found = [str(error) for error in structural.validate({"spec": {"e": {"kind": "K"}}}, schema)]
+    assert found == ["spec.e.apiVersion: Required value: must not be empty"]
