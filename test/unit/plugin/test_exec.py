@@ -140,6 +140,24 @@ def test_wrong_answers(plugin, status, more, message):
         plugin.authenticator().get_creds()
 
 
+def test_an_answer_in_yaml(plugin):
+    """As in Go, whose decoder knows both."""
+    answer = f"""\
+kind: ExecCredential
+apiVersion: {V1}
+status:
+  token: 1e5
+  expirationTimestamp: 1970-01-01T00:01:00Z
+"""
+    (plugin.folder / "answer").write_text(answer)
+    clock = FakeClock(0.0)
+    authenticator = plugin.authenticator(clock)
+    assert authenticator.get_creds().token == "1e5"
+    clock.step(61)
+    authenticator.get_creds()
+    assert len(plugin.runs()) == 2
+
+
 def test_no_token_in_an_error_about_the_answer(plugin):
     (plugin.folder / "answer").write_text('{"status": {"token": "very-secret"')
     with pytest.raises(ValueError, match="decoding stdout") as caught:

@@ -273,6 +273,8 @@ def test_no_credential_in_an_error_about_a_kubeconfig(tmp_path, mutate):
     with pytest.raises(Exception, match=r".") as caught:
         clientcmd.build_config_from_flags("", str(path))
     assert_clean(everything_about(caught.value))
+    for each in caught.value.errors():
+        assert_clean(everything_about(each))
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,12 @@ Differs: the two versions have the same JSON, so there is one set of classes tha
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
+
+import yaml
 
 from clientgo.apimachinery.runtime import timestamps
 
@@ -83,12 +86,10 @@ class ExecCredential:
 
 
 def decode(data: bytes, api_version: str) -> ExecCredential:
-    """Read what a plugin printed, which must be of `api_version`. Raises ValueError; never with the text in it."""
-    try:
-        document = json.loads(data)
-    except ValueError as err:
-        raise ValueError(f"couldn't get version/kind; json parse error: {type(err).__name__}") from None
+    """Read what a plugin printed, JSON or YAML of `api_version`. Raises ValueError; never with the text in it."""
+    document = _parse(data)
     if not isinstance(document, dict):
+        # Raised out here: the parsers' own errors hold the text, and would be this one's context.
         raise ValueError("couldn't get version/kind; json parse error: not a JSON object")
     found, kind = document.get("apiVersion"), document.get("kind")
     if kind != KIND or not isinstance(found, str) or not found.startswith(f"{GROUP_NAME}/"):
@@ -97,6 +98,16 @@ def decode(data: bytes, api_version: str) -> ExecCredential:
         raise ValueError(f"exec plugin is configured to use API version {api_version}, plugin returned version {found}")
     status = document.get("status")
     return ExecCredential(status=_decode_status(status) if isinstance(status, dict) else None)
+
+
+def _parse(data: bytes) -> Any:
+    """The document, None for what is neither JSON nor YAML."""
+    with contextlib.suppress(ValueError):
+        return json.loads(data)
+    with contextlib.suppress(ValueError, yaml.YAMLError):
+        # Every value that is asked for is a text, also one that YAML would take for a time or a number.
+        return yaml.load(data, Loader=yaml.BaseLoader)
+    return None
 
 
 def _decode_status(status: dict[str, Any]) -> ExecCredentialStatus:

@@ -61,10 +61,14 @@ class _Codec:
 
     def decode(self, data: bytes) -> Config:
         """The config in a file's first document. Raises ValueError; never with a value of the file in it."""
+        problem = ""
         try:
             document = next(yaml.load_all(data, Loader=_Loader), None)  # a SafeLoader
         except (yaml.YAMLError, UnicodeDecodeError) as err:
-            raise ValueError(_yaml_problem(err)) from None
+            problem = _yaml_problem(err)
+        if problem:
+            # Raised out here: the parser's own error holds a piece of the file, and would be this one's context.
+            raise ValueError(problem)
         if document is None:
             document = {}
         if not isinstance(document, dict):
