@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -285,26 +285,20 @@ def tell(told: Story, script: list[Fault], dice: random.Random) -> None:
         raise AssertionError(f"{err}\n{script}\n{told.proxy.log}") from err
 
 
-@pytest.mark.parametrize("in_order", [True, False], ids=["RealFIFO", "DeltaFIFO"])
-def test_an_informer_survives_random_faults(env, streaming, in_order):
-    def survive(seed: int) -> None:
+# How the informers differ, besides whether they stream or list.
+INFORMERS: dict[str, dict[str, bool]] = {"realfifo": {}, "deltafifo": {"in_order": False}, "tls": {"tls": True}}
+
+
+def test_an_informer_survives_random_faults(env, streaming):
+    def survive(case: tuple[str, int]) -> None:
+        informer, seed = case
         dice = random.Random(seed)
-        script = random_script(dice)
-        name = f"seed-{seed}-{streaming}-{in_order}".lower()
-        with story(env, name, script, streaming, in_order=in_order) as told:
+        script = random_script(dice, OPAQUE_KINDS if informer == "tls" else KINDS)
+        name = f"{informer}-{seed}-{streaming}".lower()
+        with story(env, name, script, streaming, **INFORMERS[informer]) as told:
             tell(told, script, dice)
 
-    in_parallel(survive, range(FIRST_SEED, FIRST_SEED + SCRIPTS))
-
-
-def test_an_informer_survives_random_faults_of_encrypted_connections(env, streaming):
-    def survive(seed: int) -> None:
-        dice = random.Random(seed)
-        script = random_script(dice, OPAQUE_KINDS)
-        with story(env, f"tls-{seed}-{streaming}".lower(), script, streaming, tls=True) as told:
-            tell(told, script, dice)
-
-    in_parallel(survive, range(FIRST_SEED, FIRST_SEED + SCRIPTS))
+    in_parallel(survive, product(INFORMERS, range(FIRST_SEED, FIRST_SEED + SCRIPTS)))
 
 
 # Every fault at once, and in the midst of an answer; every answer also to the second request on a connection.
