@@ -6,7 +6,7 @@ to begin; the seed of a failing one is in the message.
 
 How much is too much? All that a reflector does between two pauses of its own is to open a stream, up to three if the
 server calls each too old or ends each too early, to list, to list once more if its version is too old, and to watch:
-`MEANWHILE`. The pauses last at least 0.8 s, and each at least twice as long as the one before, up to 30 s. What else
+`MEANWHILE`. The pauses last at least 4/3 s, and each at least twice as long as the one before, up to 50 s. What else
 leads to a request is
 
   * a watch that ended after it had brought something: the next one follows at once;
@@ -14,7 +14,7 @@ leads to a request is
   * a request that broke, or whose answer said when to come again: it is repeated after a second or more;
   * a request over a kept connection that was closed meanwhile: it goes over a new one at once.
 
-So between two pauses of 0.8 s there are no more requests than MEANWHILE, the first and the last kind of these not
+So between two pauses of a second or more there are no more requests than MEANWHILE, the first and the last kind of these not
 counted, and in a time no more than the pauses allow that fit into it, and one a second, and those.
 """
 
@@ -74,7 +74,7 @@ SILENCE = 0.5
 MEANWHILE = {True: 8, False: 3}
 # Seconds: the reflector's first pause and the longest, after how long the first may follow again, and between the
 # attempts of one request.
-FIRST_PAUSE, LONGEST_PAUSE, RESET, REPEAT = 0.8, 30.0, 120.0, 1.0
+FIRST_PAUSE, LONGEST_PAUSE, RESET, REPEAT = 4 / 3, 50.0, 120.0, 1.0
 # By how much a pause may seem shorter, as a condition may wake a little early.
 SLACK = 0.98
 # Answers after which the same request makes no sense, so that only the reflector may come again.
@@ -202,7 +202,7 @@ def check_requests(log: list[Seen], seconds: float, streaming: bool) -> None:
     total = run = 1
     for before, request in pairwise(log):
         waited = request.at - before.at
-        if waited >= FIRST_PAUSE * SLACK:
+        if waited >= min(FIRST_PAUSE, REPEAT) * SLACK:
             run = 0
         is_free = before.reused or (before.brought_events and before.what == "watch")
         run += not is_free

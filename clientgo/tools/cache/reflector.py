@@ -8,6 +8,7 @@ Differs from Go:
   * a reflector tells when it last heard from its server (`last_heard`), for health checks;
   * the resync thread runs only if there is a resync period;
   * a stop also cuts short the pause before a streaming list is tried again;
+  * pauses are as long as Go's, but not as short: a failing server gets two attempts in four seconds, never three;
   * a server that refuses stream after stream as too old, or ends each stream or watch within a second, is not asked
     again and again without a pause: after two or three in a row there is one, and a list in place of the stream;
   * a store with a `bookmark` method is told of bookmarks; in Go a plain Store's has the wrong signature for that.
@@ -72,13 +73,14 @@ _DEFAULT_EXPECTED_TYPE_NAME = "<unspecified>"
 _DEFAULT_MIN_WATCH_TIMEOUT = 5 * 60.0
 _DEFAULT_MAX_WATCH_TIMEOUT = 2 * _DEFAULT_MIN_WATCH_TIMEOUT
 
-# While a server is down a reflector asks it every 30 to 60 s; after two minutes without a pause it counts as well
-# again.
-_DEFAULT_BACKOFF_INIT = 0.8
-_DEFAULT_BACKOFF_MAX = 30.0
+# While a server is down a reflector asks it every 50 to 60 s; after two minutes without a pause it counts as well
+# again. Go's pauses begin at 0.8 s and end at 30 s, each up to twice as long by chance; these keep to the longer of
+# them, so that no third attempt ever falls into the first four seconds.
+_DEFAULT_BACKOFF_INIT = 4 / 3
+_DEFAULT_BACKOFF_MAX = 50.0
 _DEFAULT_BACKOFF_RESET = 2 * 60.0
 _DEFAULT_BACKOFF_FACTOR = 2.0
-_DEFAULT_BACKOFF_JITTER = 1.0
+_DEFAULT_BACKOFF_JITTER = 0.2
 
 # After so many streams, or watches, in a row that came to nothing there is a pause before the next request. Go has no
 # limit; with smaller ones than these a server that recovers would be asked later than Go asks it.

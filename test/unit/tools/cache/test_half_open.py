@@ -42,7 +42,7 @@ ANSWER_LIMIT = 150.0
 WATCH_LIMITS = (330.0, 630.0)
 BOOKMARK_LIMIT = 150.0
 # The first pause of a reflector's backoff.
-PAUSE = (0.8, 1.6)
+PAUSE = (4 / 3, 1.6)
 
 
 @pytest.fixture(autouse=True)
