@@ -14,8 +14,8 @@ leads to a request is
   * a request that broke, or whose answer said when to come again: it is repeated after a second or more;
   * a request over a kept connection that was closed meanwhile: it goes over a new one at once.
 
-So between two pauses of a second or more there are no more requests than MEANWHILE, the first and the last kind of these not
-counted, and in a time no more than the pauses allow that fit into it, and one a second, and those.
+So between two pauses of a second or more there are no more requests than MEANWHILE, the first and the last kind of
+these not counted, and in a time no more than the pauses allow that fit into it, and one a second, and those.
 """
 
 from __future__ import annotations
