@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
@@ -43,9 +44,16 @@ class QueueMachine(RuleBasedStateMachine):
 
     @classmethod
     def of(cls, new_queue: NewQueue) -> type[QueueMachine]:
-        """The machine that tests what `new_queue` makes."""
+        """The machine that tests what `new_queue` makes.
+
+        A failure is not explained by Hypothesis: the script says it, and the explanation takes ten times as long as
+        finding and shrinking it.
+        """
         name = f"{cls.__name__}_{getattr(new_queue, '__name__', 'queue')}"
-        return type(name, (cls,), {"new_queue": staticmethod(new_queue)})
+        machine: Any = type(name, (cls,), {"new_queue": staticmethod(new_queue)})
+        phases = [phase for phase in settings().phases if phase is not Phase.explain]
+        machine.TestCase.settings = settings(machine.TestCase.settings, phases=phases)
+        return cast("type[QueueMachine]", machine)
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from clientgo.testing import synctest
@@ -54,6 +54,15 @@ TestRateLimitingQueue = RateLimitingQueueMachine.of(rate_limiting_queue).TestCas
 TestPriorityQueue = PriorityQueueMachine.of(priority_queue).TestCase
 # A queue with more operations is still a plain queue.
 TestPriorityQueueAsPlainQueue = QueueMachine.of(priority_queue).TestCase
+
+
+def test_a_failure_is_not_explained_a_second_time() -> None:
+    """It took a minute, after a script of four lines that says it all."""
+    phases = TestPlainQueue.settings.phases
+
+    assert Phase.explain not in phases
+    assert {Phase.generate, Phase.shrink} <= set(phases)
+
 
 # None: when all the work is done.
 DRAIN_AFTER = st.none() | st.integers(0, 15)
