@@ -44,7 +44,11 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     add("tls-cert-file", default="", metavar="FILE", help="Certificate for https (PEM); self-signed without it.")
     add("tls-private-key-file", default="", metavar="FILE", help="The key of the certificate (PEM).")
     add("disable-garbage-collector", action="store_true", help="Leave objects whose owners are gone.")
-    add("simulate-workloads", action="store_true", help="Make ReplicaSets and Pods for Deployments, and let them run.")
+    add(
+        "simulate-workloads",
+        action="store_true",
+        help="Let Deployments, ReplicaSets, Jobs, Pods and disruption budgets live.",
+    )
     add(
         "simulate-delay", type=float, default=1.0, metavar="SECONDS", help="How long a simulated pod takes to be ready."
     )

@@ -78,24 +78,26 @@ class Simulator:
         self._client.close()
 
     def _make_controllers(self) -> None:
-        client, loops = self._client, self._loops
-        sets, pods = self._factory.apps().v1().replica_sets(), self._factory.core().v1().pods()
+        """One loop for each kind, fed by what changes."""
+        client, times, loops = self._client, self._times, self._loops
+        pods, nodes = self._factory.core().v1().pods(), self._factory.core().v1().nodes()
         budgets = self._factory.policy().v1().pod_disruption_budgets()
-        deployments = Deployments(client, self._times, self._recorder("deployment-controller"))
-        nodes = self._factory.core().v1().nodes()
-        scheduler = Scheduler(client, nodes.lister(), self._times, self._recorder("default-scheduler"))
-        kubelet = Pods(
-            client, pods.lister(), scheduler, self._times, self._recorder, self._look_again, self._ready_delay
-        )
-        guard = Budgets(client, budgets.lister(), pods.lister(), self._times)
+
+        deployments = Deployments(client, times, self._recorder("deployment-controller"))
+        replica_sets = ReplicaSets(client, self._recorder("replicaset-controller"))
+        jobs = Jobs(client, times, self._recorder("job-controller"))
+        scheduler = Scheduler(client, nodes.lister(), times, self._recorder("default-scheduler"))
+        kubelet = Pods(client, pods.lister(), scheduler, times, self._recorder, self._look_again, self._ready_delay)
+        guard = Budgets(client, budgets.lister(), times)
         loops["Deployment"] = Loop("deployments", deployments.sync)
-        loops["ReplicaSet"] = Loop("replicasets", ReplicaSets(client, self._recorder("replicaset-controller")).sync)
-        loops["Job"] = Loop("jobs", Jobs(client, self._times, self._recorder("job-controller")).sync)
+        loops["ReplicaSet"] = Loop("replicasets", replica_sets.sync)
+        loops["Job"] = Loop("jobs", jobs.sync)
         loops["Pod"] = Loop("pods", kubelet.sync)
         loops["PodDisruptionBudget"] = Loop("budgets", guard.sync)
         kubelet.make_node(self._ctx)
+
         self._watch(self._factory.apps().v1().deployments().informer(), "Deployment")
-        self._watch(sets.informer(), "ReplicaSet", "Deployment")
+        self._watch(self._factory.apps().v1().replica_sets().informer(), "ReplicaSet", "Deployment")
         self._watch(self._factory.batch().v1().jobs().informer(), "Job")
         self._watch(pods.informer(), "Pod", "ReplicaSet", "Job")
         self._watch(budgets.informer(), "PodDisruptionBudget")

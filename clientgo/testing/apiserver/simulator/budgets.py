@@ -17,7 +17,6 @@ from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
-from clientgo.listers.core import v1 as corelisters
 from clientgo.listers.policy import v1 as listers
 from clientgo.testing.apiserver.eviction import disruption_condition
 from clientgo.testing.apiserver.simulator.pods import is_ready
@@ -37,12 +36,10 @@ class Budgets:
         self,
         client: kubernetes.Clientset,
         lister: listers.PodDisruptionBudgetLister,
-        pods: corelisters.PodLister,
         times: Times,
     ) -> None:
         self._client = client
         self._lister = lister
-        self._pods = pods
         self._times = times
 
     def __repr__(self) -> str:
