@@ -12,6 +12,7 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import LINE_FRAMER, JSONSerializer
+from clientgo.apimachinery.runtime.undecoded import UndecodedObject
 from clientgo.apimachinery.runtime.view import JSONObject
 
 _V1 = GroupVersion("", "v1")
@@ -32,6 +33,17 @@ class _UnstructuredSerializer(JSONSerializer):
             return metav1.Status.from_dict(document)
         cls = UnstructuredList if isinstance(document.get("items"), list) else Unstructured
         return cls.from_dict(document)
+
+    def decode_lazily(self, text: UndecodedObject) -> Object | None:
+        if not text.kind or (text.kind == "Status" and text.api_version == "v1"):
+            return None
+        return Unstructured._from_undecoded(text)
+
+    def _name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
+        item_kind, api_version = document["kind"].removesuffix("List"), document["apiVersion"]
+        for item in items:
+            if item.kind is None and item_kind != document["kind"]:
+                item.kind, item.api_version = item_kind, api_version
 
     def expecting(self, cls: type[Object]) -> JSONSerializer:
         return self

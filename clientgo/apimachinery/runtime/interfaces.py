@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.runtime.undecoded import UndecodedObject
 from clientgo.apimachinery.runtime.view import JSONObject
 
 # The version name of objects in no version; documents are never in it.
@@ -58,6 +59,15 @@ class Decoder(Protocol):
 
     def expecting(self, cls: type[Object]) -> Decoder:
         """A decoder that makes objects of `cls` of what it knows no other class for."""
+        ...
+
+
+@runtime_checkable
+class LazyDecoder(Protocol):
+    """A decoder that can leave an object undecoded until it is read."""
+
+    def decode_lazily(self, text: UndecodedObject) -> Object | None:
+        """An object of the kind it says it is; None when it must be decoded at once."""
         ...
 
 

@@ -5,32 +5,33 @@ Mirrors the interfaces runtime.Object (runtime/interfaces.go), metav1.Object and
 classes below.
 
 The informer machinery reads names and versions through the accessors only (`object_key`, `get_resource_version`, ...).
-They look straight into the document and build no view, and they are the one place that has to know how the document is
-kept: an object decoded lazily would answer them from what it read off the wire, and the rest of the library would not
-change.
+They look straight into the document and build no view, and they are the one place that knows how the document is kept:
+an object that is not decoded yet (see `undecoded`) answers the accessors from what was read off the wire, and decodes
+when anything else reads its document. That shows in nothing but time and memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from clientgo.apimachinery.runtime import timestamps
+from clientgo.apimachinery.runtime import timestamps, undecoded
 from clientgo.apimachinery.runtime.genclient import Genclient
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
+from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedList, UndecodedObject
 from clientgo.apimachinery.runtime.view import EMPTY, JSONObject, Struct, copy_json, field
 
 
 class _MetaAccessors(Struct):
     """The accessors of what the metadata of objects and of lists share. Go: metav1.Common.
 
-    They serve the metadata structs themselves, and the objects and lists that have one: `_metadata` is what differs.
+    They serve the metadata structs themselves, and the objects and lists that have one: what differs stands first.
     """
 
-    def _metadata(self) -> JSONObject:
-        """The metadata to read from; empty when there is none."""
-        return cast(JSONObject, self._document)
+    def _meta(self, key: str) -> Any:
+        """A field of the metadata as JSON; None when it is absent."""
+        return self._document.get(key)
 
     def _writable_metadata(self) -> JSONObject:
         return cast(JSONObject, self._writable())
@@ -45,13 +46,13 @@ class _MetaAccessors(Struct):
 
     def get_resource_version(self) -> str:
         """The version as the server wrote it, "" when unknown."""
-        return self._metadata().get("resourceVersion") or ""
+        return self._meta("resourceVersion") or ""
 
     def set_resource_version(self, version: str) -> None:
         self._set_metadata("resourceVersion", version)
 
     def get_self_link(self) -> str:
-        return self._metadata().get("selfLink") or ""
+        return self._meta("selfLink") or ""
 
     def set_self_link(self, self_link: str) -> None:
         self._set_metadata("selfLink", self_link)
@@ -68,31 +69,31 @@ class ObjectMetaAccessors(_MetaAccessors):
         return self
 
     def get_name(self) -> str:
-        return self._metadata().get("name") or ""
+        return self._meta("name") or ""
 
     def set_name(self, name: str) -> None:
         self._set_metadata("name", name)
 
     def get_generate_name(self) -> str:
-        return self._metadata().get("generateName") or ""
+        return self._meta("generateName") or ""
 
     def set_generate_name(self, name: str) -> None:
         self._set_metadata("generateName", name)
 
     def get_namespace(self) -> str:
-        return self._metadata().get("namespace") or ""
+        return self._meta("namespace") or ""
 
     def set_namespace(self, namespace: str) -> None:
         self._set_metadata("namespace", namespace)
 
     def get_uid(self) -> str:
-        return self._metadata().get("uid") or ""
+        return self._meta("uid") or ""
 
     def set_uid(self, uid: str) -> None:
         self._set_metadata("uid", uid)
 
     def get_generation(self) -> int:
-        return self._metadata().get("generation") or 0
+        return self._meta("generation") or 0
 
     def set_generation(self, generation: int) -> None:
         self._set_metadata("generation", generation)
@@ -110,7 +111,7 @@ class ObjectMetaAccessors(_MetaAccessors):
         self._set_time("deletionTimestamp", timestamp)
 
     def get_deletion_grace_period_seconds(self) -> int | None:
-        return self._metadata().get("deletionGracePeriodSeconds")
+        return cast("int | None", self._meta("deletionGracePeriodSeconds"))
 
     def set_deletion_grace_period_seconds(self, seconds: int | None) -> None:
         metadata = self._writable_metadata()
@@ -120,19 +121,19 @@ class ObjectMetaAccessors(_MetaAccessors):
             metadata["deletionGracePeriodSeconds"] = seconds
 
     def get_labels(self) -> dict[str, str]:
-        return dict(self._metadata().get("labels") or {})
+        return dict(self._meta("labels") or {})
 
     def set_labels(self, labels: Mapping[str, str] | None) -> None:
         self._set_metadata("labels", dict(labels or {}))
 
     def get_annotations(self) -> dict[str, str]:
-        return dict(self._metadata().get("annotations") or {})
+        return dict(self._meta("annotations") or {})
 
     def set_annotations(self, annotations: Mapping[str, str] | None) -> None:
         self._set_metadata("annotations", dict(annotations or {}))
 
     def get_finalizers(self) -> list[str]:
-        return list(self._metadata().get("finalizers") or ())
+        return list(self._meta("finalizers") or ())
 
     def set_finalizers(self, finalizers: Sequence[str] | None) -> None:
         self._set_metadata("finalizers", list(finalizers or ()))
@@ -141,7 +142,7 @@ class ObjectMetaAccessors(_MetaAccessors):
         """The owners as independent metav1.OwnerReference values."""
         from clientgo.apimachinery.apis.meta.v1.types import OwnerReference
 
-        return [OwnerReference.from_dict(copy_json(raw)) for raw in self._metadata().get("ownerReferences") or ()]
+        return [OwnerReference.from_dict(copy_json(raw)) for raw in self._meta("ownerReferences") or ()]
 
     def set_owner_references(self, references: Sequence[Struct] | None) -> None:
         self._set_metadata("ownerReferences", [reference.to_dict() for reference in references or ()])
@@ -150,13 +151,13 @@ class ObjectMetaAccessors(_MetaAccessors):
         """The field managers as independent metav1.ManagedFieldsEntry values."""
         from clientgo.apimachinery.apis.meta.v1.types import ManagedFieldsEntry
 
-        return [ManagedFieldsEntry.from_dict(copy_json(raw)) for raw in self._metadata().get("managedFields") or ()]
+        return [ManagedFieldsEntry.from_dict(copy_json(raw)) for raw in self._meta("managedFields") or ()]
 
     def set_managed_fields(self, entries: Sequence[Struct] | None) -> None:
         self._set_metadata("managedFields", [entry.to_dict() for entry in entries or ()])
 
     def _get_time(self, key: str) -> datetime | None:
-        text = self._metadata().get(key)
+        text = self._meta(key)
         return timestamps.parse_time(text) if text else None
 
     def _set_time(self, key: str, timestamp: datetime | None) -> None:
@@ -171,13 +172,13 @@ class ListMetaAccessors(_MetaAccessors):
         return self
 
     def get_continue(self) -> str:
-        return self._metadata().get("continue") or ""
+        return self._meta("continue") or ""
 
     def set_continue(self, token: str) -> None:
         self._set_metadata("continue", token)
 
     def get_remaining_item_count(self) -> int | None:
-        return self._metadata().get("remainingItemCount")
+        return cast("int | None", self._meta("remainingItemCount"))
 
     def set_remaining_item_count(self, count: int | None) -> None:
         metadata = self._writable_metadata()
@@ -190,7 +191,7 @@ class ListMetaAccessors(_MetaAccessors):
         """Which shard the list is of, as an independent metav1.ShardInfo; None when it is of all."""
         from clientgo.apimachinery.apis.meta.v1.types import ShardInfo
 
-        raw = self._metadata().get("shardInfo")
+        raw = self._meta("shardInfo")
         return None if raw is None else ShardInfo.from_dict(copy_json(raw))
 
     def set_shard_info(self, info: Struct | None) -> None:
@@ -213,6 +214,29 @@ class Object(_MetaAccessors):
     kind: str = field("kind", "string", default="", omitempty=True)
     api_version: str = field("apiVersion", "string", default="", omitempty=True)
 
+    @classmethod
+    def _from_undecoded(cls, pending: Undecoded) -> Self:
+        """An object whose document is decoded when it is read."""
+        self = object.__new__(cls)
+        self._parent = None
+        self._pending = pending
+        self._frozen = False
+        return self
+
+    # Only where it is needed, since it makes finding any attribute a little slower; and type checkers would take it for
+    # a class that has all attributes.
+    if undecoded.AVAILABLE and not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Called for what is not there, as `_document` is before it is decoded."""
+            if name == "_document":
+                pending = self._pending
+                if isinstance(pending, Undecoded):
+                    self._document = pending.document()
+                    # Not before: whoever sees None here reads the document.
+                    self._pending = None
+            return object.__getattribute__(self, name)
+
     @property
     def frozen(self) -> bool:
         """Whether the object is read-only."""
@@ -232,8 +256,15 @@ class Object(_MetaAccessors):
 
     def group_version_kind(self) -> GroupVersionKind:
         """What apiVersion and kind say, empty when they are absent. Go: ObjectKind.GroupVersionKind."""
-        group_version = parse_group_version(self._document.get("apiVersion") or "")
-        return group_version.with_kind(self._document.get("kind") or "")
+        return parse_group_version(self._api_version()).with_kind(self._kind())
+
+    def _api_version(self) -> str:
+        pending = self._pending
+        return (pending.api_version if isinstance(pending, Undecoded) else self._document.get("apiVersion")) or ""
+
+    def _kind(self) -> str:
+        pending = self._pending
+        return (pending.kind if isinstance(pending, Undecoded) else self._document.get("kind")) or ""
 
     def set_group_version_kind(self, gvk: GroupVersionKind) -> None:
         """Write apiVersion and kind; an empty one is removed. Go: ObjectKind.SetGroupVersionKind."""
@@ -248,9 +279,12 @@ class Object(_MetaAccessors):
         """`deep_copy()`. Go: DeepCopyObject."""
         return self.deep_copy()
 
-    def _metadata(self) -> JSONObject:
-        """The metadata to read from; empty when there is none."""
-        return self._document.get("metadata") or {}
+    def _meta(self, key: str) -> Any:
+        pending = self._pending
+        if pending is not None and isinstance(pending, Undecoded):
+            return pending.meta(key)
+        metadata = self._document.get("metadata")
+        return metadata.get(key) if metadata else None
 
     def _writable_metadata(self) -> JSONObject:
         document = self._writable()
@@ -266,9 +300,18 @@ class ResourceObject(ObjectMetaAccessors, Object):
     The accessors give copies; `obj.metadata` is the writable view.
     """
 
+    def deep_copy(self) -> Self:
+        """As Struct.deep_copy; O(1) while the object is undecoded."""
+        pending = self._pending
+        return self._from_undecoded(pending.copy()) if isinstance(pending, UndecodedObject) else super().deep_copy()
+
     def object_key(self) -> str:
         """The cache key: "namespace/name", or "name" without a namespace."""
-        metadata = self._document.get("metadata")
+        pending = self._pending
+        if pending is not None and isinstance(pending, Undecoded):
+            metadata = pending.header
+        else:
+            metadata = self._document.get("metadata")
         if not metadata:
             return ""
         namespace = metadata.get("namespace")
@@ -289,11 +332,22 @@ class ListObject(ListMetaAccessors, Object):
     # The class of an item; None where the items are whatever they say they are (UnstructuredList).
     ITEM: ClassVar[type[ResourceObject] | None] = None
 
+    @classmethod
+    def _of_items(cls, document: JSONObject, items: Sequence[ResourceObject]) -> Self:
+        """A list of these objects, which share their documents with it; `document` is all the rest of it."""
+        if undecoded.AVAILABLE:
+            return cls._from_undecoded(UndecodedList(document, items))
+        return cls.from_dict({**document, "items": [item._document for item in items]})
+
     def extract_items(self) -> list[Any]:
         """The items as objects of their own, which share their documents with the list but do not keep it alive.
 
         For the one who decoded the list and now hands out its items (meta.extract_list does); others read `items`.
         """
+        pending = self._pending
+        items = pending.take_items() if isinstance(pending, UndecodedList) else None
+        if items is not None:
+            return items
         item = type(self).ITEM
         if item is None:
             raise TypeError(f"{type(self).__name__} does not say what its items are")

@@ -55,13 +55,15 @@ class _View:
     absent field, holding an empty document that goes into the parent at the first write.
     """
 
-    __slots__ = ("_document", "_frozen", "_key", "_parent")
+    __slots__ = ("_document", "_frozen", "_parent", "_pending")
 
+    # Not set in an object that is still undecoded; reading it decodes (see Object).
     _document: Any
     # The view this one was read from; None at a root. Keeps a way up for `_writable`, used by writes alone.
     _parent: _View | None
-    # The field of the parent's document this view would fill; None when it is attached, or a root.
-    _key: str | None
+    # What is still to be done about the document: in a detached view the field (str) of the parent's document that it
+    # would fill, in an undecoded root what there is instead of it (Undecoded). Otherwise None.
+    _pending: Any
     # Set on roots alone; no read ever looks at it.
     _frozen: bool
 
@@ -75,8 +77,8 @@ class _View:
                 )
             return self._document
         holder = parent._writable()
-        if self._key is not None:
-            self._attach(holder, self._key)
+        if self._pending is not None:
+            self._attach(holder, self._pending)
         return self._document
 
     def _attach(self, holder: JSONObject, key: str) -> None:
@@ -85,7 +87,7 @@ class _View:
             holder[key] = self._document
         else:  # Another view of the same absent field was written first: join it.
             self._document = present
-        self._key = None
+        self._pending = None
 
 
 # --- Field types -----------------------------------------------------------------------------------------------------
@@ -435,9 +437,9 @@ def _make_getter(info: FieldInfo, kind: _Type) -> Callable[[Any], Any]:
             child._parent = self
             document = self._document.get(key)
             if document is None:
-                child._document, child._key = {}, key
+                child._document, child._pending = {}, key
             else:
-                child._document, child._key = document, None
+                child._document, child._pending = document, None
             return child
 
         return get_struct
@@ -455,7 +457,7 @@ def _make_getter(info: FieldInfo, kind: _Type) -> Callable[[Any], Any]:
         if value is not None:
             return load(self, value)
         child = load(self, [] if info.is_list else {})
-        child._key = key
+        child._pending = key
         return child
 
     return get_collection
@@ -547,7 +549,7 @@ class Struct(_View, metaclass=_StructMeta):
         """Build a new object from field values; None leaves a field absent. Raises TypeError for an unknown field."""
         self._document = {}
         self._parent = None
-        self._key = None
+        self._pending = None
         self._frozen = False
         for attr, value in fields.items():
             if attr not in self._fields:
@@ -569,7 +571,7 @@ class Struct(_View, metaclass=_StructMeta):
         self = object.__new__(cls)
         self._document = document
         self._parent = None
-        self._key = None
+        self._pending = None
         self._frozen = False
         return self
 
@@ -621,7 +623,7 @@ def _child(cls: type[Struct], parent: _View, document: JSONObject) -> Struct:
     child = object.__new__(cls)
     child._parent = parent
     child._document = document
-    child._key = None
+    child._pending = None
     return child
 
 
@@ -670,7 +672,7 @@ def _collection(cls: type[_C], item: _Type, parent: _View, document: Any) -> _C:
     view = object.__new__(cls)
     view._document = document
     view._parent = parent
-    view._key = None
+    view._pending = None
     view._item = item
     return view
 

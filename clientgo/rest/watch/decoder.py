@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.apimachinery.runtime.interfaces import Decoder as ObjectDecoder
+from clientgo.apimachinery.runtime.interfaces import LazyDecoder
+from clientgo.apimachinery.runtime.undecoded import read_event
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.transport.http import Body
@@ -40,6 +42,7 @@ class Decoder:
     def __init__(self, body: Body, embedded_decoder: ObjectDecoder) -> None:
         self._body = body
         self._decode_object = embedded_decoder.decode_document
+        self._wrap = embedded_decoder.decode_lazily if isinstance(embedded_decoder, LazyDecoder) else None
         # The start of a line whose end has not arrived.
         self._rest: list[bytes] = []
         self._ended = False
@@ -96,6 +99,18 @@ class Decoder:
 
     def decode_line(self, line: str) -> Event:
         """The event in a line. Raises ValueError that names the last resource version seen."""
+        return self._undecoded_event(line) or self._decoded_event(line)
+
+    def _undecoded_event(self, line: str) -> Event | None:
+        """The event with an object that is decoded when it is read; None when it must be decoded at once."""
+        wrap = self._wrap
+        found = read_event(line) if wrap is not None else None
+        if wrap is None or found is None:
+            return None
+        event_type, obj = _EVENT_TYPES.get(found[0]), wrap(found[1])
+        return None if event_type is None or obj is None else self._event(event_type, obj)
+
+    def _decoded_event(self, line: str) -> Event:
         try:
             document, end = _scan(line, 0)
         except (StopIteration, ValueError, RecursionError):
@@ -111,6 +126,9 @@ class Decoder:
             obj = self._decode_object(raw)
         except Exception as err:
             raise self._error(f"unable to decode watch event: {err}") from err
+        return self._event(event_type, obj)
+
+    def _event(self, event_type: EventType, obj: Any) -> Event:
         self._last = obj
         if event_type is EventType.BOOKMARK and not self._expects_bookmarks and not _ends_initial_events(obj):
             self._expects_bookmarks = True

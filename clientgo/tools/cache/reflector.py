@@ -1147,7 +1147,7 @@ _UNSUPPORTED_TABLE_GVK = frozenset(GroupVersionKind("meta.k8s.io", version, "Tab
 
 
 def _is_unsupported_table_object(obj: object) -> bool:
-    if not isinstance(obj, Unstructured) or obj.kind != "Table":
+    if not isinstance(obj, Unstructured) or obj.get_kind() != "Table":
         return False
     return obj.group_version_kind() in _UNSUPPORTED_TABLE_GVK
 

@@ -12,6 +12,8 @@ from typing import Any
 from clientgo import context
 from clientgo.apimachinery.api import errors, meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
+from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.channel import Channel, Send, select
 from clientgo.context import Context
 
@@ -68,7 +70,8 @@ class ListPager:
     def _list(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
         options = self._first_options(options)
         requested = options.resource_version, options.resource_version_match
-        joined: Any = None
+        first: Any = None
+        items: list[Any] = []
         while True:
             _raise_if_done(ctx)
             try:
@@ -80,15 +83,15 @@ class ListPager:
                 options.limit = 0
                 options.continue_ = ""
                 options.resource_version, options.resource_version_match = requested
-                return self.page_fn(ctx, options), joined is not None
+                return self.page_fn(ctx, options), first is not None
             token = _list_accessor(page).get_continue()
-            if joined is None and not token:
+            if first is None and not token:
                 return page, False
-            if joined is None:
-                joined = _start_joining(page)
-            joined._document["items"].extend(page._document.get("items") or ())
+            if first is None:
+                first = page
+            items.extend(meta.extract_list(page))
             if not token:
-                return joined, True
+                return _join(first, items), True
             options.continue_ = token
             # A server refuses a version beside a continue token, which implies one.
             options.resource_version = ""
@@ -177,13 +180,14 @@ def _list_accessor(page: Any) -> Any:
         raise TypeError(f"returned object must be a list: {err}") from err
 
 
-def _start_joining(page: Any) -> Any:
-    """A list without items that stands for all pages: the first page's class, kind and resource version."""
-    first = page._document
-    wanted = ("resourceVersion", "selfLink")
-    metadata = {key: value for key, value in (first.get("metadata") or {}).items() if key in wanted}
-    document = {key: first[key] for key in ("apiVersion", "kind") if key in first}
-    return type(page).from_dict({**document, "metadata": metadata, "items": []})
+def _join(page: Any, items: list[Any]) -> ListObject:
+    """A list of the items, with the first page's class, kind and resource version."""
+    cls = type(page) if isinstance(page, ListObject) else UnstructuredList
+    joined = cls()
+    joined.set_group_version_kind(page.group_version_kind())
+    joined.set_resource_version(page.get_resource_version())
+    joined.set_self_link(page.get_self_link())
+    return cls._of_items(joined._document, items)
 
 
 def _send(ctx: Context, chunks: Channel[Any], page: Any) -> None:

@@ -9,9 +9,10 @@ import json
 from typing import Any
 
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
-from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
 from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.undecoded import UndecodedObject, read_list
 from clientgo.apimachinery.runtime.view import JSONObject
 
 _OPTION_KINDS = frozenset(
@@ -64,6 +65,10 @@ class JSONSerializer:
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
     ) -> tuple[Object, GroupVersionKind]:
         """See runtime.Decoder."""
+        if defaults is None and isinstance(into, type) and issubclass(into, ListObject):
+            listed = self._decode_list(data, into)
+            if listed is not None:
+                return listed
         try:
             document = parse_json(data)
         except ValueError as err:
@@ -87,6 +92,36 @@ class JSONSerializer:
             document.pop("apiVersion", None)
             document.pop("kind", None)
         return cls.from_dict(document)
+
+    def decode_lazily(self, text: UndecodedObject) -> Object | None:
+        """See runtime.LazyDecoder. Has to agree with `decode_document`, also where a subclass overrides that."""
+        cls = self._classes.get((text.api_version, text.kind))
+        if cls is None or not issubclass(cls, ResourceObject):
+            return None
+        if self._strip:
+            text.api_version = text.kind = None
+        return cls._from_undecoded(text)
+
+    def _decode_list(self, data: bytes, into: type[ListObject]) -> tuple[Object, GroupVersionKind] | None:
+        """A list whose items are decoded when they are read; None when everything must be decoded at once."""
+        item = into.ITEM
+        found = read_list(data) if item is not None else None
+        if item is None or found is None:
+            return None
+        document, texts = found
+        if document.get("apiVersion", "") is None:
+            return None  # The items would get it.
+        try:
+            gvk = _kind_of(document, into)
+            self._name_items(document, texts)
+            if type(self.decode_document(document, into)) is not into:
+                return None
+        except Exception:
+            return None  # It will be raised again, with the items in the message.
+        return into._of_items(document, [item._from_undecoded(text) for text in texts]), gvk
+
+    def _name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
+        """Called before the items become objects; here they are what they say they are."""
 
     def _class_for(self, document: JSONObject, key: tuple[str | None, str | None]) -> type[Object]:
         gvk = _kind_of(document, None)

@@ -31,13 +31,13 @@ class UnstructuredContent(Object):
         self._document = content
 
     def get_api_version(self) -> str:
-        return self._document.get("apiVersion") or ""
+        return self._api_version()
 
     def set_api_version(self, version: str) -> None:
         self._writable()["apiVersion"] = version
 
     def get_kind(self) -> str:
-        return self._document.get("kind") or ""
+        return self._kind()
 
     def set_kind(self, kind: str) -> None:
         self._writable()["kind"] = kind

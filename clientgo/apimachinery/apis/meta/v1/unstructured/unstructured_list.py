@@ -54,8 +54,8 @@ class UnstructuredList(UnstructuredContent, ListObject):
         if not kind.endswith("List") or self._frozen:
             return items
         for item in items:
-            document = item._document
-            if not document.get("kind") and not document.get("apiVersion"):
+            if not item.get_kind() and not item.get_api_version():
+                document = item._document
                 document["kind"], document["apiVersion"] = kind.removesuffix("List"), api_version
         return items
 

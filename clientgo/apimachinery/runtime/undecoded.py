@@ -1,0 +1,305 @@
+"""Objects that are still the text they arrived in, until somebody reads them. No Go file: Go decodes all at once.
+
+A controller caches tens of thousands of objects and reads a few fields of a few of them. As text an object takes a
+fifth of the memory and the cyclic garbage collector has nothing to go through. What the informer machinery itself asks
+of every object (name, version, labels ...) is taken out when it arrives, in the same pass that checks the text.
+
+This needs msgspec (`pip install clientgo[fast]`). Without it, or with CLIENTGO_LAZY_DECODING=false in the environment
+when the library is imported, `read_event` and `read_list` answer None and everything is decoded where it arrives.
+
+They also answer None for every text msgspec refuses or finds something unexpected in. So malformed JSON is found by
+json.loads, and where it arrived: msgspec takes nothing that json.loads would not, with two exceptions that are looked
+for here, text that is not UTF-8 and integers of more digits than Python converts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.object import ResourceObject
+    from clientgo.apimachinery.runtime.view import JSONObject
+
+
+def _import_msgspec() -> Any:
+    if os.environ.get("CLIENTGO_LAZY_DECODING", "true").lower() in ("false", "0"):
+        return None
+    try:
+        return importlib.import_module("msgspec")
+    except ImportError:
+        return None
+
+
+_msgspec: Final = _import_msgspec()
+
+# Whether objects may be undecoded at all in this process.
+AVAILABLE: Final = _msgspec is not None
+
+
+class _Header(TypedDict, total=False):
+    """The metadata that is kept beside the text: what store, queue, index and selectors ask of every object."""
+
+    name: str
+    namespace: str
+    uid: str
+    resourceVersion: str
+    labels: dict[str, str]
+    deletionTimestamp: str
+
+
+class _Metadata(TypedDict, total=False):
+    """The metadata that is read from the text each time it is asked for; all but the header and managedFields."""
+
+    annotations: Any
+    creationTimestamp: Any
+    deletionGracePeriodSeconds: Any
+    finalizers: Any
+    generateName: Any
+    generation: Any
+    ownerReferences: Any
+    selfLink: Any
+
+
+class _ObjectHeader(TypedDict, total=False):
+    apiVersion: str
+    kind: str
+    metadata: _Header
+    # Only lists have them.
+    items: Any
+
+
+class _EventHeader(TypedDict):
+    type: str
+    object: _ObjectHeader
+
+
+class _ObjectMetadata(TypedDict, total=False):
+    metadata: _Metadata
+
+
+class _EventMetadata(TypedDict):
+    object: _ObjectMetadata
+
+
+def _decoder(type: Any) -> Callable[[str | bytes], Any]:
+    decode: Callable[[str | bytes], Any] = _msgspec.json.Decoder(type).decode
+    return decode
+
+
+if AVAILABLE:
+    _read_anything = _decoder(Any)
+    _read_object_header = _decoder(_ObjectHeader)
+    _read_event_header = _decoder(_EventHeader)
+    _read_object_metadata = _decoder(_ObjectMetadata)
+    _read_event_metadata = _decoder(_EventMetadata)
+    # Arrays at the top are cut into their items and not decoded.
+    _read_shape = _decoder(dict[str, list[_msgspec.Raw] | dict[str, Any] | str | bool | None])  # type: ignore[name-defined]
+    # What msgspec raises for what it does not take.
+    _REFUSALS: tuple[type[Exception], ...] = (_msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+_NO_METADATA: Final[dict[str, Any]] = {}
+
+
+class Undecoded:
+    """What stands in an object in place of its document. Thread-safe."""
+
+    __slots__ = ("_documents", "api_version", "header", "kind")
+
+    # What the document will say; None when it says nothing. The one who makes an object of it may change them.
+    api_version: str | None
+    kind: str | None
+    # Some of the metadata: for an object what _Header names, for a list all. Never changed.
+    header: Any
+
+    def __init__(self, api_version: str | None, kind: str | None, header: Any) -> None:
+        self.api_version = api_version
+        self.kind = kind
+        self.header = header
+        # Takes the document of the thread that decodes first.
+        self._documents: dict[str, JSONObject] = {}
+
+    def document(self) -> JSONObject:
+        """The document, the same dict for everybody. O(size) each time."""
+        # Threads that decode at the same time must end with one dict, and no lock is as simple as this atomic call.
+        return self._documents.setdefault("", self._decode())
+
+    def meta(self, key: str) -> Any:
+        """A field of the metadata as JSON; None when it is absent. Nothing that it shares must be changed."""
+        raise NotImplementedError
+
+    def _decode(self) -> JSONObject:
+        raise NotImplementedError
+
+
+class UndecodedObject(Undecoded):
+    """The text of one object, which is valid to the last byte."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str | bytes, header: _ObjectHeader) -> None:
+        """`text` is ASCII or UTF-8: nothing else is as small, and msgspec reads it without a copy."""
+        super().__init__(header.get("apiVersion"), header.get("kind"), header.get("metadata", _NO_METADATA))
+        self._text = text
+
+    def copy(self) -> UndecodedObject:
+        """Another of the same text, whose document is another. O(1)."""
+        copied = object.__new__(type(self))
+        copied.api_version, copied.kind, copied.header = self.api_version, self.kind, self.header
+        copied._text = self._text
+        copied._documents = {}
+        return copied
+
+    def meta(self, key: str) -> Any:
+        value = self.header.get(key)
+        if value is not None or key in _Header.__annotations__:
+            return value
+        document = self._metadata_alone() if key in _Metadata.__annotations__ else self._decode()
+        return document.get("metadata", _NO_METADATA).get(key)
+
+    def _metadata_alone(self) -> JSONObject:
+        try:
+            return self._read_metadata()
+        except _REFUSALS:  # A number too big in it.
+            return self._decode()
+
+    def _read_metadata(self) -> JSONObject:
+        document: JSONObject = _read_object_metadata(self._text)
+        return document
+
+    def _decode(self) -> JSONObject:
+        document = self._parse()
+        for key, value in (("kind", self.kind), ("apiVersion", self.api_version)):
+            if value is None:
+                document.pop(key, None)
+            else:
+                document[key] = value
+        return document
+
+    def _parse(self) -> JSONObject:
+        document: JSONObject = _parse(self._text)
+        return document
+
+
+class _UndecodedEventObject(UndecodedObject):
+    """One whose text is the event it came in: cutting it out would take another pass."""
+
+    __slots__ = ()
+
+    def _read_metadata(self) -> JSONObject:
+        document: JSONObject = _read_event_metadata(self._text)["object"]
+        return document
+
+    def _parse(self) -> JSONObject:
+        document: JSONObject = super()._parse()["object"]
+        return document
+
+
+class UndecodedList(Undecoded):
+    """A list whose items are objects already, decoded or not, and not yet the documents of a list."""
+
+    __slots__ = ("_items", "_rest", "_taken")
+
+    def __init__(self, document: JSONObject, items: Sequence[ResourceObject]) -> None:
+        """`document` is the list's, with anything in place of the items."""
+        super().__init__(document.get("apiVersion"), document.get("kind"), document.get("metadata") or _NO_METADATA)
+        self._rest = document
+        self._items = items
+        self._taken = False
+
+    def take_items(self) -> list[ResourceObject] | None:
+        """The items for the first who asks; None for others, whose items must be objects of their own."""
+        if self._taken:
+            return None
+        self._taken = True
+        return [*self._items]
+
+    def meta(self, key: str) -> Any:
+        return self.header.get(key)
+
+    def _decode(self) -> JSONObject:
+        return {**self._rest, "items": [item._document for item in self._items]}
+
+
+def read_event(line: str) -> tuple[str, UndecodedObject] | None:
+    """The type and the object of a watch event; None when it must be decoded at once."""
+    if not AVAILABLE:
+        return None
+    text = line if line.isascii() else line.encode()
+    try:
+        event: _EventHeader = _read_event_header(text)
+    except _REFUSALS:
+        return None
+    header = event["object"]
+    if "items" in header or _may_have_endless_integer(line):
+        return None
+    return event["type"], _UndecodedEventObject(text, header)
+
+
+def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedObject]] | None:
+    """The document of a list, with `items` empty, and the items; None when it must be decoded at once."""
+    if not AVAILABLE:
+        return None
+    try:
+        document: JSONObject = _read_shape(data)
+        items, document["items"] = document.get("items"), []
+        if any(value for value in document.values() if type(value) is list) or type(items) is not list:
+            return None
+        texts = [_read_item(item) for item in items]
+    except _REFUSALS:
+        return None
+    return (document, [text for text in texts if text is not None]) if None not in texts else None
+
+
+def _read_item(raw: Any) -> UndecodedObject | None:
+    line = str(raw, "utf-8")
+    text = line if line.isascii() else bytes(raw)
+    header: _ObjectHeader = _read_object_header(text)
+    if "items" in header or _may_have_endless_integer(line):
+        return None
+    return UndecodedObject(text, header)
+
+
+_TEN_DIGITS = re.compile("[0-9]{10}").search
+
+
+def _may_have_endless_integer(text: str) -> bool:
+    """Whether the text has an integer that json.loads refuses for its length, or something that looks like one."""
+    limit = sys.get_int_max_str_digits()
+    return 0 < limit < len(text) and _TEN_DIGITS(text[:: limit // 10]) is not None
+
+
+# The C scanner without what json.loads does around it.
+_scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
+
+
+def _parse(text: str | bytes) -> Any:
+    """What json.loads gives for a text that was found valid, in half the time."""
+    try:
+        return _parse_here(text)
+    except RecursionError:
+        return _parse_in_a_thread(text)
+
+
+def _parse_here(text: str | bytes) -> Any:
+    try:
+        return _read_anything(text)
+    except _msgspec.DecodeError:
+        # A number beyond a double's range, which is infinite for json.loads.
+        return _scan(text if isinstance(text, str) else text.decode(), 0)[0]
+
+
+def _parse_in_a_thread(text: str | bytes) -> Any:
+    """For a reader that has little stack left: the text is nested no deeper than what a thread's whole stack allows."""
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(_parse_here(text)), name="decode", daemon=True)
+    thread.start()
+    thread.join()
+    return found[0]

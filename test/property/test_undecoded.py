@@ -1,0 +1,191 @@
+"""Decoding later gives what decoding at once gives, for every text: the same object, or the same error on arrival."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from typing import Any
+
+from decoding import DYNAMIC, TYPED, decoding_at_once, event, needs_msgspec, outcome
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
+
+pytestmark = needs_msgspec
+
+# Texts of JSON values: what a server sends, what it might send, and what is none.
+scalars = st.one_of(
+    st.sampled_from(["null", "true", "false", "0", "-0", "-0.0", "1.0", "1e5", "1E-7", "1e999", "-1e400", "5e-324"]),
+    st.sampled_from(
+        ["NaN", "Infinity", "-Infinity", "01", "1.", ".5", "-", "1e", "+1", "0x1", "tru", "'a'", "", "9" * 5000]
+    ),
+    st.sampled_from(
+        [r'"\ud800"', r'"\udc00"', r'"\ud83d\ude00"', r'"\u12g4"', r'"\x"', '"\x01"', '"\x7f"', '"\\', '"', '"\u2028"']
+    ),
+    st.integers().map(str),
+    st.integers(10**15, 10**400).map(str),
+    st.floats(allow_nan=False).map(repr),
+    st.decimals(allow_nan=False, allow_infinity=False).map(str),
+    st.text().map(json.dumps),
+    st.text().map(lambda text: json.dumps(text, ensure_ascii=False)),
+)
+spaces = st.sampled_from(["", "", "", " ", "\n", "\t\r", "\x0b", "\u00a0"])
+keys = st.one_of(
+    st.sampled_from(
+        ["kind", "apiVersion", "metadata", "items", "name", "namespace", "uid", "resourceVersion", "labels"]
+    ),
+    st.sampled_from(["annotations", "ownerReferences", "generation", "deletionTimestamp", r"n\u0061me", "", "spec"]),
+    st.text(max_size=3),
+).map(lambda key: json.dumps(key).replace("\\\\u", "\\u"))
+
+
+def pairs(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Objects, in which keys may come twice."""
+    entry = st.tuples(keys, spaces, values).map(lambda parts: f"{parts[0]}{parts[1]}:{parts[2]}")
+    return st.lists(entry, max_size=4).map(lambda entries: "{" + ",".join(entries) + "}")
+
+
+def arrays(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.lists(values, max_size=3).map(lambda items: "[" + ",".join(items) + "]")
+
+
+deep = st.sampled_from([20, 50, 50_000]).flatmap(
+    lambda depth: st.sampled_from(["[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth])
+)
+values = st.recursive(
+    st.one_of(scalars, scalars, scalars, deep), lambda inner: st.one_of(pairs(inner), arrays(inner)), max_leaves=8
+)
+
+
+@st.composite
+def objects(draw: st.DrawFn) -> str:
+    """An object like those a server sends, with more or less in it."""
+    metadata = draw(
+        st.sampled_from(['{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7","labels":{"a":"b"}', "{"])
+    )
+    more = draw(pairs(values))[1:]
+    metadata = metadata + ("," if len(metadata) > 1 and more != "}" else "") + more
+    kind = draw(
+        st.sampled_from(
+            ['"kind":"Pod","apiVersion":"v1"', '"apiVersion":"v1"', '"kind":"Pod"', '"kind":"Status","apiVersion":"v1"']
+        )
+    )
+    return f'{{{kind},{draw(spaces)}"metadata":{metadata},{draw(keys)}:{draw(values)}}}'
+
+
+def damaged(draw: st.DrawFn, text: str) -> str:
+    """The text, perhaps with a character too few, too many or another, or broken off."""
+    position = draw(st.integers(0, len(text)))
+    stray = draw(
+        st.sampled_from(
+            ["", '"', "\\", "{", "}", "[", "]", ",", ":", "0", "e", "-", "\x00", "\x1f", " ", "\ufeff", "é", "😀"]
+        )
+    )
+    how = draw(st.sampled_from(["", "", "", "replace", "insert", "cut"]))
+    if how == "cut":
+        return text[:position]
+    return text if not how else text[:position] + stray + text[position + (how == "replace") :]
+
+
+@st.composite
+def events(draw: st.DrawFn) -> str:
+    template = draw(
+        st.sampled_from(
+            [
+                '{"type":"ADDED","object":%s}',
+                '{ "object" : %s , "type" : "DELETED" }',
+                '{"type":"ADDED","object":{},"object":%s,"x":0}',
+            ]
+        )
+    )
+    line = damaged(draw, template % draw(objects()))
+    # The reader of the stream has cut at newlines, and replaced what is no text.
+    return line.replace("\n", " ")
+
+
+@st.composite
+def lists(draw: st.DrawFn) -> bytes:
+    items = ",".join(draw(st.lists(objects(), max_size=3)))
+    more = draw(
+        st.sampled_from(
+            [
+                "",
+                ',"metadata":{"resourceVersion":"9"}',
+                ',"items":[]',
+                ',"extra":[1]',
+                ',"extra":1e999',
+                ',"metadata":[]',
+            ]
+        )
+    )
+    kind = draw(
+        st.sampled_from(
+            [
+                '"kind":"PodList","apiVersion":"v1"',
+                '"kind":"Pod","apiVersion":"v1"',
+                '"kind":"PodList"',
+                '"apiVersion":null',
+            ]
+        )
+    )
+    text = damaged(draw, f'{{{kind},"items":[{items}]{more}}}')
+    encoding = draw(st.sampled_from(["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"]))
+    data = text.encode(encoding)
+    if draw(st.integers(0, 9)) or not data:
+        return data
+    position = random.Random(len(data)).randrange(len(data))
+    return data[:position] + draw(st.sampled_from([b"\xff", b"\xed\xa0\x80", b"\xc3", b"\x00"])) + data[position:]
+
+
+def told(obj: Any) -> list[Any]:
+    """All that an object tells: what it says undecoded, and then the document."""
+    early = (obj.object_key(), obj.get_uid(), obj.get_resource_version(), obj.get_labels(), obj.get_annotations())
+    more = (
+        obj.get_generation(),
+        obj.get_finalizers(),
+        outcome(obj.get_owner_references),
+        outcome(obj.get_deletion_timestamp),
+    )
+    return [type(obj), obj.group_version_kind(), early, more, obj.deep_copy()._document, obj._document, obj.frozen]
+
+
+def told_of_list(listed: Any) -> list[Any]:
+    items = listed.extract_items()
+    return [
+        outcome(lambda: (listed, listed.get_continue())),
+        [outcome(functools.partial(told, item)) for item in items],
+        listed._document,
+    ]
+
+
+@given(events(), st.sampled_from([TYPED, DYNAMIC]))
+def test_events(line: str, serializer: Any) -> None:
+    def read() -> Any:
+        obj = event(line, serializer)
+        return told(obj) if hasattr(obj, "object_key") else repr(obj)
+
+    with decoding_at_once():
+        arrives, expected = outcome(lambda: event(line, serializer)), outcome(read)
+    assert outcome(lambda: event(line, serializer)) == arrives
+    assert outcome(read) == expected
+
+
+@given(lists(), st.sampled_from([(TYPED, corev1.PodList), (DYNAMIC, UnstructuredList)]))
+@example(b"\xef\xbb\xbf{}", (TYPED, corev1.PodList))
+def test_lists(data: bytes, way: Any) -> None:
+    serializer, cls = way
+
+    def arrive() -> Any:
+        return serializer.decode(data, None, cls)
+
+    def read() -> Any:
+        listed, gvk = arrive()
+        return gvk, told_of_list(listed)
+
+    with decoding_at_once():
+        arrives, expected = outcome(arrive), outcome(read)
+    assert outcome(arrive) == arrives
+    assert outcome(read) == expected

@@ -1,0 +1,51 @@
+"""Objects decoded the two ways there are: where they arrive, and when they are read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from clientgo.apimachinery.runtime import undecoded
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.serializer import JSONSerializer
+from clientgo.dynamic.scheme import BasicNegotiatedSerializer
+from clientgo.kubernetes.scheme import SCHEME
+from clientgo.rest.watch import Decoder
+from clientgo.transport.http import BytesBody
+
+# For tests of objects that are still undecoded.
+needs_msgspec = pytest.mark.skipif(not undecoded.AVAILABLE, reason="msgspec is not installed, or switched off")
+
+TYPED = JSONSerializer(SCHEME, strip=True)
+DYNAMIC = BasicNegotiatedSerializer().supported_media_types()[0].serializer
+_POD = '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{}}}'
+
+
+def is_undecoded(obj: Object) -> bool:
+    return isinstance(obj._pending, undecoded.Undecoded)
+
+
+@contextlib.contextmanager
+def decoding_at_once() -> Iterator[None]:
+    """Inside it everything is decoded where it arrives."""
+    with mock.patch.object(undecoded, "AVAILABLE", False):
+        yield
+
+
+def event(text: str, serializer: Any = TYPED) -> Any:
+    """The object of a watch event, which is the second of its kind: the first is decoded at once."""
+    decoder = Decoder(BytesBody(()), serializer)
+    decoder.decode_line(_POD)
+    return decoder.decode_line(text).object
+
+
+def outcome(read: Any) -> str:
+    """What comes out of a call, to the last detail: the order of keys, int or float, the message of an error."""
+    try:
+        return repr(read())
+    except Exception as err:
+        return f"{type(err).__name__}: {err}"

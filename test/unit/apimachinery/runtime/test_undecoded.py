@@ -1,0 +1,455 @@
+"""Objects that are decoded when they are read: nobody can tell, except by the clock and the scales."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from decoding import DYNAMIC, TYPED, decoding_at_once, event, is_undecoded, needs_msgspec, outcome
+from virtualserver import SILENCE, Call, Reply, VirtualServer, document, pod, pod_informer, pod_list
+from virtualserver import event as event_line
+
+from clientgo import context, features
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
+from clientgo.apimachinery.runtime import ReadOnlyError
+from clientgo.features.testing import set_feature_during_test
+from clientgo.testing import synctest
+from clientgo.tools import cache, pager
+
+pytestmark = needs_msgspec
+
+POD = {
+    "kind": "Pod",
+    "apiVersion": "v1",
+    "metadata": {
+        "name": "a",
+        "generateName": "a-",
+        "namespace": "ns",
+        "uid": "u-1",
+        "resourceVersion": "7",
+        "generation": 3,
+        "labels": {"app": "shop"},
+        "annotations": {"note": "größer 😀"},
+        "creationTimestamp": "2026-03-01T08:15:00Z",
+        "deletionTimestamp": "2026-03-01T08:16:00Z",
+        "deletionGracePeriodSeconds": 0,
+        "finalizers": ["f"],
+        "selfLink": "/x",
+        "ownerReferences": [{"kind": "ReplicaSet", "name": "o", "uid": "u-2", "controller": True}],
+        "managedFields": [{"manager": "m", "fieldsV1": {"f:spec": {}}}],
+    },
+    "spec": {"containers": [{"name": "c", "image": "i"}], "priority": 2**70, "unknown": [1.0, -0.0, None, True]},
+}
+
+ACCESSORS: list[Callable[[Any], Any]] = [
+    lambda obj: obj.object_key(),
+    lambda obj: obj.get_name(),
+    lambda obj: obj.get_generate_name(),
+    lambda obj: obj.get_namespace(),
+    lambda obj: obj.get_uid(),
+    lambda obj: obj.get_resource_version(),
+    lambda obj: obj.get_generation(),
+    lambda obj: obj.get_labels(),
+    lambda obj: obj.get_annotations(),
+    lambda obj: obj.get_creation_timestamp(),
+    lambda obj: obj.get_deletion_timestamp(),
+    lambda obj: obj.get_deletion_grace_period_seconds(),
+    lambda obj: obj.get_finalizers(),
+    lambda obj: obj.get_self_link(),
+    lambda obj: obj.get_owner_references(),
+    lambda obj: obj.get_managed_fields(),
+    lambda obj: metav1.get_controller_of(obj),
+    lambda obj: obj.group_version_kind(),
+    lambda obj: obj.frozen,
+    repr,
+]
+
+
+def from_event(document: dict[str, Any], serializer: Any = TYPED) -> Any:
+    return event(json.dumps({"type": "MODIFIED", "object": document}, ensure_ascii=False), serializer)
+
+
+def from_list(document: dict[str, Any], serializer: Any = TYPED) -> Any:
+    (obj,) = listed(document, serializer=serializer).extract_items()
+    return obj
+
+
+def listed(*documents: dict[str, Any], serializer: Any = TYPED, **more: Any) -> Any:
+    body = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "9"}, "items": documents, **more}
+    data = json.dumps(body, ensure_ascii=False).encode()
+    return serializer.decode(data, None, corev1.PodList if serializer is TYPED else UnstructuredList)[0]
+
+
+@pytest.fixture(params=["event", "event, unstructured", "list", "list, unstructured"])
+def make(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any]:
+    """Makes an undecoded object of a document, in each of the ways in which they come."""
+    serializer = DYNAMIC if "unstructured" in request.param else TYPED
+    return lambda document: (from_event if "event" in request.param else from_list)(document, serializer)
+
+
+def decoded(make: Callable[[dict[str, Any]], Any], document: dict[str, Any] = POD) -> Any:
+    with decoding_at_once():
+        obj = make(document)
+    assert not is_undecoded(obj)
+    return obj
+
+
+@pytest.mark.parametrize("document", [POD, {"kind": "Pod", "apiVersion": "v1"}], ids=["full", "empty"])
+def test_the_accessors_answer_without_decoding(make, document) -> None:
+    obj, other = make(document), decoded(make, document)
+
+    for read in ACCESSORS:
+        assert repr(read(obj)) == repr(read(other))
+
+    assert is_undecoded(obj)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda obj: obj.to_dict(),
+        lambda obj: obj.metadata if isinstance(obj, corev1.Pod) else obj.object,
+        lambda obj: (obj.kind, obj.api_version),
+        lambda obj: pickle.loads(pickle.dumps(obj)).to_dict(),
+        lambda obj: copy.copy(obj).to_dict(),
+        lambda obj: copy.deepcopy(obj).to_dict(),
+        lambda obj: obj.deep_copy().deep_copy().to_dict(),
+        lambda obj: TYPED.encode(obj) if isinstance(obj, corev1.Pod) else DYNAMIC.encode(obj),
+        lambda obj: obj.nonsense,
+        lambda obj: obj._document,
+    ],
+)
+def test_everything_reads_as_if_it_were_decoded(make, read) -> None:
+    assert outcome(lambda: read(make(POD))) == outcome(lambda: read(decoded(make)))
+
+
+def test_equality_is_equality_of_documents(make) -> None:
+    obj, same = make(POD), make(POD)
+    assert obj == same == decoded(make)
+    assert make(POD) != make(POD | {"spec": {}})
+
+
+def test_a_document_is_read_once_and_all_views_share_it(make) -> None:
+    obj = make(POD)
+    assert obj._document is obj._document
+    assert not is_undecoded(obj)
+
+
+def test_writing_goes_into_the_document_and_the_accessors_follow(make) -> None:
+    obj = make(POD)
+    obj.set_name("b")
+    obj.set_labels({"app": "other"})
+    obj.set_group_version_kind(obj.group_version_kind())
+
+    assert (obj.get_name(), obj.object_key(), obj.get_labels()) == ("b", "ns/b", {"app": "other"})
+    assert obj.to_dict()["metadata"]["name"] == "b"
+
+
+def test_a_frozen_one_refuses_writes_and_stays_undecoded(make) -> None:
+    obj = make(POD).freeze()
+
+    with pytest.raises(ReadOnlyError, match="ns/a"):
+        obj.set_name("b")
+
+    assert is_undecoded(obj)
+    free = obj.deep_copy()
+    free.set_name("b")
+    assert (free.get_name(), obj.get_name(), obj.frozen, free.frozen) == ("b", "a", True, False)
+    assert is_undecoded(obj)
+
+
+def test_copies_share_the_text_and_nothing_else(make) -> None:
+    obj = make(POD)
+    copied = obj.deep_copy()
+    assert is_undecoded(obj)
+    assert is_undecoded(copied)
+
+    copied.get_labels()["app"] = "changed"
+    copied.set_annotations({})
+
+    assert obj.get_labels() == {"app": "shop"}
+    assert obj.to_dict() == decoded(make).to_dict()
+
+
+def test_two_threads_that_decode_at_once_end_with_one_document(make) -> None:
+    obj = make(POD)
+    pending = obj._pending
+
+    # What a second thread does that has seen it undecoded, after the first has finished.
+    first = obj._document
+    assert pending.document() is first
+
+    racing = make(POD)
+    start = threading.Barrier(8)
+    found: list[Any] = []
+
+    def read() -> None:
+        start.wait()
+        found.append(racing._document)
+
+    threads = [threading.Thread(target=read, name=f"reader {i}", daemon=True) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {id(document) for document in found} == {id(racing._document)}
+
+
+def test_a_reader_with_little_stack_left_can_read_what_is_deep(make) -> None:
+    depth = sys.getrecursionlimit() // 2
+    spec: Any = 1
+    for _ in range(depth):
+        spec = [spec]
+    text = json.dumps(POD | {"spec": "SPEC"}).replace('"SPEC"', "[" * depth + "]" * depth)
+    obj = event(f'{{"type":"ADDED","object":{text}}}')
+    assert is_undecoded(obj)
+
+    def descend(levels: int) -> Any:
+        return descend(levels - 1) if levels else obj._document["metadata"]["name"]
+
+    assert descend(depth - 100) == "a"
+
+
+# --- What must not be left for later --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind":"Pod","apiVersion":"v1","metadata":{"name":1}}',
+        '{"kind":"Pod","apiVersion":"v1","metadata":{"name":null}}',
+        '{"kind":"Pod","apiVersion":"v1","metadata":null}',
+        '{"kind":"Pod","apiVersion":"v1","metadata":{"labels":{"a":1}}}',
+        '{"kind":"Pod","apiVersion":"v1","metadata":{"labels":null}}',
+        '{"kind":"Pod","apiVersion":"v1","spec":NaN}',
+        '{"kind":"Pod","apiVersion":"v1","spec":"\\ud800"}',
+        '{"kind":"Pod","apiVersion":"v1","spec":%s}' % ("9" * 5000),
+        '{"kind":"Pod","apiVersion":"v1","spec":[-%s]}' % ("9" * 4301),
+        '{"kind":"Pod","apiVersion":"v1","spec":"%s"}' % ("9" * 5000),
+        '{"kind":"Pod","apiVersion":"v1","spec":"\\x"}',
+        '{"kind":"Pod","apiVersion":"v1","spec":"\x01"}',
+        '{"kind":"Pod","apiVersion":"v1","spec":01}',
+        '{"kind":"Pod","apiVersion":"v1","spec":tru}',
+        '{"kind":"Pod","apiVersion":"v1","spec":{}',
+        '{"kind":"Pod","apiVersion":"v1","spec":{}}}',
+        '{"kind":"Pod","apiVersion":"v1","spec":%s}' % ("[" * 100_000),
+        '{"kind":"Pod","apiVersion":"v1","items":[]}',
+        '{"kind":"Pod","apiVersion":1}',
+        '{"kind":"Strange","apiVersion":"example.com/v1"}',
+        '{"kind":"Status","apiVersion":"v1","message":"no"}',
+        '{"kind":"","apiVersion":"v1"}',
+        '{"apiVersion":"v1"}',
+        '{"kind":null,"apiVersion":"v1"}',
+        "[]",
+        "null",
+        '"text"',
+    ],
+)
+@pytest.mark.parametrize("serializer", [TYPED, DYNAMIC], ids=["typed", "unstructured"])
+def test_what_is_doubtful_is_decoded_where_it_arrives(text: str, serializer: Any) -> None:
+    line = f'{{"type":"ADDED","object":{text}}}'
+    cls = corev1.PodList if serializer is TYPED else UnstructuredList
+    data = f'{{"kind":"PodList","apiVersion":"v1","items":[{text}]}}'.encode()
+
+    def arrive() -> list[str]:
+        return [
+            outcome(lambda: event(line, serializer)),
+            outcome(lambda: serializer.decode(data, None, cls)[0].extract_items()),
+        ]
+
+    with decoding_at_once():
+        expected = arrive()
+    assert arrive() == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"type":"STRANGE","object":{}}', '{"object":{}}', '{"type":"ADDED"}', '{"type":"ADDED","object":1}', "{}", "[]"],
+)
+def test_what_is_no_event(line: str) -> None:
+    with decoding_at_once():
+        expected = outcome(lambda: event(line))
+    assert outcome(lambda: event(line)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"}},"object":'
+        '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"metadata":{"name":"b"}}}',
+        '{"object":{"spec":1e999,"kind":"Pod","met\\u0061data":{"name":"\\u00e4","name":"\\ud83d\\ude00"},'
+        '"apiVersion":"v1"},"type":"ADDED","more":[]}',
+        '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"annotations":{"a":-1e999},"generation":1.0}}}',
+    ],
+)
+def test_odd_but_valid_events_stay_undecoded_and_say_the_same(text: str) -> None:
+    obj = event(text)
+    assert is_undecoded(obj)
+    with decoding_at_once():
+        other = event(text)
+    for read in ACCESSORS:
+        assert repr(read(obj)) == repr(read(other))
+    assert repr(obj._document) == repr(other._document)
+
+
+def test_a_stray_byte_in_a_list_is_replaced_where_it_arrives() -> None:
+    data = b'{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a"},"spec":{"nodeName":"\xff"}}]}'
+    pods, _ = TYPED.decode(data, None, corev1.PodList)
+    assert not is_undecoded(pods)
+    assert pods.items[0].spec.node_name == "\ufffd"
+
+
+# --- Lists ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("serializer", [TYPED, DYNAMIC], ids=["typed", "unstructured"])
+def test_a_list_and_its_extracted_items_share_documents(serializer) -> None:
+    pods = listed(POD, POD, serializer=serializer)
+    assert (pods.get_resource_version(), is_undecoded(pods)) == ("9", True)
+
+    first, second = meta.extract_list(pods)
+    assert (is_undecoded(pods), is_undecoded(first)) == (True, True)
+
+    first.set_name("b")
+    assert pods._document["items"][0] is first._document
+    assert pods.items[0].get_name() == "b"
+    pods.items[1].set_name("c")
+    assert second.get_name() == "c"
+
+
+def test_items_extracted_twice_are_objects_of_their_own() -> None:
+    pods = listed(POD)
+    (first,), (second,) = pods.extract_items(), pods.extract_items()
+    assert first is not second
+    first.freeze()
+    second.set_name("b")
+    assert first.get_name() == "b"
+
+
+@pytest.mark.parametrize("serializer", [TYPED, DYNAMIC], ids=["typed", "unstructured"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        *({"items": items} for items in ([], None, "x", [1])),
+        *({"extra": extra} for extra in ([1], {"a": 1}, 1)),
+        *({"kind": kind} for kind in ("Pod", "Status", "", "Pods")),
+        {"apiVersion": None},
+        {"metadata": None},
+    ],
+    ids=str,
+)
+def test_lists_are_the_same_either_way(serializer, more) -> None:
+    nameless = {key: value for key, value in POD.items() if key not in ("kind", "apiVersion")}
+    reads: list[Callable[[Any], Any]] = [
+        lambda pods: pods._document,
+        lambda pods: [(item, item.group_version_kind(), item._document) for item in pods.extract_items()],
+        lambda pods: [item._document for item in pods.items],
+        lambda pods: (pods, pods.get_continue(), pods.get_resource_version(), pods.group_version_kind()),
+        lambda pods: pods.deep_copy().to_dict(),
+        lambda pods: meta.len_list(pods),
+        lambda pods: serializer.encode(pods),
+    ]
+
+    def tell(read: Callable[[Any], Any]) -> str:
+        return outcome(lambda: read(listed(POD, nameless, serializer=serializer, **more)))
+
+    with decoding_at_once():
+        expected = [tell(read) for read in reads]
+    assert [tell(read) for read in reads] == expected
+
+
+def test_items_without_a_kind_take_it_from_the_list_of_a_dynamic_client() -> None:
+    (obj,) = listed({"metadata": {"name": "a"}}, serializer=DYNAMIC).extract_items()
+    assert (is_undecoded(obj), obj.get_kind(), obj.get_api_version()) == (True, "Pod", "v1")
+    assert obj.object == {"metadata": {"name": "a"}, "kind": "Pod", "apiVersion": "v1"}
+
+
+def test_the_items_of_joined_pages_stay_undecoded() -> None:
+    def page(_: Any, options: metav1.ListOptions) -> Any:
+        last = options.continue_ == "more"
+        return listed(POD, metadata={"resourceVersion": "9", "continue": "" if last else "more"})
+
+    joined, paged = pager.new(page).list(context.background(), metav1.ListOptions())
+    items = joined.extract_items()
+
+    assert (paged, joined.get_resource_version(), len(items)) == (True, "9", 2)
+    assert all(map(is_undecoded, items))
+    assert joined._document["items"][1] is items[1]._document
+
+
+# --- The machinery --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [corev1.Pod, Unstructured])
+def test_a_cache_with_indexes_and_selectors_does_not_decode(cls) -> None:
+    serializer = TYPED if cls is corev1.Pod else DYNAMIC
+    indexer = cache.new_indexer(
+        cache.meta_namespace_key_func,
+        {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func, "app": lambda obj: [obj.get_labels()["app"]]},
+    )
+    obj, newer = from_list(POD, serializer).freeze(), from_event(POD, serializer).freeze()
+    indexer.replace([obj], "9")
+    indexer.update(newer)
+    found: list[Any] = []
+    cache.list_all_by_namespace(indexer, "ns", labels.parse("app in (shop)"), found.append)
+
+    assert [type(each) for each in found] == [cls]
+    assert indexer.by_index("app", "shop")[0] is indexer.get_by_key("ns/a")[0] is newer
+    assert is_undecoded(newer)
+    assert is_undecoded(obj)
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["RealFIFO", "DeltaFIFO"])
+@pytest.mark.parametrize("streamed", [True, False], ids=["streaming list", "list"])
+def test_an_informer_does_not_decode(in_order: bool, streamed: bool) -> None:
+    names = ["a", "b", "c"]
+    end = pod("", "7") | {"metadata": {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}}
+    changed = [("MODIFIED", "a", "8"), ("MODIFIED", "b", "9"), ("DELETED", "c", "10")]
+    changes = [event_line("BOOKMARK", end), *(event_line(kind, pod(name, version)) for kind, name, version in changed)]
+    initial = [event_line("ADDED", pod(name, "1")) for name in names]
+
+    def answer(call: Call) -> Reply:
+        if call.verb == "list":
+            return document(200, pod_list("7", *names))
+        lines = [*initial, *changes] if "sendInitialEvents" in call.query else changes
+        return Reply(pieces=[*((0.0, line) for line in lines), SILENCE])
+
+    seen: list[tuple[str, bool]] = []
+    with (
+        set_feature_during_test(features.IN_ORDER_INFORMERS, in_order),
+        set_feature_during_test(features.WATCH_LIST_CLIENT, streamed),
+        synctest.bubble() as bubble,
+    ):
+        informer = pod_informer(VirtualServer(bubble, answer))
+        informer.add_indexers({cache.NAMESPACE_INDEX: cache.meta_namespace_index_func})
+        informer.add_event_handler(
+            cache.ResourceEventHandlerFuncs(
+                add_func=lambda obj: seen.append(("add", is_undecoded(obj))),
+                update_func=lambda old, new: seen.append(("update", is_undecoded(new))),
+                delete_func=lambda obj: seen.append(("delete", is_undecoded(obj))),
+            )
+        )
+        stop = threading.Event()
+        thread = threading.Thread(target=informer.run, args=(stop,), name="informer")
+        thread.start()
+        bubble.sleep(1.0)
+        stop.set()
+        thread.join()
+        stored = informer.get_store().list()
+
+    assert [obj.object_key() for obj in stored] == ["a", "b"]
+    assert all(map(is_undecoded, stored))
+    # The first object of a stream is decoded at once, since its kind is not known yet.
+    adds, updates, deletes = [("add", True)] * 2, [("update", True)] * 2, [("delete", True)]
+    assert sorted(seen) == sorted([("add", not streamed), *adds, *updates, *deletes])
