@@ -293,7 +293,8 @@ def _parse_here(text: str | bytes) -> Any:
         return _read_anything(text)
     except _msgspec.DecodeError:
         # A number beyond a double's range, which is infinite for json.loads.
-        return _scan(text if isinstance(text, str) else text.decode(), 0)[0]
+        decoded = text if isinstance(text, str) else text.decode()
+        return _scan(decoded.lstrip(" \t\r\n"), 0)[0]
 
 
 def _parse_in_a_thread(text: str | bytes) -> Any:

@@ -23,6 +23,8 @@ from clientgo.transport.http import Body
 # The C scanner without what json.loads does around it.
 _scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
+_JSON_SPACE = " \t\r\n"
+
 _EVENT_TYPES = {event_type.value: event_type for event_type in EventType}
 
 # A server sends a bookmark each minute, up to a quarter later, also when nothing changes. Once a stream has shown that
@@ -88,7 +90,7 @@ class Decoder:
         if not lines:
             raise EOFError("EOF")
         try:
-            _scan(lines[0], 0)
+            _scan(lines[0].lstrip(_JSON_SPACE), 0)
         except (StopIteration, ValueError, RecursionError):
             raise ErrUnexpectedEOF from None
         return lines
@@ -111,6 +113,7 @@ class Decoder:
         return None if event_type is None or obj is None else self._event(event_type, obj)
 
     def _decoded_event(self, line: str) -> Event:
+        line = line.lstrip(_JSON_SPACE)
         try:
             document, end = _scan(line, 0)
         except (StopIteration, ValueError, RecursionError):

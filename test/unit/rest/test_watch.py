@@ -106,6 +106,13 @@ def test_half_a_character_at_the_end_is_an_unexpected_end():
     assert isinstance(end, ErrUnexpectedEOF)
 
 
+def test_space_around_an_event_is_nothing():
+    added = line("ADDED", "a", 1).strip()
+    events, end = decode_all(b" \t" + added + b" \r\n\r\n  " + added)
+    assert events == [("ADDED", "a")] * 2
+    assert isinstance(end, EOFError)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

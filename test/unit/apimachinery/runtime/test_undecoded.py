@@ -290,6 +290,7 @@ def test_what_is_no_event(line: str) -> None:
         '{"object":{"spec":1e999,"kind":"Pod","met\\u0061data":{"name":"\\u00e4","name":"\\ud83d\\ude00"},'
         '"apiVersion":"v1"},"type":"ADDED","more":[]}',
         '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"annotations":{"a":-1e999},"generation":1.0}}}',
+        ' \t{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","n":1e999}} \r',
     ],
 )
 def test_odd_but_valid_events_stay_undecoded_and_say_the_same(text: str) -> None:
