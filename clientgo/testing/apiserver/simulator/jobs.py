@@ -12,7 +12,7 @@ from clientgo.api.batch import v1 as batchv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
-from clientgo.testing.apiserver.simulator.pods import is_ready
+from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
 from clientgo.testing.apiserver.times import Times
 from clientgo.tools import record
 
@@ -109,9 +109,4 @@ def _condition(kind: str, status: str, reason: str, message: str, now: str) -> J
 
 
 def _pod_of(job: batchv1.Job) -> corev1.Pod:
-    template = job.spec.template.to_dict()
-    metadata = dict(template.get("metadata") or {})
-    metadata["generateName"] = f"{job.metadata.name}-"
-    owner = metav1.new_controller_ref(job, batchv1.SCHEME_GROUP_VERSION.with_kind("Job"))
-    metadata["ownerReferences"] = [owner.to_dict()]
-    return corev1.Pod.from_dict({"metadata": metadata, "spec": template.get("spec") or {}})
+    return pod_of(job.spec.template, job, batchv1.SCHEME_GROUP_VERSION.with_kind("Job"))

@@ -10,6 +10,8 @@ from clientgo import kubernetes
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.context import Context
 from clientgo.listers.core import v1 as listers
 from clientgo.testing.apiserver.simulator.scheduler import Scheduler
@@ -19,6 +21,15 @@ from clientgo.tools import record
 Json = dict[str, Any]
 
 NODE = "simulated-node"
+
+
+def pod_of(template: corev1.PodTemplateSpec, owner: ResourceObject, kind: GroupVersionKind) -> corev1.Pod:
+    """A new pod of the template, which `owner` controls."""
+    document = template.to_dict()
+    metadata = dict(document.get("metadata") or {})
+    metadata["generateName"] = f"{owner.get_name()}-"
+    metadata["ownerReferences"] = [metav1.new_controller_ref(owner, kind).to_dict()]
+    return corev1.Pod.from_dict({"metadata": metadata, "spec": document.get("spec") or {}})
 
 
 def is_ready(pod: corev1.Pod) -> bool:

@@ -9,7 +9,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
-from clientgo.testing.apiserver.simulator.pods import is_ready
+from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
 from clientgo.tools import record
 
 Json = dict[str, Any]
@@ -69,9 +69,4 @@ class ReplicaSets:
 
 
 def _pod_of(replica_set: appsv1.ReplicaSet) -> corev1.Pod:
-    template = replica_set.spec.template.to_dict()
-    metadata = dict(template.get("metadata") or {})
-    metadata["generateName"] = f"{replica_set.metadata.name}-"
-    owner = metav1.new_controller_ref(replica_set, appsv1.SCHEME_GROUP_VERSION.with_kind("ReplicaSet"))
-    metadata["ownerReferences"] = [owner.to_dict()]
-    return corev1.Pod.from_dict({"metadata": metadata, "spec": template.get("spec") or {}})
+    return pod_of(replica_set.spec.template, replica_set, appsv1.SCHEME_GROUP_VERSION.with_kind("ReplicaSet"))
