@@ -8,20 +8,16 @@ method, which does both.
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 from clientgo.apimachinery.runtime.interfaces import Decoder as ObjectDecoder
 from clientgo.apimachinery.runtime.interfaces import LazyDecoder
 from clientgo.apimachinery.runtime.undecoded import read_event
+from clientgo.apimachinery.util.json import scan
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.transport.http import Body
-
-# The C scanner without what json.loads does around it.
-_scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
 _JSON_SPACE = " \t\r\n"
 
@@ -90,7 +86,7 @@ class Decoder:
         if not lines:
             raise EOFError("EOF")
         try:
-            _scan(lines[0].lstrip(_JSON_SPACE), 0)
+            scan(lines[0].lstrip(_JSON_SPACE), 0)
         except (StopIteration, ValueError, RecursionError):
             raise ErrUnexpectedEOF from None
         return lines
@@ -115,7 +111,7 @@ class Decoder:
     def _decoded_event(self, line: str) -> Event:
         line = line.lstrip(_JSON_SPACE)
         try:
-            document, end = _scan(line, 0)
+            document, end = scan(line, 0)
         except (StopIteration, ValueError, RecursionError):
             raise self._error(f"invalid JSON: {line[:64]!r}") from None
         if end != len(line) and line[end:].strip():

@@ -27,10 +27,10 @@ from clientgo.testing.apiserver.jsonio import copy, dumps_text
 
 Json = dict[str, Any]
 
-_ROOT_FIELDS = ("apiVersion", "kind", "metadata")
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_EMBEDDED = "x-kubernetes-embedded-resource"
-_INT_OR_STRING = "x-kubernetes-int-or-string"
+ROOT_FIELDS = ("apiVersion", "kind", "metadata")
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED = "x-kubernetes-embedded-resource"
+INT_OR_STRING = "x-kubernetes-int-or-string"
 
 
 def _join(path: str, name: str) -> str:
@@ -57,14 +57,14 @@ def _prune(value: Any, schema: Json, path: str, dropped: list[str], *, root: boo
         return [_prune(item, items, f"{path}[{i}]", dropped) for i, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    embedded = root or schema.get(_EMBEDDED)
+    embedded = root or schema.get(EMBEDDED)
     properties = schema.get("properties") or {}
     more = schema.get("additionalProperties")
-    preserve = schema.get(_PRESERVE)
+    preserve = schema.get(PRESERVE)
     out: Json = {}
     for name, item in value.items():
         below = _join(path, name)
-        if embedded and name in _ROOT_FIELDS:
+        if embedded and name in ROOT_FIELDS:
             out[name] = item
         elif name in properties:
             out[name] = _prune(item, properties[name], below, dropped)
@@ -144,19 +144,19 @@ def _wrong_type(path: str, kind: str, wanted: str) -> FieldError:
 def _validate(value: Any, schema: Json, path: str, errors: list[FieldError]) -> None:
     kind = _type_of(value)
     if kind == "null":
-        if schema.get("nullable") or (schema.get(_PRESERVE) and not schema.get("type")):
+        if schema.get("nullable") or (schema.get(PRESERVE) and not schema.get("type")):
             return
         if schema.get("type"):
             errors.append(_wrong_type(path, kind, schema["type"]))
         return
-    if schema.get(_INT_OR_STRING):
+    if schema.get(INT_OR_STRING):
         if kind not in ("integer", "string"):
             errors.append(_wrong_type(path, kind, "integer,string"))
             return
     elif schema.get("type") and not _fits(kind, schema["type"]):
         errors.append(_wrong_type(path, kind, schema["type"]))
         return
-    if schema.get(_EMBEDDED) and kind == "object":
+    if schema.get(EMBEDDED) and kind == "object":
         missing = (name for name in ("apiVersion", "kind") if not value.get(name))
         errors += [field_required(_join(path, name), "must not be empty") for name in missing]
     _validate_enum(value, schema, path, errors)
@@ -193,7 +193,7 @@ def _validate_object(value: Json, schema: Json, path: str, errors: list[FieldErr
         inner = properties.get(name)
         if inner is None and isinstance(more, dict):
             inner = more
-        if inner is not None and not (path == "" and name in _ROOT_FIELDS):
+        if inner is not None and not (path == "" and name in ROOT_FIELDS):
             _validate(value[name], inner, _join(path, name), errors)
     for pattern, inner in (schema.get("patternProperties") or {}).items():
         for name in sorted(value):

@@ -15,14 +15,10 @@ from clientgo.testing.apiserver.errors import (
     field_not_supported,
     field_required,
 )
-from clientgo.testing.apiserver.structural import validate
+from clientgo.testing.apiserver.structural import EMBEDDED, INT_OR_STRING, PRESERVE, ROOT_FIELDS, validate
 
 Json = dict[str, Any]
 
-_ROOT_FIELDS = ("apiVersion", "kind", "metadata")
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_EMBEDDED = "x-kubernetes-embedded-resource"
-_INT_OR_STRING = "x-kubernetes-int-or-string"
 _MAP_KEYS = "x-kubernetes-list-map-keys"
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 # What alternatives may not say, and in which words.
@@ -64,13 +60,13 @@ def _check_node(schema: Json, path: str, errors: list[FieldError], *, root: bool
     kind = schema.get("type", "")
     if kind and kind not in _TYPES:
         errors.append(field_not_supported(f"{path}.type", kind, list(_TYPES)))
-    if not kind and not root and not schema.get(_INT_OR_STRING) and not schema.get(_PRESERVE):
+    if not kind and not root and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
         errors.append(field_required(f"{path}.type", "must not be empty for specified object fields"))
     _check_forbidden(schema, path, errors)
     if kind == "array" and not schema.get("items"):
         errors.append(field_required(f"{path}.items", "must be specified"))
-    if schema.get(_EMBEDDED) and not schema.get(_PRESERVE) and not schema.get("properties"):
-        text = f"must not be empty if {_EMBEDDED} is true without {_PRESERVE}"
+    if schema.get(EMBEDDED) and not schema.get(PRESERVE) and not schema.get("properties"):
+        text = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
         errors.append(field_required(f"{path}.properties", text))
     _check_list_type(schema, path, errors)
     _check_alternatives(schema, path, errors)
@@ -79,7 +75,7 @@ def _check_node(schema: Json, path: str, errors: list[FieldError], *, root: bool
         for error in found[:1]:
             errors.append(field_invalid(f"{path}.default", schema["default"], error.body.partition(": ")[2]))
     for name, inner in (schema.get("properties") or {}).items():
-        if not (root and name in _ROOT_FIELDS):
+        if not (root and name in ROOT_FIELDS):
             _check_node(inner, f"{path}.properties[{name}]", errors)
     for name in ("items", "additionalProperties"):
         if isinstance(schema.get(name), dict):
@@ -135,7 +131,7 @@ def _check_alternatives(schema: Json, path: str, errors: list[FieldError]) -> No
     if isinstance(schema.get("not"), dict):
         nested.append((f"{path}.not", schema["not"]))
     for where, one in nested:
-        _check_nested(one, where, errors, types_allowed=bool(schema.get(_INT_OR_STRING)))
+        _check_nested(one, where, errors, types_allowed=bool(schema.get(INT_OR_STRING)))
 
 
 def _check_nested(schema: Any, path: str, errors: list[FieldError], *, types_allowed: bool = False) -> None:

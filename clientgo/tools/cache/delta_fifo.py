@@ -161,7 +161,6 @@ class DeltaFIFO:
         with self._lock:
             self._populate_locked()
             self._queue_action_locked(_ADDED, obj)
-            self._turn.add_work()
             self._turn.give()
 
     def update(self, obj: Any) -> None:
@@ -169,7 +168,6 @@ class DeltaFIFO:
         with self._lock:
             self._populate_locked()
             self._queue_action_locked(_UPDATED, obj)
-            self._turn.add_work()
             self._turn.give()
 
     def delete(self, obj: Any) -> None:
@@ -180,7 +178,6 @@ class DeltaFIFO:
             # An object that nobody knows was reported as deleted already, by a replace.
             if key in self._items or self._is_known(key):
                 self._queue_action_locked(_DELETED, obj)
-                self._turn.add_work()
                 self._turn.give()
 
     def _populate_locked(self) -> None:
@@ -227,6 +224,7 @@ class DeltaFIFO:
         else:
             deltas.append(Delta(action_type, obj))
             _dedup_deltas(deltas)
+        self._turn.add_work()
         # Waking nobody would cost more than all of the above.
         if self._waiting:
             self._waiting = False

@@ -190,6 +190,7 @@ class RealFIFO:
 
     def _append_locked(self, delta: Delta) -> None:
         self._items.append(delta)
+        self._turn.add_work()
         # Waking nobody would cost more than all of the above.
         if self._waiting:
             self._waiting = False
@@ -202,7 +203,6 @@ class RealFIFO:
         with self._lock:
             self._populate_locked()
             self._add_to_items_locked(_ADDED, False, obj)
-            self._turn.add_work()
             self._turn.give()
 
     def update(self, obj: Any) -> None:
@@ -210,7 +210,6 @@ class RealFIFO:
         with self._lock:
             self._populate_locked()
             self._add_to_items_locked(_UPDATED, False, obj)
-            self._turn.add_work()
             self._turn.give()
 
     def delete(self, obj: Any) -> None:
@@ -218,7 +217,6 @@ class RealFIFO:
         with self._lock:
             self._populate_locked()
             self._add_to_items_locked(_DELETED, False, obj)
-            self._turn.add_work()
             self._turn.give()
 
     def _populate_locked(self) -> None:

@@ -7,7 +7,12 @@ Mirrors k8s.io/apimachinery/pkg/util/json/json.go and what Go's encoding/json do
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
+
+# The value that begins at a position, and where it ends: the C scanner without what json.loads does around it. Raises
+# StopIteration, ValueError and RecursionError.
+scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
 
 def marshal(value: Any) -> str:
