@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import inspect
 import logging
 import os
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from clientgo import context, klog
+from clientgo.klog import output
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +24,11 @@ def quiet():
     """Every test starts at verbosity 0 and leaves the logger as it was."""
     logger = logging.getLogger("clientgo")
     level, handlers, propagate = logger.level, list(logger.handlers), logger.propagate
+    settings = dataclasses.asdict(output.SETTINGS)
     klog.set_verbosity(0)
     yield
+    output.configure(**settings)
+    output._handler.is_configured = False
     logger.setLevel(level)
     logger.handlers[:] = handlers
     logger.propagate = propagate
@@ -213,22 +218,227 @@ def test_flags(flags):
     assert namespace.v == 4
 
 
-def test_log_file_flag(tmp_path):
+def parse(*flags: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     klog.add_flags(parser)
-    parser.parse_args(["-skip_headers", f"-log_file={tmp_path / 'log'}"])
-    klog.info_s("to the file", n=1)
+    return parser.parse_args(flags)
+
+
+def log_each_severity() -> None:
+    klog.info("i")
+    klog.warning("w")
+    klog.error("e")
     klog.flush()
-    logging.getLogger("clientgo").handlers[-1].close()
-    assert (tmp_path / "log").read_text() == '"to the file" n=1\n'
 
 
-def test_a_bad_flag_is_refused(capsys):
+PLAIN = ("-skip_headers", "-skip_log_headers")
+
+
+def test_log_file_flag(tmp_path, capsys):
+    parse(*PLAIN, f"-log_file={tmp_path / 'log'}")
+    klog.info_s("to the file", n=1)
+    klog.error("bad")
+    assert (tmp_path / "log").read_text() == '"to the file" n=1\nbad\n'
+    assert capsys.readouterr().err == "bad\n", "errors go to stderr as well"
+    assert (tmp_path / "log").stat().st_mode & 0o077 == 0
+
+
+def test_an_explicit_logtostderr_has_the_last_word(tmp_path, capsys):
+    """As in klog, where it is the default and makes -log_file without effect."""
+    parse(*PLAIN, "-logtostderr=true", f"-log_file={tmp_path / 'log'}")
+    klog.info("hi")
+    parse(*PLAIN, f"-log_file={tmp_path / 'log'}", "-logtostderr=true")
+    klog.info("ho")
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ((), ""),
+        (("-stderrthreshold=WARNING",), "w\ne\n"),
+        (("-stderrthreshold", "3"), ""),
+        (("-alsologtostderr",), "i\nw\ne\n"),
+    ],
+)
+def test_what_goes_to_stderr_beside_files(flags, expected, tmp_path, capsys):
+    parse(*PLAIN, "-stderrthreshold=FATAL", f"-log_dir={tmp_path}", *flags)
+    log_each_severity()
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ((), {"INFO": "i\nw\ne\n", "WARNING": "w\ne\n", "ERROR": "e\n"}),
+        (("-one_output",), {"INFO": "i\n", "WARNING": "w\n", "ERROR": "e\n"}),
+    ],
+)
+def test_log_dir_has_a_file_for_each_severity(flags, expected, tmp_path):
+    parse(*PLAIN, f"-log_dir={tmp_path}", *flags)
+    log_each_severity()
+    links = {path.name.rpartition(".")[2]: path.read_text() for path in tmp_path.iterdir() if path.is_symlink()}
+    assert links == expected
+    names = [path.name for path in tmp_path.iterdir() if not path.is_symlink()]
+    assert len(names) == 3
+    assert all(re.fullmatch(rf".+\.log\.(INFO|WARNING|ERROR)\.\d{{8}}-\d{{6}}\.{os.getpid()}", name) for name in names)
+
+
+def test_a_log_file_has_a_header(tmp_path):
+    parse("-skip_headers", f"-log_file={tmp_path / 'log'}")
+    klog.info("hi")
+    assert re.match(r"Log file created at: .*\nRunning on machine: .*\n", (tmp_path / "log").read_text())
+
+
+@pytest.mark.parametrize("where", ["log_file", "log_dir"])
+def test_a_log_file_that_grows_too_large_is_begun_anew(where, tmp_path):
+    parse(*PLAIN, f"-{where}={tmp_path if where == 'log_dir' else tmp_path / 'log'}", "-log_file_max_size=1")
+    for number in range(4):
+        klog.infof("%d%s", number, "x" * 400_000)
+    sizes = sorted(path.stat().st_size for path in tmp_path.iterdir() if not path.is_symlink())
+    assert sizes == ([800_004] if where == "log_file" else [800_004, 800_004])
+
+
+def test_a_file_that_cannot_be_written_costs_only_its_lines(tmp_path, capsys):
+    parse(*PLAIN, f"-log_dir={tmp_path / 'missing'}")
+    klog.info("lost")
+    assert "FileNotFoundError" in capsys.readouterr().err
+
+
+def test_the_header_may_have_the_folder(capsys):
+    record = logging.LogRecord("x", logging.INFO, "/src/pkg/controller.py", 84, "hello", (), None)
+    assert klog.KlogFormatter(add_dir_header=True).format(record).endswith(" pkg/controller.py:84] hello")
+    parse("-add_dir_header", "-logtostderr=false", "-alsologtostderr", "-log_dir=/nonexistent")
+    klog.info("hi")
+    assert re.search(r" unit/test_klog\.py:\d+\] hi\n", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("vmodule", "shows"),
+    [
+        ("test_klog=4", True),
+        ("test_*=4", True),
+        ("reflector=4,test_klog=5", True),
+        ("test_klog=3", False),
+        ("test_klog=0", False),
+        ("reflector=9", False),
+        ("unit/test_klog=4", True),
+        ("*/unit/*=4", True),
+        ("other/test_klog=4", False),
+        ("test_klog.py=4", True),
+    ],
+)
+def test_vmodule_sets_the_verbosity_of_source_files(vmodule, shows, caplog):
+    parse("-v=1", f"-vmodule={vmodule}")
+    klog.v(4).infof("%s", "free")
+    klog.v(4).info("plain")
+    klog.background().v(4).info("contextual")
+    klog.background().v(5 if vmodule.endswith("=4") else 9).info("hidden")
+    assert caplog.messages == (["free", '"plain"', '"contextual"'] if shows else [])
+    assert bool(klog.v(4)) == klog.background().v(4).enabled() == shows
+
+
+def test_a_line_may_get_its_stack_trace(caplog):
+    parse(f"-log_backtrace_at=test_klog.py:{here() + 1}")
+    klog.info("traced")
+    klog.info("not traced")
+    assert "test_a_line_may_get_its_stack_trace" in caplog.messages[0]
+    assert caplog.messages[1] == "not traced"
+
+
+def test_init_flags_without_a_parser_takes_its_flags_out_of_the_command_line(monkeypatch):
+    """Go: klog.InitFlags(nil); flag.Parse()."""
+    monkeypatch.setattr(sys, "argv", ["program", "-kubeconfig=/tmp/kc", "-v=4", "--vmodule", "a=2", "-master", "x"])
+    klog.init_flags(None)
+    assert sys.argv == ["program", "-kubeconfig=/tmp/kc", "-master", "x"]
+    assert klog.verbosity() == 4
     parser = argparse.ArgumentParser()
-    klog.add_flags(parser)
+    klog.init_flags(parser)
+    assert parser.parse_args(["-v=2"]).v == 2
+
+
+BAD_FLAGS = {
+    "-logtostderr=maybe": "invalid boolean value",
+    "-stderrthreshold=LOUD": "unknown severity",
+    "-vmodule=reflector": "expect comma-separated list of filename=N",
+    "-vmodule=reflector=x": "expect comma-separated list of filename=N",
+    "-vmodule=reflector=-1": "negative value for vmodule level",
+    "-log_backtrace_at=here": "expect file.py:234",
+    "-log_file_max_size=-1": "negative size",
+    "-v=much": "invalid int value",
+}
+
+
+@pytest.mark.parametrize("flag", BAD_FLAGS)
+def test_a_bad_flag_is_refused(flag, capsys):
     with pytest.raises(SystemExit):
-        parser.parse_args(["-logtostderr=maybe"])
-    assert "invalid boolean value" in capsys.readouterr().err
+        parse(flag)
+    assert BAD_FLAGS[flag] in capsys.readouterr().err
+
+
+class Silent:
+    """Has no text and no names."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+    __repr__ = __str__
+
+
+EVERY_CALL = {
+    "info": lambda x: klog.info(x, 1, x),
+    "infof": lambda x: klog.infof(x, x),
+    "infof with a wrong verb": lambda x: klog.infof("%d %s", x),
+    "infof without arguments": lambda x: klog.infof("%d 100%"),
+    "infoln": lambda x: klog.infoln(x, x),
+    "info_s": lambda x: klog.info_s(x, "key", x, "odd"),
+    "warningf": lambda x: klog.warningf("%v %q %5d", x, x, x),
+    "warningln": lambda x: klog.warningln(x),
+    "errorf": lambda x: klog.errorf("%v: %v", x),
+    "errorln": lambda x: klog.errorln(x),
+    "error_s": lambda x: klog.error_s(x, x, "key", [x], other={"a": x}),
+    "v.info": lambda x: klog.v(0).info(x, key=x),
+    "v.info with more": lambda x: klog.v(0).info("a", x),
+    "v.infof": lambda x: klog.v(0).infof("%s %x", x),
+    "v.info_s": lambda x: klog.v(0).info_s("m", x, x),
+    "v.error_s": lambda x: klog.v(0).error_s(x, "m"),
+    "logger.info": lambda x: klog.background().info(x, x, x, x),
+    "logger.error": lambda x: klog.background().with_values(x, x).error(x, "m", "object", x),
+    "kobj": lambda x: klog.info_s("m", obj=klog.kobj(x), objs=klog.kobj_slice([x])),
+    "too deep": lambda x: klog.background().with_call_depth(999).info("m"),
+    "slice": lambda x: klog.info_s("m", objs=klog.kobj_slice(x)),
+}
+
+
+@pytest.mark.parametrize("value", [Silent(), None, ValueError("bad"), "%", b"\xff", 2**70, float("nan")], ids=type)
+@pytest.mark.parametrize("call", EVERY_CALL)
+def test_no_call_raises_and_each_says_something(call, value, caplog):
+    EVERY_CALL[call](value)
+    assert len(caplog.messages) == 1
+
+
+def test_a_handler_of_the_program_that_raises_is_told_on_stderr(capsys):
+    class Broken(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise OSError("disk full")
+
+    logging.getLogger("clientgo").addHandler(Broken())
+    klog.info("hi")
+    assert "disk full" in capsys.readouterr().err
+
+
+def test_pairs_may_be_given_as_in_go(caplog):
+    foo = klog.background().with_values("controller", "foo")
+    foo.info("Synced", "name", "a", "odd", ready=True)
+    foo.error(ValueError("bad"), "unable to update instance", "instance", "ns/a")
+    klog.info_s("Pod", "pod", klog.kref("ns", "a"))
+    klog.v(0).info("Recovered ", "x", 1, 2)
+    assert caplog.messages == [
+        '"Synced" controller="foo" name="a" odd="(MISSING)" ready=true',
+        '"unable to update instance" err="bad" controller="foo" instance="ns/a"',
+        '"Pod" pod="ns/a"',
+        "Recovered x1 2",
+    ]
 
 
 def run_program(program: str) -> subprocess.CompletedProcess[str]:
@@ -256,3 +466,9 @@ def test_fatal_ends_the_process():
     assert done.stderr.startswith("F")
     assert done.stderr.endswith("no way\n")
     assert done.stdout == ""
+
+
+def test_exit_ends_the_process_with_code_1():
+    done = run_program("from clientgo import klog; klog.exit('no ', 'way'); print('not reached')")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("no way\n")

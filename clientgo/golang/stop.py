@@ -9,13 +9,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 __all__ = ["Done", "Signal", "StopChannel", "add_done_callback"]
 
-# How often a thread that watches a foreign StopChannel looks whether anybody still wants to hear of it.
+# How often a thread that watches a foreign StopChannel looks whether anybody still wants to hear of it; None for never.
 # The stop itself is noticed at once; this only bounds how long an abandoned watcher lives.
-_WATCHER_IDLE_SECONDS = 1.0
+WATCHER_IDLE_SECONDS: float | None = 1.0
+
+WATCHER_NAME = "stop-watcher"
 
 
 @runtime_checkable
@@ -133,71 +135,16 @@ def _run_callback(fn: Callable[[], None]) -> None:
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:
     """`Signal.add_done_callback` for any StopChannel.
 
-    A threading.Event gets a hook and calls back from the thread that sets it. For anything else one thread named
-    "stop-watcher" waits on behalf of all callers, runs the callbacks, and ends then or within a second after the last
-    callback was removed.
+    For one that cannot call back, as a threading.Event, one thread named "stop-watcher" waits on behalf of all callers
+    and runs the callbacks. It ends then, or within a second after the last callback was removed. Programs that make
+    very many stop events make each a `Signal`, which takes no thread.
     """
     if hasattr(stop, "add_done_callback"):
         return cast(Done, stop).add_done_callback(fn)
     if stop.is_set():
         _run_callback(fn)
         return lambda: False
-    if isinstance(stop, threading.Event) and hasattr(stop, "_cond"):
-        return _hooked(stop).add_done_callback(fn)
     return _watch(stop, fn)
-
-
-class _EventHook:
-    """Stands in for the Condition inside a threading.Event, and sets a Signal when the event is set.
-
-    An event has no way to call back, and a thread for every stop event of a program would be a high price. The
-    Condition is what `set` looks up when it runs, however early somebody got hold of the bound method.
-    """
-
-    def __init__(self, inner: threading.Condition) -> None:
-        self.signal = Signal()
-        self._inner = inner
-        # Guarded by the lock of `inner`: whether somebody is between __enter__ and __exit__ here, and what to do there.
-        self._entered = False
-        self._notified = False
-
-    def __enter__(self) -> bool:
-        self._inner.__enter__()
-        self._entered = True
-        return True
-
-    def __exit__(self, *exc: Any) -> None:
-        notified, self._notified = self._notified, False
-        self._entered = False
-        self._inner.__exit__(*exc)
-        if notified:
-            self.signal.set()
-
-    def notify_all(self) -> None:
-        self._inner.notify_all()
-        if self._entered:
-            self._notified = True
-        else:
-            # This `set` had looked the Condition up before the hook was there, and will leave by the old door. The
-            # callbacks cannot run here, with the event's lock held.
-            threading.Thread(target=self.signal.set, name="stop-watcher", daemon=True).start()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-
-def _hooked(event: Any) -> Signal:
-    """The Signal that is set with the event."""
-    inner = event._cond
-    if isinstance(inner, _EventHook):
-        return inner.signal
-    with inner:  # a `set` under way is over before the hook is in place
-        if not isinstance(event._cond, _EventHook):
-            event._cond = _EventHook(inner)
-            if event.is_set():
-                event._cond.signal.set()
-        hook: _EventHook = event._cond
-        return hook.signal
 
 
 class _Watcher:
@@ -209,17 +156,24 @@ class _Watcher:
         self.signal = Signal()
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="stop-watcher", daemon=True).start()
+        threading.Thread(target=self._run, name=WATCHER_NAME, daemon=True).start()
 
     def _run(self) -> None:
-        while not self.stop.wait(_WATCHER_IDLE_SECONDS):
+        try:
+            while not self.stop.wait(WATCHER_IDLE_SECONDS):
+                with _watchers_lock:
+                    if self.users == 0:
+                        self._leave()
+                        return
+        finally:
             with _watchers_lock:
-                if self.users == 0:
-                    _watchers.pop(id(self.stop), None)
-                    return
-        with _watchers_lock:
-            _watchers.pop(id(self.stop), None)
+                self._leave()
         self.signal.set()
+
+    def _leave(self) -> None:
+        """From now on another watcher is needed. Called with _watchers_lock held."""
+        if _watchers.get(id(self.stop)) is self:
+            del _watchers[id(self.stop)]
 
 
 # Guards _watchers and the `users` of each watcher; held only for dict operations.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from clientgo.stop import Done, Signal, StopChannel, add_done_callback
+from clientgo.golang.stop import Done, Signal, StopChannel, add_done_callback
 
 __all__ = [
     "Case",
@@ -163,18 +163,27 @@ class Channel(Generic[T]):
         """
         with self._lock:
             value, ok, ready = self._receive_now()
-            if ready:
-                return value, ok
-            turn = _turn(timeout)
-            waiter = _Waiter(turn, 0, None)
-            self._receivers.append(waiter)
-        self._await(turn, waiter, self._receivers, timeout)
-        return turn.value, turn.ok
+            if not ready:
+                turn = _turn(timeout)
+                waiter = _Waiter(turn, 0, None)
+                self._receivers.append(waiter)
+        if not ready:
+            self._await(turn, waiter, self._receivers, timeout)
+            value, ok = turn.value, turn.ok
+        return (self.unpack(cast(T, value)), True) if ok else (None, False)
 
     def try_receive(self) -> tuple[T | None, bool, bool]:
         """Receive if that needs no waiting: `(value, ok, ready)`; `ready` is False when it would have to wait."""
         with self._lock:
-            return self._receive_now()
+            value, ok, ready = self._receive_now()
+        return (self.unpack(cast(T, value)), True, True) if ok else (None, False, ready)
+
+    def unpack(self, value: T) -> T:
+        """What a receiver is given for a value that was sent: the value. For channels with work to do in between.
+
+        Called by the thread that receives, without a lock; every way to receive comes through it.
+        """
+        return value
 
     def close(self) -> None:
         """Close the channel: receivers get `ok=False` once it is drained, waiting senders raise.
@@ -184,10 +193,7 @@ class Channel(Generic[T]):
         with self._lock:
             if self._closed:
                 raise ChannelClosed("close of closed channel")
-            self._closed = True
-            for queue in (self._receivers, self._senders):
-                while (waiter := _claim_first(queue)) is not None:
-                    waiter.turn.finish(waiter.case, None, False)
+            self._close_now()
 
     def __len__(self) -> int:
         """The number of buffered values."""
@@ -243,6 +249,12 @@ class Channel(Generic[T]):
             sender.turn.finish(sender.case, None, True)
             return sender.value, True, True
         return None, False, self._closed
+
+    def _close_now(self) -> None:
+        self._closed = True
+        for queue in (self._receivers, self._senders):
+            while (waiter := _claim_first(queue)) is not None:
+                waiter.turn.finish(waiter.case, None, False)
 
     def _await(self, turn: _Turn, waiter: _Waiter, queue: deque[_Waiter], timeout: float | None) -> None:
         """Wait without the lock held for the turn of a single send or receive."""
@@ -320,9 +332,9 @@ def select(cases: Sequence[Case], timeout: float | None = None, default: bool = 
     at_once = default or (timeout is not None and timeout <= 0)
     turn = None if at_once else _turn(timeout)
     chosen = _take_or_enqueue(operations, channels, turn)
-    if chosen is not None or turn is None:
-        return chosen or _NOTHING
-    return _wait_for_turn(operations, turn, timeout)
+    if chosen is None:
+        chosen = _NOTHING if turn is None else _wait_for_turn(operations, turn, timeout)
+    return operations[chosen.case].unpacked(chosen) if chosen.ok else chosen
 
 
 def _take_or_enqueue(
@@ -368,6 +380,10 @@ class _Operation:
         """Go ahead if that is possible at once. The channel's lock is held."""
         return None
 
+    def unpacked(self, chosen: Selected) -> Selected:
+        """What this case received, for the one who receives. No lock is held."""
+        return chosen
+
     def enqueue(self, turn: _Turn, case: int) -> None:
         """Queue for the channel. Its lock is held."""
 
@@ -389,6 +405,9 @@ class _ReceiveOperation(_Operation):
     def poll(self, case: int) -> Selected | None:
         value, ok, ready = self.channel._receive_now()
         return Selected(case, value, ok) if ready else None
+
+    def unpacked(self, chosen: Selected) -> Selected:
+        return chosen._replace(value=self.channel.unpack(chosen.value))
 
     def enqueue(self, turn: _Turn, case: int) -> None:
         self._waiter = _Waiter(turn, case, None)

@@ -1,0 +1,233 @@
+"""The body of a response as it comes off its connection: lengths, chunks, gzip."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from clientgo.golang.http.connection import Answer
+from clientgo.golang.http.exchange import Exchange
+from clientgo.golang.http.failures import as_builtin
+from clientgo.golang.io import ErrUnexpectedEOF
+
+__all__ = ["ChunkedReader", "ResponseBody"]
+
+# The largest piece that is asked for. A busy stream then costs one system call for many events.
+_PIECE: Final = 64 * 1024
+
+# Of a chunk header, and of all the trailers.
+_MAX_LINES: Final = 4096
+
+
+class Reader(Protocol):
+    """Takes the bytes of a body out of something."""
+
+    def read_some(self) -> bytes:
+        """What has arrived, at least one byte, after waiting for it; b"" at the end."""
+        ...
+
+
+class ResponseBody:
+    """See http.Body.
+
+    Invariant: `release` is called once, with True when the body was read to an end behind which its connection is of
+    further use; from then on the connection is not touched.
+    """
+
+    def __init__(self, answer: Answer, exchange: Exchange, release: Callable[[bool], None]) -> None:
+        self._answer = answer
+        self._exchange = exchange
+        self._release = release
+        # Guards the next: whether the connection is somebody else's.
+        self._lock = threading.Lock()
+        self._released = False
+        framed: Reader = ChunkedReader(answer.fp.read1) if answer.chunked else _PlainReader(answer)
+        self._framed = framed
+        gzipped = answer.head.headers.get("Content-Encoding", "").lower() == "gzip"
+        self._read_some = (_GzipReader(framed) if gzipped else framed).read_some
+
+    def read(self) -> bytes:
+        return b"".join(iter(self.read_some, b""))
+
+    def read_some(self) -> bytes:
+        try:
+            piece = self._read_some()
+            if not piece and not self._released:
+                self._end()
+            return piece
+        except Exception as err:
+            raise self._exchange.failure(as_builtin(err)) from None
+
+    def limit_silence(self, seconds: float) -> None:
+        limit = self._exchange.request.read_timeout
+        self._exchange.set_timeout(seconds if limit is None else min(seconds, limit))
+
+    def abort(self) -> None:
+        self._exchange.abort()
+
+    def close(self) -> None:
+        if not self._take():
+            return
+        # A thread that reads holds the stream; closing that would wait for it.
+        self._exchange.abort()
+        self._answer.close()
+        self._release(False)
+
+    def _end(self) -> None:
+        if self._exchange.is_aborted:
+            raise EOFError("EOF")  # without a length it looks like an end
+        if not self._take():
+            return
+        keep = not self._answer.will_close and getattr(self._framed, "ends_cleanly", True)
+        self._answer.close()
+        self._release(keep)
+
+    def _take(self) -> bool:
+        """Whether it is for the caller to let go of the connection."""
+        with self._lock:
+            taken, self._released = self._released, True
+        return not taken
+
+
+class _PlainReader:
+    """Reads so many bytes as the head has said, or up to the end of the connection."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def read_some(self) -> bytes:
+        """See Reader. Raises ErrUnexpectedEOF."""
+        data = self._answer.read1(_PIECE)
+        if not data and self._answer.length:
+            raise ErrUnexpectedEOF()
+        return data
+
+
+class ChunkedReader:
+    """Takes the chunked transfer coding apart, everything that one system call brought at once.
+
+    http.client reads at most one chunk a call, and a server sends each watch event in a chunk of its own.
+    """
+
+    def __init__(self, read1: Callable[[int], bytes]) -> None:
+        self._read1 = read1
+        # The start of a line that has not arrived in full.
+        self._rest = b""
+        # Bytes of the current chunk still to come, and of the line end behind it.
+        self._left = 0
+        self._skip = 0
+        # How much of the trailers was read, once the last chunk was.
+        self._trailers = -1
+        self._ended = False
+        # What is wrong behind all that was given out.
+        self._failure: ValueError | None = None
+        # Whether nothing came behind the body, so that the connection can serve another request.
+        self.ends_cleanly = False
+
+    def read_some(self) -> bytes:
+        """See Reader. Raises ErrUnexpectedEOF, and ValueError for what is no chunk, after what came before that."""
+        while not self._ended:
+            if self._failure is not None:
+                raise self._failure
+            data = self._read1(_PIECE)
+            if not data:
+                raise ErrUnexpectedEOF()
+            pieces = self._feed(self._rest + data if self._rest else data)
+            if pieces:
+                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return b""
+
+    def _feed(self, data: bytes) -> list[bytes]:
+        self._rest = b""
+        position, end = 0, len(data)
+        pieces: list[bytes] = []
+        while position < end:
+            # The rest of a chunk and of its line end; for nearly all chunks that is all of both.
+            if self._left:
+                stop = min(position + self._left, end)
+                pieces.append(data[position:stop])
+                self._left -= stop - position
+                position = stop
+            if self._skip and not self._left:
+                line_end = data[position : position + self._skip]
+                if line_end != b"\r\n"[-self._skip :][: len(line_end)]:
+                    self._failure = ValueError("malformed chunked encoding")
+                    break
+                position += len(line_end)
+                self._skip -= len(line_end)
+            if position == end:
+                break
+            line_end_at = data.find(b"\r\n", position)
+            if line_end_at < 0:
+                self._keep(data[position:])
+                break
+            self._take_line(data[position:line_end_at])
+            position = line_end_at + 2
+            if self._ended or self._failure is not None:
+                self.ends_cleanly = position == end
+                break
+        return pieces
+
+    def _keep(self, line: bytes) -> None:
+        if len(line) > _MAX_LINES:
+            self._failure = ValueError("http: chunk header too long")
+        self._rest = line
+
+    def _take_line(self, line: bytes) -> None:
+        if self._trailers >= 0:
+            self._take_trailer(line)
+        else:
+            self._begin_chunk(line)
+
+    def _take_trailer(self, line: bytes) -> None:
+        """Nobody's business; but behind them the connection can be used again."""
+        self._trailers += len(line) + 2
+        self._ended = not line
+        if self._trailers > _MAX_LINES:
+            self._failure = ValueError("http: suspiciously long trailer after chunked body")
+
+    def _begin_chunk(self, header: bytes) -> None:
+        digits = header.partition(b";")[0].strip()
+        if not 0 < len(digits) <= 16 or digits.strip(b"0123456789abcdefABCDEF"):
+            self._failure = ValueError("http: invalid byte in chunk length")
+            return
+        self._left = int(digits, 16)
+        if self._left:
+            self._skip = 2
+        else:
+            self._trailers = 0
+
+
+class _GzipReader:
+    """Unpacks a gzip body as it comes.
+
+    One that ends before its end is an error, as if the connection had broken; urllib3 takes it for over.
+    """
+
+    def __init__(self, packed: Reader) -> None:
+        self._packed = packed
+        # The gzip member being read; a body may have several. None between two.
+        self._member: Any = None
+
+    def read_some(self) -> bytes:
+        """See Reader. Raises ErrUnexpectedEOF, ValueError."""
+        while packed := self._packed.read_some():
+            if data := self._unpack(packed):
+                return data
+        if self._member is not None:
+            raise ErrUnexpectedEOF()
+        return b""
+
+    def _unpack(self, packed: bytes) -> bytes:
+        pieces: list[bytes] = []
+        while packed:
+            member = self._member or zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+            try:
+                pieces.append(member.decompress(packed))
+            except zlib.error as err:
+                raise ValueError(f"gzip: {err}") from err
+            self._member = None if member.eof else member
+            packed = member.unused_data
+        return b"".join(pieces)

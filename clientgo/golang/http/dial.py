@@ -1,0 +1,207 @@
+"""Opening connections: straight, through a SOCKS or an HTTP proxy, and with TLS over all that.
+
+Stands for net.Dialer and the dialing part of Go's http.Transport.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from urllib3.util import ssl_wrap_socket
+
+from clientgo.golang.http.exchange import Exchange
+from clientgo.golang.http.failures import as_builtin, with_text
+from clientgo.golang.http.head import read_head
+from clientgo.golang.http.route import Proxy, Route
+from clientgo.golang.http.socks import socks_connect
+from clientgo.utils.clock.clock import REAL_CLOCK
+
+__all__ = ["Dial", "Dialer"]
+
+# Opens a TCP connection to (host, port).
+Dial = Callable[[str, int], socket.socket]
+
+# A peer that is silent is probed after 30 s and given up 15 s later, as Go's HTTP/2 pings do.
+_KEEP_ALIVE_IDLE: Final = 30
+_KEEP_ALIVE_INTERVAL: Final = 5
+_KEEP_ALIVE_PROBES: Final = 3
+
+
+def _socket_options() -> list[tuple[int, int, int]]:
+    """No Nagle delay, and TCP keep-alive with the times above where the platform lets us set them."""
+    options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    dead_after = _KEEP_ALIVE_IDLE + _KEEP_ALIVE_INTERVAL * _KEEP_ALIVE_PROBES
+    times = {
+        "TCP_KEEPIDLE": _KEEP_ALIVE_IDLE,
+        "TCP_KEEPALIVE": _KEEP_ALIVE_IDLE,  # macOS calls it so
+        "TCP_KEEPINTVL": _KEEP_ALIVE_INTERVAL,
+        "TCP_KEEPCNT": _KEEP_ALIVE_PROBES,
+        # Probes are not sent while data waits for its acknowledgement; this covers a request that never arrives.
+        "TCP_USER_TIMEOUT": dead_after * 1000,
+    }
+    options += [
+        (socket.IPPROTO_TCP, getattr(socket, name), value) for name, value in times.items() if hasattr(socket, name)
+    ]
+    return options
+
+
+class Dialer:
+    """Opens the connections of a transport. Immutable.
+
+    Each socket on the way is told to the exchange before anything blocks on it, so that it can be broken off there.
+    """
+
+    def __init__(self, dial: Dial | None, server_name: str) -> None:
+        """`dial` in place of ours; `server_name` to verify in place of the URL's host."""
+        self._dial = dial
+        self._server_name = server_name
+
+    def connect(
+        self, exchange: Exchange, route: Route, context: ssl.SSLContext | None, timeout: float | None
+    ) -> socket.socket:
+        """A socket that speaks to the route's end. Blocks, in each step at most `timeout` seconds without news.
+
+        Raises OSError, EOFError, ValueError.
+        """
+        sock = self._connect_first(exchange, route, timeout)
+        try:
+            if route.proxy is not None:
+                sock = _through_proxy(exchange, sock, route, route.proxy, context, timeout)
+            if route.scheme == "https":
+                sock = _encrypted(exchange, sock, context, self._server_name or route.host, timeout)
+            return sock
+        except BaseException:
+            sock.close()
+            raise
+
+    def _connect_first(self, exchange: Exchange, route: Route, timeout: float | None) -> socket.socket:
+        proxy = route.proxy
+        if proxy is None:
+            return self._connect_tcp(exchange, route.host, route.port, timeout)
+        try:
+            return self._connect_tcp(exchange, proxy.host, proxy.port, timeout)
+        except OSError as err:
+            where = f"socks connect tcp {proxy.host}:{proxy.port}->{route.host}:{route.port}"
+            prefix = where if proxy.is_socks else "proxyconnect tcp"
+            raise with_text(err, f"{prefix}: {err.strerror or err}") from err
+
+    def _connect_tcp(self, exchange: Exchange, host: str, port: int, timeout: float | None) -> socket.socket:
+        """A connection to the first address that answers."""
+        if self._dial is not None:
+            sock = self._dial(host, port)
+            exchange.attach(sock, timeout)
+            return sock
+        failure: OSError | None = None
+        for family, kind, protocol, _, address in _lookup(exchange, host, port):
+            sock = socket.socket(family, kind, protocol)
+            try:
+                for option in _socket_options():
+                    sock.setsockopt(*option)
+                exchange.attach(sock, timeout)
+                sock.connect(address)
+                return sock
+            except OSError as err:
+                sock.close()
+                failure = failure or _dial_error(err, address)
+                if exchange.is_aborted:
+                    break
+        raise failure or OSError(f"dial tcp: lookup {host}: no addresses")
+
+
+def _lookup(exchange: Exchange, host: str, port: int) -> list[Any]:
+    start = REAL_CLOCK.now()
+    try:
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror as err:
+        reason = "no such host" if err.errno in (socket.EAI_NONAME, -5) else (err.strerror or str(err))
+        raise OSError(err.errno, f"dial tcp: lookup {host}: {reason}") from err
+    except UnicodeError:
+        raise OSError(f"dial tcp: lookup {host}: no such host") from None  # a name that cannot be one
+    finally:
+        if exchange.request.trace is not None:
+            exchange.request.trace.dns_done(host, REAL_CLOCK.since(start))
+
+
+def _dial_error(err: OSError, address: Any) -> OSError:
+    where = f"[{address[0]}]:{address[1]}" if ":" in str(address[0]) else f"{address[0]}:{address[1]}"
+    if isinstance(err, TimeoutError):
+        return TimeoutError(f"dial tcp {where}: i/o timeout")
+    return type(err)(err.errno, f"dial tcp {where}: connect: {(err.strerror or str(err)).lower()}")
+
+
+def _through_proxy(
+    exchange: Exchange,
+    sock: socket.socket,
+    route: Route,
+    proxy: Proxy,
+    context: ssl.SSLContext | None,
+    timeout: float | None,
+) -> socket.socket:
+    """Let the proxy at the other end lead on to where the route goes; nothing to do when it reads the requests."""
+    if proxy.is_socks:
+        socks_connect(sock, proxy, route.host, route.port)
+        return sock
+    if proxy.scheme == "https":
+        # As in Go an https proxy has to have a certificate that the cluster's authority signed.
+        sock = _encrypted(exchange, sock, context, proxy.host, timeout)
+    if route.is_tunnelled:
+        try:
+            _open_tunnel(sock, route, proxy)
+        except BaseException:
+            sock.close()
+            raise
+    return sock
+
+
+def _open_tunnel(sock: socket.socket, route: Route, proxy: Proxy) -> None:
+    """CONNECT. A host that needs TLS says nothing before we do: what is read belongs to the proxy."""
+    target = f"[{route.host}]:{route.port}" if ":" in route.host else f"{route.host}:{route.port}"
+    headers = {"Host": target} | proxy.authorization()
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    with _proxy_failures(), sock.makefile("rb") as answer:
+        sock.sendall(f"CONNECT {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
+        head = read_head(answer)
+    if head.status != 200:
+        raise OSError(f"proxyconnect tcp: {head.status} {head.reason}".rstrip())
+
+
+@contextlib.contextmanager
+def _proxy_failures() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, ValueError) as err:
+        known = as_builtin(err)
+        reason = known.strerror if isinstance(known, OSError) and known.strerror else str(known)
+        raise type(known)(f"proxyconnect tcp: {reason}") from None
+
+
+def _default_context() -> ssl.SSLContext:
+    """The authorities of the system. As Go does, without asking more of their certificates than that they sign."""
+    context = ssl.create_default_context()
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def _encrypted(
+    exchange: Exchange, sock: socket.socket, context: ssl.SSLContext | None, name: str, timeout: float | None
+) -> socket.socket:
+    """TLS over the socket with whoever has a certificate for this name."""
+    try:
+        wrapped: Any = ssl_wrap_socket(
+            sock,
+            server_hostname=name.partition("%")[0].rstrip("."),
+            ssl_context=context if context is not None else _default_context(),
+            tls_in_tls=isinstance(sock, ssl.SSLSocket),
+        )
+    except TimeoutError:
+        sock.close()
+        raise TimeoutError("net/http: TLS handshake timeout") from None
+    except (OSError, ValueError) as err:
+        sock.close()
+        raise as_builtin(err) from None
+    exchange.attach(wrapped, timeout)
+    return wrapped  # type: ignore[no-any-return]

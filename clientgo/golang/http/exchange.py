@@ -1,0 +1,88 @@
+"""One request on its way, and the means to break it off from another thread."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from typing import Protocol
+
+from clientgo.golang.http.message import Request
+
+__all__ = ["Exchange", "Socket"]
+
+
+class Socket(Protocol):
+    """What is asked of a connected socket; urllib3's TLS within TLS has no more."""
+
+    def fileno(self) -> int: ...
+
+    def settimeout(self, value: float | None, /) -> None: ...
+
+
+class Exchange:
+    """Knows the socket that one request uses now. Thread-safe.
+
+    Holds a file descriptor of its own for it: shutting that down ends a blocked connect, handshake or read of the
+    connection itself, and it stays valid whoever closes the socket meanwhile.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        # Guards the rest. Held for system calls that never block.
+        self._lock = threading.Lock()
+        self._socket: Socket | None = None
+        self._handle: socket.socket | None = None
+        self._aborted = False
+
+    @property
+    def is_aborted(self) -> bool:
+        return self._aborted
+
+    def attach(self, sock: Socket, timeout: float | None) -> None:
+        """From now on the request runs over this socket, which may be silent for so many seconds."""
+        with self._lock:
+            self._forget()
+            sock.settimeout(timeout)
+            self._socket = sock
+            self._handle = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=os.dup(sock.fileno()))
+            if self._aborted:
+                self._shut_down()
+
+    def set_timeout(self, seconds: float | None) -> None:
+        """From now on the socket may be silent for so long."""
+        with self._lock:
+            if self._socket is not None and self._socket.fileno() >= 0:
+                self._socket.settimeout(seconds)
+
+    def abort(self) -> None:
+        """Break off, whatever the request waits for. Does not block."""
+        with self._lock:
+            self._aborted = True
+            self._shut_down()
+
+    def finish(self) -> None:
+        """The request is over; its connection may serve another one."""
+        with self._lock:
+            self._forget()
+
+    def failure(self, err: Exception) -> Exception:
+        """What to tell the caller about an error: that it was broken off and why, if it was."""
+        ended = self.request.ctx.err()
+        if ended is not None:
+            return ended
+        if self._aborted:
+            return ConnectionAbortedError("use of closed network connection")
+        return err
+
+    def _shut_down(self) -> None:
+        if self._handle is not None:
+            with contextlib.suppress(OSError):
+                self._handle.shutdown(socket.SHUT_RDWR)
+
+    def _forget(self) -> None:
+        self._socket = None
+        if self._handle is not None:
+            self._handle.close()
+            self._handle = None

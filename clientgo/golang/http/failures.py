@@ -1,0 +1,48 @@
+"""What went wrong on a connection, as a builtin exception with Go's words."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+
+from clientgo.golang.io import ErrUnexpectedEOF
+
+__all__ = ["as_builtin", "is_lost", "with_text"]
+
+
+def as_builtin(err: Exception) -> Exception:
+    """The error of a connection that was there: an OSError, EOFError or ValueError."""
+    if isinstance(err, ssl.SSLCertVerificationError):
+        return with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
+    if isinstance(err, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
+        return EOFError("EOF")  # nothing is wrong with TLS: the server went away
+    if isinstance(err, ssl.SSLError):
+        return with_text(err, f"tls: {_tls_reason(err)}")
+    if isinstance(err, TimeoutError):
+        return TimeoutError("read: i/o timeout")
+    if isinstance(err, http.client.IncompleteRead):
+        return ErrUnexpectedEOF()
+    if isinstance(err, http.client.HTTPException):
+        return ValueError(str(err))
+    if isinstance(err, OSError) and err.errno:
+        return with_text(err, f"read: {str(err.strerror).lower()}")
+    return err
+
+
+def with_text(err: OSError, text: str) -> OSError:
+    """The same kind of error with a text of ours."""
+    same = type(err)(err.errno, text)
+    same.strerror = text
+    return same
+
+
+def is_lost(err: Exception) -> bool:
+    """Whether the connection was gone before a byte of the answer came. Takes what `as_builtin` gives."""
+    if isinstance(err, EOFError):
+        return not isinstance(err, ErrUnexpectedEOF)
+    return isinstance(err, ConnectionError)
+
+
+def _tls_reason(err: ssl.SSLError) -> str:
+    reason = (err.reason or str(err)).lower().replace("_", " ")
+    return reason.removeprefix("tlsv13 ").removeprefix("tlsv1 ").removeprefix("sslv3 ")

@@ -1,0 +1,92 @@
+"""Connections that wait for their next request. Stands for the idle connections of Go's http.Transport."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import weakref
+from typing import Final
+
+from clientgo.golang.http.connection import Connection
+from clientgo.golang.http.route import Route
+from clientgo.utils.clock.clock import Clock
+
+__all__ = ["IDLE_CONNECTIONS_PER_ROUTE", "IDLE_TIMEOUT", "Pool"]
+
+# client-go's transport keeps as many. Any number may be in use: each watch has one for itself.
+IDLE_CONNECTIONS_PER_ROUTE: Final = 25
+
+# Go does not use a connection again that was idle for longer: something in between may have forgotten it.
+IDLE_TIMEOUT: Final = 90.0
+
+_Key = tuple[Route, ssl.SSLContext | None]
+
+
+class Pool:
+    """Idle connections by where they lead and the TLS context they were made with. Thread-safe; never blocks.
+
+    Invariant: each list has the one that was used last at its end, and is neither empty nor too long.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # Guards the next.
+        self._lock = threading.Lock()
+        self._idle: dict[_Key, list[Connection]] = {}
+        # A transport that nobody needs any more leaves no open sockets behind.
+        weakref.finalize(self, _close_all, self._idle)
+
+    def take(self, route: Route, context: ssl.SSLContext | None) -> Connection | None:
+        """The one that was idle for the shortest time, unless that was too long or the peer has hung up."""
+        while True:
+            with self._lock:
+                connection = self._pop((route, context))
+            if connection is None:
+                return None
+            if not self._is_expired(connection) and not connection.has_news():
+                return connection
+            connection.close()
+
+    def put(self, connection: Connection) -> None:
+        """Keep it for later, or close it if there are enough."""
+        connection.idle_since = self._clock.now()
+        with self._lock:
+            idle = self._idle.setdefault((connection.route, connection.context), [])
+            surplus = [each for each in idle if self._is_expired(each)]
+            idle[:] = [each for each in idle if each not in surplus]
+            (idle if len(idle) < IDLE_CONNECTIONS_PER_ROUTE else surplus).append(connection)
+        for each in surplus:
+            each.close()
+
+    def close_idle(self) -> None:
+        """Close what waits here now."""
+        with self._lock:
+            idle = dict(self._idle)
+            self._idle.clear()
+        _close_all(idle)
+
+    def _is_expired(self, connection: Connection) -> bool:
+        return self._clock.since(connection.idle_since) >= IDLE_TIMEOUT
+
+    def _pop(self, key: _Key) -> Connection | None:
+        idle = self._idle.get(key)
+        if idle is None:
+            return None
+        connection = idle.pop()
+        if not idle:
+            del self._idle[key]
+        return connection
+
+    def __repr__(self) -> str:
+        return f"<Pool, {sum(map(len, list(self._idle.values())))} idle>"
+
+    def _check(self) -> None:
+        with self._lock:
+            for idle in self._idle.values():
+                assert 0 < len(idle) <= IDLE_CONNECTIONS_PER_ROUTE
+
+
+def _close_all(idle: dict[_Key, list[Connection]]) -> None:
+    for connections in idle.values():
+        for connection in connections:
+            connection.close()

@@ -1,0 +1,54 @@
+"""Which responses ask for another request, and what that looks like. Stands for redirectBehavior of Go's http.Client.
+
+Differs: here it is the transport that follows, below the round trippers that add credentials, so that those never leave
+for another server; Go's client-go would add them again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+from urllib.parse import quote, urljoin, urlsplit
+
+from clientgo.golang.http.message import Request, Response
+
+__all__ = ["MAX_REQUESTS", "redirected"]
+
+# Go: "stopped after 10 redirects".
+MAX_REQUESTS: Final = 10
+
+_AS_GET: Final = (301, 302, 303)
+_AS_IT_IS: Final = (307, 308)
+
+_OF_THE_BODY: Final = ("Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Type")
+_CREDENTIALS: Final = ("Authorization", "Cookie", "Cookie2", "Www-Authenticate")
+
+# All that may stand in a URL.
+_IN_URLS: Final = "!#$%&'()*+,/:;=?@[]~"
+
+
+def redirected(request: Request, response: Response) -> Request | None:
+    """The request that the response asks for; None if it is an answer of its own."""
+    location = response.headers.get("Location", "")
+    if not location or response.status_code not in _AS_GET + _AS_IT_IS:
+        return None
+    again = replace(request.clone(), url=urljoin(request.url, quote(location, safe=_IN_URLS, encoding="latin-1")))
+    if response.status_code in _AS_GET:
+        again.method = request.method if request.method in ("GET", "HEAD") else "GET"
+        again.body = None
+        _drop(again, _OF_THE_BODY)
+    elif request.body is not None and not isinstance(request.body, bytes):
+        return None  # a stream that has gone out
+    if _origin(again.url) != _origin(request.url):
+        _drop(again, _CREDENTIALS)
+    return again
+
+
+def _drop(request: Request, names: tuple[str, ...]) -> None:
+    for name in names:
+        request.headers.discard(name)
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port

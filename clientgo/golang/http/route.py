@@ -1,0 +1,85 @@
+"""Where a request goes: the server, and the proxy on the way. Stands for connectMethod of Go's net/http."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from clientgo.golang.http.client import basic_auth
+from clientgo.golang.strconv import quote
+
+__all__ = ["Proxy", "Route", "host_header", "route_to"]
+
+_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """An http, https or socks5 proxy and, if it wants one, the user."""
+
+    scheme: str
+    host: str
+    port: int
+    username: str = ""
+    password: str = field(default="", repr=False)
+
+    @property
+    def is_socks(self) -> bool:
+        return self.scheme.startswith("socks5")
+
+    def authorization(self) -> dict[str, str]:
+        """The header that says who asks, for an HTTP proxy."""
+        if not self.username and not self.password:
+            return {}
+        return {"Proxy-Authorization": basic_auth(self.username, self.password)}
+
+
+@dataclass(frozen=True)
+class Route:
+    """What makes two requests fit over one connection."""
+
+    scheme: str
+    host: str
+    port: int
+    proxy: Proxy | None
+
+    @property
+    def is_forwarded(self) -> bool:
+        """Whether a proxy reads the request and sends its own; other proxies only pass bytes on."""
+        return self.proxy is not None and not self.proxy.is_socks and self.scheme == "http"
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether it takes TLS somewhere."""
+        return self.scheme == "https" or (self.proxy is not None and self.proxy.scheme == "https")
+
+    @property
+    def is_tunnelled(self) -> bool:
+        """Whether an HTTP proxy is asked to pass bytes on."""
+        return self.proxy is not None and not self.proxy.is_socks and self.scheme == "https"
+
+
+def route_to(url: SplitResult, proxy: str | None) -> Route:
+    """The way to a URL. Raises ValueError for schemes and ports that are none, never with a password in it."""
+    if url.scheme not in ("http", "https"):
+        raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
+    if not url.hostname:
+        raise ValueError("http: no Host in request URL")
+    # The percent sign before the zone of an IPv6 address is escaped in URLs.
+    return Route(url.scheme, unquote(url.hostname), url.port or _PORTS[url.scheme], _proxy(proxy) if proxy else None)
+
+
+def _proxy(url: str) -> Proxy:
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS:
+        raise ValueError(f"proxyconnect tcp: unsupported protocol scheme {quote(parts.scheme)}")
+    username, password = unquote(parts.username or ""), unquote(parts.password or "")
+    return Proxy(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme], username, password)
+
+
+def host_header(url: SplitResult) -> str:
+    """Host and port as the URL has them, without user and without the zone of an address, which is nobody else's."""
+    host = url.netloc.rpartition("@")[2]
+    name, zone, rest = host.partition("%25")
+    return f"{name}]{rest.partition(']')[2]}" if zone else host

@@ -1,0 +1,481 @@
+"""The serving side of net/http, as far as a manager's endpoints and webhooks need it, on the standard library's server.
+
+A handler is an object with `serve_http(resp, req)`, or such a function. Each connection has a thread of its own, which
+ends with it; a connection may carry several requests. What differs from Go: the answer is sent when the handler has
+returned, and what a handler raises before becomes a 500 whose text stays in the log. Limits as in Go's servers here:
+1 MiB of headers, 32 seconds until they are there, 90 seconds of idleness.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import socket
+import socketserver
+import ssl
+import threading
+import urllib.parse
+from collections.abc import Callable
+from contextlib import suppress
+from email.message import Message
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Protocol, TypeAlias, cast
+
+from clientgo import klog
+from clientgo.context import Context, background
+from clientgo.utils.clock import REAL_CLOCK
+
+__all__ = [
+    "Handler",
+    "HandlerLike",
+    "Request",
+    "RequestBodyTooLarge",
+    "ResponseWriter",
+    "ServeMux",
+    "Server",
+    "error",
+    "listen",
+    "not_found",
+    "strip_prefix",
+    "to_handler",
+]
+
+_TEXT = "text/plain; charset=utf-8"
+_IDLE_TIMEOUT = 90.0
+_HEADER_TIMEOUT = 32.0
+# How often the accepting thread looks whether the server is to end.
+_POLL_SECONDS = 0.05
+
+
+class RequestBodyTooLarge(Exception):
+    """A body longer than the handler takes. Go: http.MaxBytesError."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__("http: request body too large")
+        self.limit = limit
+
+
+class Request:
+    """A request as a handler gets it. Go: http.Request."""
+
+    def __init__(
+        self,
+        method: str = "GET",
+        target: str = "/",
+        headers: Message | None = None,
+        read: Callable[[int], bytes] | None = None,
+        ctx: Context | None = None,
+        remote_addr: str = "",
+    ) -> None:
+        """`target` is path and query as they stand in the request; `read` reads the body."""
+        path, _, self.raw_query = target.partition("?")
+        self.method = method
+        self.path = urllib.parse.unquote(path)
+        """Decoded. Go: req.URL.Path."""
+        self.headers = headers if headers is not None else Message()
+        self.remote_addr = remote_addr
+        self._read = read
+        self._ctx = ctx if ctx is not None else background()
+
+    def context(self) -> Context:
+        """The server's context. Go: Context."""
+        return self._ctx
+
+    def query(self) -> dict[str, list[str]]:
+        """The values of the query by name; a name alone has the value "". Go: req.URL.Query."""
+        return urllib.parse.parse_qs(self.raw_query, keep_blank_values=True)
+
+    def read_body(self, limit: int) -> bytes:
+        """The body; b"" when there is none. Once. Blocks. Raises RequestBodyTooLarge when it is longer than `limit`."""
+        length = self.headers.get("Content-Length")
+        if self._read is None or length is None:
+            return b""
+        if int(length) > limit:
+            raise RequestBodyTooLarge(limit)
+        return self._read(int(length))
+
+    def with_path(self, path: str) -> Request:
+        """The same request with another path."""
+        changed = Request(self.method, "", self.headers, self._read, self._ctx, self.remote_addr)
+        changed.path, changed.raw_query = path, self.raw_query
+        return changed
+
+
+class ResponseWriter:
+    """What a handler answers. Go: http.ResponseWriter."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        """The code, 0 until there is one."""
+        self.body = bytearray()
+        self._header: dict[str, str] = {}
+
+    def header(self) -> dict[str, str]:
+        """The headers, to be changed; write their names in their usual form: "Content-Type"."""
+        return self._header
+
+    def write_header(self, status: int) -> None:
+        """Set the code; only the first one counts. Without it the code is 200."""
+        self.status = self.status or status
+
+    def write(self, data: bytes | str) -> None:
+        """Append to the body."""
+        self.write_header(200)
+        self.body += data.encode() if isinstance(data, str) else data
+
+
+class Handler(Protocol):
+    """Answers requests. Go: http.Handler. Called by several threads at once."""
+
+    def serve_http(self, resp: ResponseWriter, req: Request, /) -> None:
+        """Answer one request."""
+        ...
+
+
+HandlerLike: TypeAlias = Handler | Callable[[ResponseWriter, Request], None]
+"""What is taken wherever Go takes a Handler."""
+
+
+def to_handler(handler: HandlerLike) -> Callable[[ResponseWriter, Request], None]:
+    """The function to call. Raises TypeError for what is no handler."""
+    method = getattr(handler, "serve_http", None)
+    if callable(method):
+        return cast("Callable[[ResponseWriter, Request], None]", method)
+    if callable(handler):
+        return handler
+    raise TypeError(f"a handler has a method serve_http(resp, req), or is a function: {handler!r}")
+
+
+def error(resp: ResponseWriter, text: str, status: int) -> None:
+    """Answer with a text and a line break. Go: http.Error."""
+    resp.header().update({"Content-Type": _TEXT, "X-Content-Type-Options": "nosniff"})
+    resp.write_header(status)
+    resp.write(text + "\n")
+
+
+def not_found(resp: ResponseWriter, req: Request) -> None:
+    """Answer that there is nothing. Go: http.NotFound."""
+    error(resp, "404 page not found", 404)
+
+
+def strip_prefix(prefix: str, handler: HandlerLike) -> Callable[[ResponseWriter, Request], None]:
+    """`handler`, for paths below `prefix`, which it does not see. Go: http.StripPrefix."""
+    function = to_handler(handler)
+
+    def serve(resp: ResponseWriter, req: Request) -> None:
+        if req.path.startswith(prefix):
+            function(resp, req.with_path(req.path[len(prefix) :]))
+        else:
+            not_found(resp, req)
+
+    return serve
+
+
+class ServeMux:
+    """Chooses a handler by the path (Go: http.ServeMux): an exact one, or the longest that ends in a slash and fits."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, Callable[[ResponseWriter, Request], None]] = {}
+
+    def handle(self, pattern: str, handler: HandlerLike) -> None:
+        """Serve a path, or with a slash at its end all below it. Raises ValueError when it is taken or empty."""
+        if not pattern.startswith("/"):
+            raise ValueError(f"http: invalid pattern {pattern!r}")
+        if pattern in self._handlers:
+            raise ValueError(f"http: multiple registrations for {pattern}")
+        self._handlers[pattern] = to_handler(handler)
+
+    def handles(self, path: str) -> bool:
+        """Whether exactly this path or pattern has a handler."""
+        return path in self._handlers
+
+    def serve_http(self, resp: ResponseWriter, req: Request) -> None:
+        """Let the handler of the path answer; 404 when there is none."""
+        self._find(req.path)(resp, req)
+
+    def _find(self, path: str) -> Callable[[ResponseWriter, Request], None]:
+        if path in self._handlers:
+            return self._handlers[path]
+        fitting = [each for each in self._handlers if each.endswith("/") and path.startswith(each)]
+        return self._handlers[max(fitting, key=len)] if fitting else not_found
+
+
+def clean_path(path: str) -> str:
+    """The shortest equal path, with one slash in front. Go: path.Clean."""
+    return "/" + posixpath.normpath("/" + path).lstrip("/")
+
+
+def listen(address: str) -> socket.socket:
+    """A socket that listens on "host:port", ":port" (all interfaces) or "[::1]:port". Raises OSError, ValueError."""
+    host, separator, port = address.rpartition(":")
+    if not separator:
+        raise ValueError(f"listen tcp: address {address}: missing port in address")
+    if not port.isdigit():
+        raise ValueError(f"listen tcp: address {address}: unknown port")
+    host = host.removeprefix("[").removesuffix("]")
+    if host:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, int(port)), family=family, backlog=128)
+    if socket.has_dualstack_ipv6():
+        try:
+            return socket.create_server(("", int(port)), family=socket.AF_INET6, backlog=128, dualstack_ipv6=True)
+        except OSError as err:
+            if err.errno not in _NO_IPV6:
+                raise
+    return socket.create_server(("", int(port)), backlog=128)
+
+
+_NO_IPV6 = frozenset({97, 99})  # EAFNOSUPPORT, EADDRNOTAVAIL: the kernel has it, the machine does not
+
+
+class _Connection(BaseHTTPRequestHandler):
+    """Serves one connection."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = _HEADER_TIMEOUT
+    server: _Listening
+
+    def setup(self) -> None:
+        super().setup()
+        if isinstance(self.connection, ssl.SSLSocket):
+            self.connection.do_handshake()
+
+    def handle_one_request(self) -> None:
+        if not self.server.state.set_idle(self.connection):
+            self.close_connection = True
+            return
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        # Called with the request's first line read.
+        if not self.server.state.set_active(self.connection):
+            self.close_connection = True
+            return False
+        self.connection.settimeout(_HEADER_TIMEOUT)
+        try:
+            return super().parse_request() and self._is_answerable()
+        finally:
+            self.connection.settimeout(_IDLE_TIMEOUT)
+
+    def _is_answerable(self) -> bool:
+        """Whether the body's length is known: nobody who calls these servers sends it in chunks."""
+        length = self.headers.get("Content-Length", "0")
+        if self.headers.get("Transfer-Encoding") is not None or not length.isdigit():
+            self.close_connection = True
+            self.send_error(411)
+            return False
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        """Every method is the handler's business, not this class's."""
+        if name.startswith("do_"):
+            return self._serve
+        raise AttributeError(name)
+
+    def _serve(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        left = [length]
+
+        def read(count: int) -> bytes:
+            data = self.rfile.read(min(count, left[0]))
+            left[0] -= len(data)
+            return data
+
+        host, port = self.client_address[:2]
+        request = Request(self.command, self.path, self.headers, read, self.server.state.ctx, f"{host}:{port}")
+        resp = ResponseWriter()
+        try:
+            self.server.state.handler(resp, request)
+        except Exception as err:
+            klog.from_context(self.server.state.ctx).error(err, "http: panic serving", path=request.path)
+            resp = ResponseWriter()
+            error(resp, "internal server error", 500)
+        if left[0]:
+            # What the handler left unread is not read for it: the connection ends.
+            self.close_connection = True
+        self._send(resp)
+
+    def _send(self, resp: ResponseWriter) -> None:
+        resp.write_header(200)
+        self.send_response_only(resp.status)
+        headers = resp.header()
+        if resp.body:
+            headers.setdefault("Content-Type", _TEXT)
+        headers["Content-Length"] = str(len(resp.body))
+        if self.close_connection:
+            headers["Connection"] = "close"
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(resp.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: whoever wants requests logged does so in a handler."""
+
+
+class _State:
+    """The open connections of a server, and whether it is to end."""
+
+    def __init__(self, handler: Callable[[ResponseWriter, Request], None], ctx: Context) -> None:
+        self.handler = handler
+        self.ctx = ctx
+        # Guards the rest; notified when a connection has ended.
+        self._changed = threading.Condition()
+        self._idle: set[socket.socket] = set()
+        self._active: set[socket.socket] = set()
+        self._closing = False
+
+    def set_idle(self, connection: socket.socket) -> bool:
+        """The connection waits for a request; False when there is to be none."""
+        with self._changed:
+            self._active.discard(connection)
+            if not self._closing:
+                self._idle.add(connection)
+            return not self._closing
+
+    def set_active(self, connection: socket.socket) -> bool:
+        """The connection has one; False when it comes too late."""
+        with self._changed:
+            was_idle = connection in self._idle
+            self._idle.discard(connection)
+            if was_idle:
+                self._active.add(connection)
+            return was_idle
+
+    def closed(self, connection: socket.socket) -> None:
+        with self._changed:
+            self._idle.discard(connection)
+            self._active.discard(connection)
+            self._changed.notify_all()
+
+    def close_idle(self) -> None:
+        """Take no more requests, and wake the threads that wait for one."""
+        with self._changed:
+            self._closing = True
+            for connection in self._idle:
+                _shut(connection)
+            self._idle.clear()
+
+    def wait_for_active(self, timeout: float | None) -> bool:
+        """Block until no request is served; False when that takes longer than `timeout` seconds."""
+        deadline = None if timeout is None else REAL_CLOCK.now() + timeout
+        with self._changed:
+            while self._active:
+                left = None if deadline is None else deadline - REAL_CLOCK.now()
+                if left is not None and left <= 0:
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def close_active(self) -> None:
+        with self._changed:
+            for connection in self._active:
+                _shut(connection)
+
+
+def _shut(connection: socket.socket) -> None:
+    with suppress(OSError):  # it has ended by itself
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Listening(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Accepts connections on a socket that listens already."""
+
+    daemon_threads = True
+    # Its own list of threads is of daemons without names; `server_close` below joins ours.
+    block_on_close = False
+
+    def __init__(self, listener: socket.socket, state: _State, name: str, tls: ssl.SSLContext | None) -> None:
+        super().__init__(listener.getsockname(), _Connection, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listener
+        self.state = state
+        self._server_name = name
+        self._tls = tls
+        self._connection_threads: set[threading.Thread] = set()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = self.socket.accept()
+        if self._tls is not None:
+            # The handshake is the connection's thread's business: one that stays silent holds up nobody else.
+            connection.settimeout(_HEADER_TIMEOUT)
+            connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return connection, address
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        thread = threading.Thread(
+            target=self._process, args=(request, client_address), name=f"{self._server_name}-connection", daemon=True
+        )
+        self._connection_threads = {each for each in self._connection_threads if each.is_alive()} | {thread}
+        thread.start()
+
+    def _process(self, request: socket.socket, client_address: Any) -> None:
+        try:
+            with suppress(OSError, ValueError):  # the other side has gone, or does not speak TLS
+                self.finish_request(request, client_address)
+        finally:
+            self.shutdown_request(request)
+            self.state.closed(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for thread in self._connection_threads:
+            thread.join()
+
+
+class Server:
+    """Serves a handler on a listener. Go: http.Server."""
+
+    def __init__(
+        self,
+        handler: HandlerLike,
+        ctx: Context | None = None,
+        name: str = "http",
+        tls: ssl.SSLContext | None = None,
+        addr: str = "",
+    ) -> None:
+        """`ctx` is what the requests' contexts are; `addr` is for `listen_and_serve`."""
+        self.addr = addr
+        self._name = name
+        self._tls = tls
+        self._state = _State(to_handler(handler), ctx if ctx is not None else background())
+        self._lock = threading.Lock()
+        self._listening: _Listening | None = None
+        self._ended = False
+        self._left = threading.Event()
+
+    def listen_and_serve(self) -> None:
+        """Listen on `addr` and serve. Blocks until `shutdown`. Raises OSError."""
+        self.serve(listen(self.addr or ":80"))
+
+    def serve(self, listener: socket.socket) -> None:
+        """Serve until `shutdown`; closes the listener. Blocks; the connections' threads have ended when it returns."""
+        with self._lock:
+            if self._ended:
+                listener.close()
+                return
+            listening = self._listening = _Listening(listener, self._state, self._name, self._tls)
+        try:
+            listening.serve_forever(_POLL_SECONDS)
+            self._left.wait()
+        finally:
+            listening.server_close()
+
+    def shutdown(self, timeout: float | None = None) -> None:
+        """Take no more requests, and wait for those that are served; for `timeout` seconds at most, then cut them off.
+
+        Raises TimeoutError in that case. May be called again.
+        """
+        with self._lock:
+            self._ended = True
+            listening = self._listening
+        if listening is None:
+            return
+        try:
+            listening.shutdown()
+            self._state.close_idle()
+            if not self._state.wait_for_active(timeout):
+                self._state.close_active()
+                raise TimeoutError("context deadline exceeded")
+        finally:
+            self._left.set()

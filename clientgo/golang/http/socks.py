@@ -1,0 +1,99 @@
+"""SOCKS version 5: asking a proxy for a connection to somewhere else (RFC 1928, passwords RFC 1929).
+
+Stands for the SOCKS client inside Go's net/http. Names are looked up by the proxy, as there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+from clientgo.golang.http.route import Proxy
+
+__all__ = ["socks_connect"]
+
+_VERSION = 5
+_CONNECT = 1
+_NO_AUTHENTICATION, _PASSWORD, _NOTHING_ACCEPTABLE = 0, 2, 0xFF
+_IPV4, _NAME, _IPV6 = 1, 3, 4
+
+# What the reply's code means, in the words of golang.org/x/net/internal/socks.
+_REPLIES = {
+    1: "general SOCKS server failure",
+    2: "connection not allowed by ruleset",
+    3: "network unreachable",
+    4: "host unreachable",
+    5: "connection refused",
+    6: "TTL expired",
+    7: "command not supported",
+    8: "address type not supported",
+}
+
+
+def socks_connect(sock: socket.socket, proxy: Proxy, host: str, port: int) -> None:
+    """Ask for a connection to (host, port) over one to the proxy. Blocks. Raises OSError.
+
+    Afterwards the socket speaks to the host.
+    """
+    try:
+        _authenticate(sock, proxy)
+        _send_connect(sock, host, port)
+        _read_reply(sock)
+    except OSError as err:
+        where = f"socks connect tcp {proxy.host}:{proxy.port}->{host}:{port}"
+        raise type(err)(f"{where}: {err.strerror or err}") from err
+
+
+def _authenticate(sock: socket.socket, proxy: Proxy) -> None:
+    methods = [_NO_AUTHENTICATION, _PASSWORD] if proxy.username else [_NO_AUTHENTICATION]
+    sock.sendall(bytes([_VERSION, len(methods), *methods]))
+    version, method = _read(sock, 2)
+    if version != _VERSION:
+        raise OSError(f"unexpected protocol version {version}")
+    if method == _NO_AUTHENTICATION:
+        return
+    if method == _NOTHING_ACCEPTABLE or method not in methods:
+        raise OSError("no acceptable authentication methods")
+    username, password = proxy.username.encode(), proxy.password.encode()
+    if max(len(username), len(password)) > 255:
+        raise OSError("invalid username/password")
+    sock.sendall(bytes([1, len(username), *username, len(password), *password]))
+    if _read(sock, 2)[1] != 0:
+        raise OSError("username/password authentication failed")
+
+
+def _send_connect(sock: socket.socket, host: str, port: int) -> None:
+    sock.sendall(bytes([_VERSION, _CONNECT, 0]) + _encoded(host) + port.to_bytes(2, "big"))
+
+
+def _encoded(host: str) -> bytes:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        name = host.encode("idna") if not host.isascii() else host.encode()
+        if len(name) > 255:
+            raise OSError("FQDN too long") from None
+        return bytes([_NAME, len(name)]) + name
+    return bytes([_IPV4 if address.version == 4 else _IPV6]) + address.packed
+
+
+def _read_reply(sock: socket.socket) -> None:
+    version, code, _, kind = _read(sock, 4)
+    if version != _VERSION:
+        raise OSError(f"unexpected protocol version {version}")
+    if code != 0:
+        raise OSError(_REPLIES.get(code, f"unknown code: {code}"))
+    # Where the proxy connects from: read to get at what follows.
+    lengths = {_IPV4: 4, _IPV6: 16}
+    _read(sock, (lengths[kind] if kind in lengths else _read(sock, 1)[0]) + 2)
+
+
+def _read(sock: socket.socket, size: int) -> bytes:
+    """Exactly so many bytes: what comes after them belongs to somebody else."""
+    data = b""
+    while len(data) < size:
+        piece = sock.recv(size - len(data))
+        if not piece:
+            raise ConnectionResetError("unexpected EOF")
+        data += piece
+    return data

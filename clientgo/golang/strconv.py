@@ -1,0 +1,78 @@
+"""The few functions of Go's standard strconv package whose exact results show in messages and on the wire.
+
+No Go file of Kubernetes stands behind this module; it keeps texts such as `jobs "a" not found` equal to Go's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ESCAPES: Final = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+
+
+def quote(text: str) -> str:
+    """The text as a Go string literal. Go: strconv.Quote, and the %q verb.
+
+    >>> print(quote('say "hi"'))
+    "say \\"hi\\""
+    """
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
+    return f'"{"".join(_quote_rune(char) for char in text)}"'
+
+
+def _quote_rune(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\U{code:08x}"
+
+
+_BOOLS: Final = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+
+
+def parse_bool(text: str) -> bool:
+    """One of the words Go takes for true or false. Go: strconv.ParseBool. Raises ValueError with Go's text."""
+    if text not in _BOOLS:
+        raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
+    return _BOOLS[text]
+
+
+def parse_int(text: str, bits: int = 64) -> int:
+    """A decimal integer that fits into `bits` bits with sign. Go: strconv.ParseInt(text, 10, bits).
+
+    Raises ValueError with Go's text. Stricter than int(): no blanks, no underscores, ASCII digits only.
+    """
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+    limit = 1 << (bits - 1)
+    digits = text.lstrip("+-").lstrip("0")
+    # More digits than any 64-bit number has: refuse without doing arithmetic on a huge number.
+    value = int(digits or "0") if len(digits) < 40 else 2 * limit
+    if text.startswith("-"):
+        value = -value
+    if not -limit <= value < limit:
+        raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+    return value

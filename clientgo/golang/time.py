@@ -1,0 +1,88 @@
+"""An instant as Go's time package knows it: the wall clock's time with a reading of the monotonic clock beside it.
+
+Stands for the part of Go's time package that `time.Now` is about. Elsewhere in this library an instant is any float of
+seconds since 1970; one that a real clock gave is a `Time`, which is such a float and remembers more.
+
+Differs from Go: what is subtracted from an instant may be an instant or a length of time, both are floats. Instant
+minus length is a plain float and so wall time alone; `instant + -length` keeps the monotonic reading.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+__all__ = ["MAX_DURATION", "Time", "now"]
+
+MAX_DURATION: Final = (2**63 - 1) / 1e9
+"""Go's longest Duration in seconds, 292 years: what stands for "never" (Go: math.MaxInt64 nanoseconds)."""
+
+_new = float.__new__
+
+
+class Time(float):
+    """Seconds since 1970 on the wall clock, with the monotonic clock's reading of the same moment. Go: time.Time.
+
+    Two of them are compared and subtracted by their monotonic readings, so that a step of the wall clock changes no
+    length of time and no deadline. Beside a plain float, as a certificate's or a token's expiry is one, it counts as
+    the wall clock's time. `==` and `hash` are the float's, as Go's `==` is no comparison of instants.
+
+    Immutable in use; `monotonic` is in seconds and means nothing outside of this process.
+
+    >>> before = Time.of(1000.0, monotonic=50.0)
+    >>> after = Time.of(4603.0, monotonic=53.0)  # meanwhile somebody put the clock an hour ahead
+    >>> after - before, before + 5.0 < after, after - 4600.0
+    (3.0, False, 3.0)
+    """
+
+    __slots__ = ("monotonic",)
+
+    monotonic: float
+
+    @classmethod
+    def of(cls, wall: float, monotonic: float) -> Time:
+        """The instant with these two readings."""
+        instant = _new(cls, wall)
+        instant.monotonic = monotonic
+        return instant
+
+    def __add__(self, seconds: float) -> Time:
+        """The instant so many seconds later. Go: Time.Add."""
+        instant = _new(Time, float.__add__(self, seconds))
+        instant.monotonic = self.monotonic + seconds
+        return instant
+
+    __radd__ = __add__
+
+    def __sub__(self, other: float) -> float:
+        """Seconds since another instant, or the wall time so many seconds earlier. Go: Time.Sub."""
+        if isinstance(other, Time):
+            return self.monotonic - other.monotonic
+        return float.__sub__(self, other)
+
+    def __lt__(self, other: float) -> bool:
+        if isinstance(other, Time):
+            return self.monotonic < other.monotonic
+        return float.__lt__(self, other)
+
+    def __le__(self, other: float) -> bool:
+        if isinstance(other, Time):
+            return self.monotonic <= other.monotonic
+        return float.__le__(self, other)
+
+    def __gt__(self, other: float) -> bool:
+        if isinstance(other, Time):
+            return self.monotonic > other.monotonic
+        return float.__gt__(self, other)
+
+    def __ge__(self, other: float) -> bool:
+        if isinstance(other, Time):
+            return self.monotonic >= other.monotonic
+        return float.__ge__(self, other)
+
+
+def now() -> Time:
+    """What both clocks of the computer show. Go: time.Now."""
+    instant = _new(Time, time.time())
+    instant.monotonic = time.monotonic()
+    return instant

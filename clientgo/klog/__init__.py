@@ -1,0 +1,91 @@
+"""Kubernetes' logging: klog's line format, verbosity and contextual loggers, on top of the standard `logging`.
+
+Mirrors what client-go and its users take from k8s.io/klog/v2. A line:
+`I0515 20:48:26.044091  106657 controller.py:84] "msg" k="v"`, with the process id and the Python file and line of the
+caller. No call of this package raises, as none of Go's panics: reporting must not break what it reports on.
+
+Everything goes to the logger named "clientgo"; `output` says from there where. `v(n)` is the logging level 20 - n, so
+`logging.DEBUG` shows verbosity 10.
+"""
+
+from clientgo.klog.contextual import (
+    LOGGER_KEY,
+    Logger,
+    background,
+    from_context,
+    logger_with_name,
+    logger_with_values,
+    new_context,
+    todo,
+)
+from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
+from clientgo.klog.flags import add_flags, init_flags
+from clientgo.klog.k8s_references import KMetadata, ObjectRef, kobj, kobj_slice, kref
+from clientgo.klog.klog import (
+    Verbose,
+    error,
+    error_s,
+    errorf,
+    errorln,
+    exit,
+    exitf,
+    fatal,
+    fatalf,
+    fatalln,
+    info,
+    info_s,
+    infof,
+    infoln,
+    set_verbosity,
+    v,
+    verbosity,
+    warning,
+    warningf,
+    warningln,
+)
+from clientgo.klog.output import KlogFormatter, flush, install
+from clientgo.klog.serialize import format_message
+
+__all__ = [
+    "EXIT_FLUSH_TIMEOUT",
+    "LOGGER_KEY",
+    "KMetadata",
+    "KlogFormatter",
+    "Logger",
+    "ObjectRef",
+    "Verbose",
+    "add_flags",
+    "background",
+    "error",
+    "error_s",
+    "errorf",
+    "errorln",
+    "exit",
+    "exitf",
+    "fatal",
+    "fatalf",
+    "fatalln",
+    "flush",
+    "flush_and_exit",
+    "format_message",
+    "from_context",
+    "info",
+    "info_s",
+    "infof",
+    "infoln",
+    "init_flags",
+    "install",
+    "kobj",
+    "kobj_slice",
+    "kref",
+    "logger_with_name",
+    "logger_with_values",
+    "new_context",
+    "set_verbosity",
+    "todo",
+    "v",
+    "verbosity",
+    "warning",
+    "warningf",
+    "warningln",
+]

@@ -1,0 +1,132 @@
+"""Loggers with a name and pairs of their own, and how they travel. Mirrors klog/v2/contextual.go and klogr.go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from clientgo.klog.output import LOGGER, emit, level_of, module_shows
+from clientgo.klog.serialize import as_pairs, format_message
+
+if TYPE_CHECKING:
+    from clientgo.context import Context
+
+__all__ = [
+    "LOGGER_KEY",
+    "Logger",
+    "background",
+    "from_context",
+    "logger_with_name",
+    "logger_with_values",
+    "new_context",
+    "todo",
+]
+
+
+class Logger:
+    """A logger with a verbosity, a name and key/value pairs of its own (Go: klog.Logger, that is logr.Logger).
+
+    Pairs are given by name, or as in Go: `logger.info("Synced", "foo", key)`. No method raises, whatever it is given.
+
+    Immutable and thread-safe: `v`, `with_values`, `with_name` and `with_call_depth` return new loggers. Of pairs with
+    the same key the later one counts.
+    """
+
+    __slots__ = ("_depth", "_pairs", "_v")
+
+    def __init__(self, pairs: Mapping[str, object] | None = None, v: int = 0, depth: int = 0) -> None:
+        self._pairs = dict(pairs or {})
+        self._v = v
+        self._depth = depth
+
+    def enabled(self) -> bool:
+        """Whether `info` writes anything at this verbosity."""
+        return LOGGER.isEnabledFor(level_of(self._v)) or module_shows(self._v, self._depth)
+
+    def info(self, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
+        """Log a message with its pairs, if this logger's verbosity is shown."""
+        level = level_of(self._v)
+        if LOGGER.isEnabledFor(level) or module_shows(self._v, self._depth):
+            emit(level, format_message(msg, self._merge(as_pairs(keys_and_values, pairs))), self._depth)
+
+    def error(self, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
+        """Log an error, whatever the verbosity."""
+        if LOGGER.isEnabledFor(logging.ERROR):
+            text = format_message(msg, self._merge(as_pairs(keys_and_values, pairs)), err)
+            emit(logging.ERROR, text, self._depth)
+
+    def v(self, n: int) -> Logger:
+        """A logger that is shown from verbosity n on, above this one's."""
+        return Logger(self._pairs, self._v + max(n, 0), self._depth)
+
+    def get_v(self) -> int:
+        """This logger's verbosity."""
+        return self._v
+
+    def with_values(self, /, *keys_and_values: object, **pairs: object) -> Logger:
+        """A logger that adds these pairs to every line."""
+        return Logger(self._merge(as_pairs(keys_and_values, pairs)), self._v, self._depth)
+
+    def with_name(self, name: str) -> Logger:
+        """A logger whose lines start with `logger="name"`; names of names are joined with dots."""
+        rest = dict(self._pairs)
+        above = rest.pop("logger", None)
+        full_name = name if above is None else f"{above}.{name}"
+        return Logger({"logger": full_name, **rest}, self._v, self._depth)
+
+    def with_call_depth(self, depth: int) -> Logger:
+        """A logger for helpers: the file and line are those of the caller `depth` frames further up."""
+        return Logger(self._pairs, self._v, self._depth + depth)
+
+    def _merge(self, pairs: Mapping[str, object]) -> dict[str, object]:
+        if not self._pairs:
+            return dict(pairs)
+        kept = {key: value for key, value in self._pairs.items() if key not in pairs}
+        return {**kept, **pairs}
+
+    def __repr__(self) -> str:
+        return f"<Logger v={self._v} {self._pairs}>"
+
+
+_BACKGROUND = Logger()
+
+
+class _LoggerKey:
+    """The context key of the logger."""
+
+
+LOGGER_KEY = _LoggerKey
+"""What `from_context` asks a context for. A context that makes its logger when it is asked for it answers to this."""
+
+
+def background() -> Logger:
+    """The logger without name and pairs. Go: klog.Background."""
+    return _BACKGROUND
+
+
+def todo() -> Logger:
+    """As `background`, for places that should get a logger but do not yet. Go: klog.TODO."""
+    return _BACKGROUND
+
+
+def new_context(ctx: Context, logger: Logger) -> Context:
+    """A context that carries `logger`. Go: klog.NewContext."""
+    from clientgo import context  # context may log through this module one day: no import at the top
+
+    return context.with_value(ctx, _LoggerKey, logger)
+
+
+def from_context(ctx: Context) -> Logger:
+    """The logger the context carries, otherwise `background()`. Go: klog.FromContext."""
+    return cast(Logger | None, ctx.value(_LoggerKey)) or _BACKGROUND
+
+
+def logger_with_values(logger: Logger, /, *keys_and_values: object, **pairs: object) -> Logger:
+    """`logger.with_values`. Go: klog.LoggerWithValues."""
+    return logger.with_values(*keys_and_values, **pairs)
+
+
+def logger_with_name(logger: Logger, name: str) -> Logger:
+    """`logger.with_name`. Go: klog.LoggerWithName."""
+    return logger.with_name(name)

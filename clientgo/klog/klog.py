@@ -1,0 +1,200 @@
+"""The plain functions, and verbosity. Mirrors the calls of klog/v2/klog.go.
+
+A call in Go's form means what it means there: the `f` forms take Go's verbs, the plain ones join as fmt.Sprint, `ln` as
+fmt.Sprintln, and the `s` forms take pairs by name or as key after key and value. No call raises, whatever it is given.
+
+Differs from Go: `v(n).info(msg)` with a message alone, or with pairs by name, writes the structured form `"msg" k="v"`,
+as a contextual logger's `info` does.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import NoReturn
+
+from clientgo.golang.fmt import go_value, sprint, sprintf
+from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
+from clientgo.klog.output import LOGGER, MAX_VERBOSITY, SETTINGS, emit, level_of, module_shows
+from clientgo.klog.serialize import as_pairs, format_message
+
+__all__ = [
+    "Verbose",
+    "error",
+    "error_s",
+    "errorf",
+    "errorln",
+    "exit",
+    "exitf",
+    "fatal",
+    "fatalf",
+    "fatalln",
+    "info",
+    "info_s",
+    "infof",
+    "infoln",
+    "set_verbosity",
+    "v",
+    "verbosity",
+    "warning",
+    "warningf",
+    "warningln",
+]
+
+
+def set_verbosity(n: int) -> None:
+    """Show `v(m)` for every m up to n (klog's flag -v). The same as setting the level of the logger "clientgo"."""
+    LOGGER.setLevel(level_of(n))
+
+
+def verbosity() -> int:
+    """The greatest n for which `v(n)` is shown; -1 when even `info` is not."""
+    return max(logging.INFO - LOGGER.getEffectiveLevel(), -1)
+
+
+class Verbose:
+    """What `v(n)` returns: logs if n is within the verbosity. Cheap when it is not."""
+
+    __slots__ = ("_always", "_level")
+
+    def __init__(self, n: int, always: bool = False) -> None:
+        self._level = level_of(n)
+        # Shown although the verbosity is lower, since -vmodule names the caller's file.
+        self._always = always
+
+    def enabled(self) -> bool:
+        """Whether these lines are shown: ask before computing anything expensive."""
+        return self._always or LOGGER.isEnabledFor(self._level)
+
+    def info(self, msg: object, /, *args: object, **pairs: object) -> None:
+        """Log a structured line: `"msg" key="value"`; with further arguments free text. Go: Verbose.Info."""
+        if self._always or LOGGER.isEnabledFor(self._level):
+            emit(self._level, sprint((msg, *args)) if args else format_message(msg, pairs), 0)
+
+    def info_s(self, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
+        """Log a structured line: `"msg" key="value"`. Go: Verbose.InfoS."""
+        if self._always or LOGGER.isEnabledFor(self._level):
+            emit(self._level, format_message(msg, as_pairs(keys_and_values, pairs)), 0)
+
+    def infof(self, text: str, *args: object) -> None:
+        """Log free text, with args filled in for Go's verbs. Go: Verbose.Infof."""
+        if self._always or LOGGER.isEnabledFor(self._level):
+            emit(self._level, sprintf(text, *args), 0)
+
+    def infoln(self, *args: object) -> None:
+        """Log free text, the arguments with spaces between. Go: Verbose.Infoln."""
+        if self._always or LOGGER.isEnabledFor(self._level):
+            emit(self._level, _sprintln(args), 0)
+
+    def error_s(self, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
+        """Log an error in structured form, if the verbosity is shown. Go: Verbose.ErrorS."""
+        if self._always or LOGGER.isEnabledFor(self._level):
+            emit(logging.ERROR, format_message(msg, as_pairs(keys_and_values, pairs), err), 0)
+
+    def __bool__(self) -> bool:
+        return self.enabled()
+
+    def __repr__(self) -> str:
+        return f"<Verbose {'on' if self.enabled() else 'off'}>"
+
+
+_VERBOSES = tuple(Verbose(n) for n in range(MAX_VERBOSITY + 1))
+
+
+def v(n: int) -> Verbose:
+    """Log from verbosity n on: `klog.v(4).info("Got it", key=key)`."""
+    if SETTINGS.vmodule and module_shows(n, 0):
+        return Verbose(n, always=True)
+    return _VERBOSES[n] if 0 <= n <= MAX_VERBOSITY else Verbose(n)
+
+
+def info(*args: object) -> None:
+    """Log free text: the arguments, as Go's fmt.Sprint joins them. Go: klog.Info."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        emit(logging.INFO, sprint(args), 0)
+
+
+def infof(text: str, *args: object) -> None:
+    """Log free text, with args filled in for Go's verbs. Go: klog.Infof."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        emit(logging.INFO, sprintf(text, *args), 0)
+
+
+def infoln(*args: object) -> None:
+    """Log free text, the arguments with spaces between. Go: klog.Infoln."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        emit(logging.INFO, _sprintln(args), 0)
+
+
+def info_s(msg: str, /, *keys_and_values: object, **pairs: object) -> None:
+    """Log a structured line: `"msg" key="value"`. Go: klog.InfoS."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        emit(logging.INFO, format_message(msg, as_pairs(keys_and_values, pairs)), 0)
+
+
+def warning(*args: object) -> None:
+    """As `info`, as a warning. Go: klog.Warning."""
+    emit(logging.WARNING, sprint(args), 0)
+
+
+def warningf(text: str, *args: object) -> None:
+    """As `infof`, as a warning. Go: klog.Warningf."""
+    emit(logging.WARNING, sprintf(text, *args), 0)
+
+
+def warningln(*args: object) -> None:
+    """As `infoln`, as a warning. Go: klog.Warningln."""
+    emit(logging.WARNING, _sprintln(args), 0)
+
+
+def error(*args: object) -> None:
+    """As `info`, as an error. Go: klog.Error."""
+    emit(logging.ERROR, sprint(args), 0)
+
+
+def errorf(text: str, *args: object) -> None:
+    """As `infof`, as an error. Go: klog.Errorf."""
+    emit(logging.ERROR, sprintf(text, *args), 0)
+
+
+def errorln(*args: object) -> None:
+    """As `infoln`, as an error. Go: klog.Errorln."""
+    emit(logging.ERROR, _sprintln(args), 0)
+
+
+def error_s(err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
+    """Log an error in structured form: `"msg" err="..." key="value"`. Go: klog.ErrorS."""
+    emit(logging.ERROR, format_message(msg, as_pairs(keys_and_values, pairs), err), 0)
+
+
+def fatal(*args: object) -> NoReturn:
+    """Log and end the process with code 255 (Go: klog.Fatal, which also dumps the stacks)."""
+    emit(logging.CRITICAL, sprint(args), 0)
+    flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
+
+
+def fatalf(text: str, *args: object) -> NoReturn:
+    """As `infof`, then end the process with code 255. Go: klog.Fatalf."""
+    emit(logging.CRITICAL, sprintf(text, *args), 0)
+    flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
+
+
+def fatalln(*args: object) -> NoReturn:
+    """As `infoln`, then end the process with code 255. Go: klog.Fatalln."""
+    emit(logging.CRITICAL, _sprintln(args), 0)
+    flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
+
+
+def exit(*args: object) -> NoReturn:
+    """Log as fatal and end the process with code 1. Go: klog.Exit."""
+    emit(logging.CRITICAL, sprint(args), 0)
+    flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
+
+
+def exitf(text: str, *args: object) -> NoReturn:
+    """As `infof`, then end the process with code 1. Go: klog.Exitf."""
+    emit(logging.CRITICAL, sprintf(text, *args), 0)
+    flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
+
+
+def _sprintln(args: tuple[object, ...]) -> str:
+    return " ".join(map(go_value, args))

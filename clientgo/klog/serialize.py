@@ -1,0 +1,83 @@
+"""How values look in a structured log line. Mirrors klog/v2/internal/serialize/keyvalues.go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from clientgo.golang.strconv import quote
+
+__all__ = ["as_pairs", "format_message"]
+
+_MISSING = "(MISSING)"
+
+
+def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -> Mapping[str, object]:
+    """Pairs given as in Go, key after key and value, in front of those given by name; a last key has no value.
+
+    >>> as_pairs(("name", "web", "replicas"), {"ready": True})
+    {'name': 'web', 'replicas': '(MISSING)', 'ready': True}
+    """
+    if not keys_and_values:
+        return pairs
+    keys = [key if isinstance(key, str) else to_string(key) for key in keys_and_values[::2]]
+    values = [*keys_and_values[1::2], _MISSING]
+    return {**dict(zip(keys, values)), **pairs}
+
+
+def format_message(msg: object, pairs: Mapping[str, object], err: BaseException | None = None) -> str:
+    """`"msg" err="..." key="value"`: the message always quoted, the error first, a space before every pair.
+
+    Never raises. O(length of the line).
+
+    >>> print(format_message("Synced", {"foo": "default/a", "replicas": 3}))
+    "Synced" foo="default/a" replicas=3
+    """
+    parts = [quote(msg if isinstance(msg, str) else to_string(msg))]
+    if err is not None:
+        parts.append(_format_pair("err", err))
+    for key, value in pairs.items():
+        parts.append(_format_pair(key, value))
+    return "".join(parts)
+
+
+def _format_pair(key: str, value: object) -> str:
+    if isinstance(value, str):
+        return f" {key}{_format_string(to_string(value))}"
+    # Exactly these: a class of its own that derives from one, as a NamedTuple does, says with __str__ how it looks.
+    if value is None or type(value) in (bool, int, float, dict, list, tuple):
+        return f" {key}={_format_json(value)}"
+    if isinstance(value, bytes | bytearray):
+        return f" {key}={quote(bytes(value).decode('utf-8', 'backslashreplace'))}"
+    return f" {key}{_format_string(to_string(value))}"
+
+
+def to_string(value: object) -> str:
+    """The value's own text; a value that has none must not keep the rest of the line from being logged."""
+    try:
+        return str(value)
+    except Exception as err:
+        return f"<panic: {_reason(err)}>"
+
+
+def _reason(err: Exception) -> str:
+    try:
+        return str(err)
+    except Exception:
+        return type(err).__name__
+
+
+def _format_string(text: str) -> str:
+    """`="text"`; a text of several lines is shown as it is, each line behind a tab, between `=<` and ` >`."""
+    if "\n" not in text:
+        return "=" + quote(text)
+    lines = text.removesuffix("\n").split("\n")
+    body = "".join(f"\t{line}\n" for line in lines)
+    return f"=<\n{body} >"
+
+
+def _format_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=to_string)
+    except (TypeError, ValueError, RecursionError) as err:
+        return quote(f"<internal error: {err}>")

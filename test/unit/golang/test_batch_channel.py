@@ -1,0 +1,110 @@
+"""A channel that takes many values at once is a channel all the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from clientgo.golang.batch_channel import BatchChannel
+from clientgo.golang.channel import Channel, ChannelClosed, Receive, select
+from clientgo.testing import synctest
+
+
+def sending(ch: BatchChannel[int], count: int) -> tuple[threading.Thread, list[BaseException | None]]:
+    """A thread that sends the numbers up to `count`, and how that ended."""
+    ended: list[BaseException | None] = []
+
+    def send() -> None:
+        try:
+            ch.send_all(range(count))
+        except ChannelClosed as err:
+            ended.append(err)
+        else:
+            ended.append(None)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    return thread, ended
+
+
+def test_values_come_in_order_and_the_sender_waits_for_room_of_half_the_buffer():
+    with synctest.bubble() as bubble:
+        ch: BatchChannel[int] = BatchChannel(4)
+        sender, ended = sending(ch, 10)
+        bubble.wait()
+        assert len(ch) == 4
+        assert ch.receive() == (0, True)
+        bubble.wait()
+        assert len(ch) == 3, "no room for a half: it was not woken"
+        assert ch.receive() == (1, True)
+        bubble.wait()
+        assert len(ch) == 4
+        assert [ch.receive()[0] for _ in range(8)] == list(range(2, 10))
+        sender.join()
+        assert ended == [None]
+        ch._check()
+
+
+@pytest.mark.parametrize(
+    "receive", [Channel.receive, lambda ch: select([Channel(), Receive(ch)])[1:]], ids=["receive", "select"]
+)
+def test_who_waits_already_is_given_the_first_values(receive: Callable[[Channel[int]], tuple[int, bool]]):
+    with synctest.bubble() as bubble:
+        ch: BatchChannel[int] = BatchChannel(2)
+        received: list[tuple[int, bool]] = []
+        threads = [threading.Thread(target=lambda: received.append(receive(ch))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+            bubble.wait()
+        ch.send_all([1, 2, 3, 4])
+        for thread in threads:
+            thread.join()
+        assert sorted(received) == [(1, True), (2, True)]
+        assert len(ch) == 2
+        ch._check()
+
+
+@pytest.mark.parametrize(("end", "left"), [(BatchChannel.close, [0, 1]), (BatchChannel.abandon, [])])
+def test_closing_ends_a_waiting_sender_and_abandoning_leaves_nothing(
+    end: Callable[[BatchChannel[int]], None], left: list[int]
+):
+    with synctest.bubble() as bubble:
+        ch: BatchChannel[int] = BatchChannel(2)
+        sender, ended = sending(ch, 5)
+        bubble.wait()
+        assert ended == []
+        end(ch)
+        sender.join()
+        assert isinstance(ended[0], ChannelClosed)
+        assert list(ch) == left
+        with pytest.raises(ChannelClosed):
+            ch.send_all([1])
+
+
+def test_abandoning_ends_who_waits_to_receive_and_may_come_after_close():
+    with synctest.bubble() as bubble:
+        ch: BatchChannel[int] = BatchChannel(2)
+        received: list[tuple[int | None, bool]] = []
+        receiver = threading.Thread(target=lambda: received.append(ch.receive()))
+        receiver.start()
+        bubble.wait()
+        ch.abandon()
+        receiver.join()
+        assert received == [(None, False)]
+    ch = BatchChannel(2)
+    ch.send_all([1])
+    ch.close()
+    ch.abandon()
+    assert list(ch) == []
+    with pytest.raises(ChannelClosed, match="close of closed channel"):
+        ch.close()
+
+
+def test_nothing_to_send_is_no_send_and_a_batch_needs_a_buffer():
+    ch: BatchChannel[int] = BatchChannel(1)
+    ch.close()
+    ch.send_all([])
+    with pytest.raises(ValueError, match="capacity must be positive, got 0"):
+        BatchChannel(0)
