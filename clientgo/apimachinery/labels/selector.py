@@ -15,9 +15,9 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from clientgo.apimachinery.api.validate.content.kube import is_label_key, is_label_value
 from clientgo.apimachinery.labels.labels import Labels, Set
 from clientgo.apimachinery.selection.operator import Operator
-from clientgo.apimachinery.util.strconv import parse_int
 from clientgo.apimachinery.util.validation.field.errors import ErrorList, invalid, not_supported
 from clientgo.apimachinery.util.validation.field.path import Path, PathOption, child, to_path, with_path
+from clientgo.golang.strconv import parse_int
 
 _UNARY_OPERATORS: Final = (Operator.EXISTS, Operator.DOES_NOT_EXIST)
 _BINARY_OPERATORS: Final = (

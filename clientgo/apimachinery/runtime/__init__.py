@@ -17,6 +17,7 @@ from clientgo.apimachinery.runtime.codec import (
     serializer_info_for_media_type,
     use_or_create_object,
 )
+from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.conversion import (
     convert_slice_string_to_bool,
     convert_slice_string_to_int,
@@ -33,6 +34,13 @@ from clientgo.apimachinery.runtime.converter import (
     UnstructuredConverter,
     deep_copy_json,
     deep_copy_json_value,
+)
+from clientgo.apimachinery.runtime.custom_resource import (
+    CustomResource,
+    PrinterColumn,
+    ScaleSubresource,
+    Schema,
+    ValidationRule,
 )
 from clientgo.apimachinery.runtime.error import (
     MissingKindError,
@@ -52,6 +60,7 @@ from clientgo.apimachinery.runtime.error import (
     new_not_registered_gvk_err_for_target,
     new_strict_decoding_error,
 )
+from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field
 from clientgo.apimachinery.runtime.genclient import ClientMethod, Genclient
 from clientgo.apimachinery.runtime.helper import (
     DEFAULT_FRAMER,
@@ -105,8 +114,10 @@ from clientgo.apimachinery.runtime.object import (
     ObjectMetaAccessors,
     ResourceObject,
 )
+from clientgo.apimachinery.runtime.promoted import NoSuchFieldError, PromotedListMeta, PromotedObjectMeta
 from clientgo.apimachinery.runtime.scheme import FieldLabelConversionFunc, Scheme, new_scheme
 from clientgo.apimachinery.runtime.scheme_builder import SchemeBuilder, new_scheme_builder
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.types import (
     CONTENT_TYPE_CBOR,
     CONTENT_TYPE_CBOR_SEQUENCE,
@@ -116,17 +127,7 @@ from clientgo.apimachinery.runtime.types import (
     TypeMeta,
     Unknown,
 )
-from clientgo.apimachinery.runtime.view import (
-    EMPTY,
-    FieldInfo,
-    JSONObject,
-    ListView,
-    MapView,
-    ReadOnlyError,
-    Struct,
-    copy_json,
-    field,
-)
+from clientgo.apimachinery.runtime.view import JSONObject, ReadOnlyError, copy_json
 
 __all__ = [
     "API_VERSION_INTERNAL",
@@ -143,6 +144,7 @@ __all__ = [
     "ClientMethod",
     "ClientNegotiator",
     "Codec",
+    "CustomResource",
     "Decoder",
     "Encoder",
     "EquivalentResourceMapper",
@@ -164,6 +166,7 @@ __all__ = [
     "Namer",
     "NegotiateError",
     "NegotiatedSerializer",
+    "NoSuchFieldError",
     "NoopDecoder",
     "NoopEncoder",
     "NotRegisteredError",
@@ -175,9 +178,14 @@ __all__ = [
     "ObjectTyper",
     "ObjectVersioner",
     "ParameterCodec",
+    "PrinterColumn",
+    "PromotedListMeta",
+    "PromotedObjectMeta",
     "ReadOnlyError",
     "ResourceObject",
     "ResourceVersioner",
+    "ScaleSubresource",
+    "Schema",
     "Scheme",
     "SchemeBuilder",
     "Serializer",
@@ -190,6 +198,7 @@ __all__ = [
     "Unknown",
     "Unstructured",
     "UnstructuredConverter",
+    "ValidationRule",
     "WithVersionEncoder",
     "WithoutVersionDecoder",
     "as_strict_decoding_error",

@@ -1,6 +1,6 @@
 """Encoding and decoding in one call, codecs made of codecs, and who chooses the version. Mirrors runtime/codec.go.
 
-Differs: the parameter codec stands in clientgo.apimachinery.runtime.serializer.parameters, with what it needs.
+Differs: the parameter codec stands in parameters.py, with what it needs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from clientgo.apimachinery.runtime.interfaces import (
     SerializerInfo,
 )
 from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.parameters import new_parameter_codec
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind
-from clientgo.apimachinery.runtime.serializer.parameters import new_parameter_codec
 from clientgo.apimachinery.runtime.view import JSONObject
 
 __all__ = [

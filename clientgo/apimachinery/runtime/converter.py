@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
+from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.error import new_strict_decoding_error
-from clientgo.apimachinery.runtime.view import JSONObject, ListView, MapView, Struct
+from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
+from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.view import JSONObject
 
 
 class UnstructuredConverter(Protocol):
@@ -45,6 +48,27 @@ class _UnstructuredConverter:
             raise new_strict_decoding_error([ValueError(f'unknown field "{path}"') for path in unknown])
 
 
+def check_fields(obj: Struct) -> None:
+    """Read every field that the classes of `obj` declare, at any depth.
+
+    For those who must know now what would be found at reading. Raises json.UnmarshalTypeError for a wrong type.
+    """
+    _check_value(obj)
+
+
+def _check_value(value: Any) -> None:
+    if isinstance(value, Struct):
+        for info in type(value)._fields.values():
+            if info.json in value._document:
+                _check_value(getattr(value, info.attr))
+    elif isinstance(value, ListView):
+        for each in value:
+            _check_value(each)
+    elif isinstance(value, MapView):
+        for each in value.values():
+            _check_value(each)
+
+
 def _unknown_fields(struct: Struct, path: str) -> list[str]:
     """The paths of what the class of `struct` does not declare, at any depth."""
     declared = {info.json: info.attr for info in type(struct)._fields.values()}
@@ -66,6 +90,77 @@ def _unknown_in(value: Any, path: str) -> list[str]:
     if isinstance(value, MapView):
         return [each for key, item in value.items() for each in _unknown_in(item, f"{path}.{key}")]
     return []
+
+
+def drop_unknown_fields(obj: Struct) -> None:
+    """Remove, at any depth, what the classes of `obj` do not declare, and what is null: Go's decoder loses both.
+
+    For what imitates a Go program that decodes into structs; objects here keep such fields otherwise.
+    """
+    _drop_unknown(obj, obj._writable())
+
+
+def _drop_unknown(value: Any, raw: Any) -> None:
+    """Both are the same value: as its class sees it, and as JSON."""
+    if isinstance(value, Struct):
+        declared = {info.json: info.attr for info in type(value)._fields.values()}
+        if not declared:
+            return  # FieldsV1, which is any JSON.
+        for key in [key for key, item in raw.items() if item is None or key not in declared]:
+            del raw[key]
+        for key, item in raw.items():
+            if isinstance(item, (dict, list)):
+                _drop_unknown(getattr(value, declared[key]), item)
+    elif isinstance(value, ListView):
+        for each, item in zip(value, raw):
+            _drop_unknown(each, item)
+    elif isinstance(value, MapView):
+        for key, each in value.items():
+            _drop_unknown(each, raw[key])
+
+
+def to_go_document(obj: Struct) -> JSONObject:
+    """What Go's encoder writes for the struct: without unknown fields, and with the zero values it does not leave out.
+
+    Except for lists and maps, of which Go writes null. For what imitates a Go program that encodes structs; `to_dict`
+    gives the document as it is.
+    """
+    if not type(obj)._fields:
+        return obj.to_dict()  # FieldsV1, which is any JSON.
+    document: JSONObject = {}
+    for info in type(obj)._fields.values():
+        value = obj._document.get(info.json)
+        is_struct = info.default is EMPTY and not (info.is_list or info.is_map) and info.type not in _TEXT_TYPES
+        if is_struct:
+            document[info.json] = to_go_document(getattr(obj, info.attr))
+        elif info.is_pointer:
+            if value is not None or not info.omitempty:
+                document[info.json] = _go_value(obj, info, value)
+        elif value:
+            document[info.json] = _go_value(obj, info, value)
+        elif not info.omitempty and not (info.is_list or info.is_map):
+            document[info.json] = "0" if info.type in _TEXT_TYPES else info.default
+    return document
+
+
+# Written as text; absent they are zero, not an empty struct.
+_TEXT_TYPES: Final = ("resource.Quantity", "quantity")
+
+
+def _go_value(obj: Struct, info: FieldInfo, value: Any) -> Any:
+    """A present value, as Go's encoder writes it."""
+    return _go_json(getattr(obj, info.attr), value) if isinstance(value, (dict, list)) else value
+
+
+def _go_json(value: Any, raw: Any) -> Any:
+    """Both are the same value: as its class sees it, and as JSON."""
+    if isinstance(value, Struct):
+        return to_go_document(value)
+    if isinstance(value, ListView):
+        return [_go_json(each, item) for each, item in zip(value, raw)]
+    if isinstance(value, MapView):
+        return {key: _go_json(each, raw[key]) for key, each in value.items()}
+    return deep_copy_json_value(raw)
 
 
 DEFAULT_UNSTRUCTURED_CONVERTER: Final = _UnstructuredConverter()

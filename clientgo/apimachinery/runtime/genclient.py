@@ -1,6 +1,6 @@
 """What a type says about its client: the `+genclient` comment tags of Go's API types, as a value of the class.
 
-Read by the code generators (`hack/update-codegen`) and by whoever needs the resource name of a kind.
+Read by the code generators (`clientgo.codegen`) and by whoever needs the resource name of a kind.
 """
 
 from __future__ import annotations

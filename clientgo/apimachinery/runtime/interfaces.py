@@ -58,7 +58,7 @@ class Decoder(Protocol):
         ...
 
     def expecting(self, cls: type[Object]) -> Decoder:
-        """A decoder that makes objects of `cls` of what it knows no other class for."""
+        """A decoder that knows `cls` too, for the kind that `cls` says it is; for every kind if it says none."""
         ...
 
 
@@ -68,6 +68,15 @@ class LazyDecoder(Protocol):
 
     def decode_lazily(self, text: UndecodedObject) -> Object | None:
         """An object of the kind it says it is; None when it must be decoded at once."""
+        ...
+
+
+@runtime_checkable
+class EventDecoder(Decoder, Protocol):
+    """A decoder of a format in which a watch sends frames rather than lines."""
+
+    def decode_event(self, data: bytes) -> tuple[str, Object]:
+        """The type and the object of the event in a frame. Raises ValueError."""
         ...
 
 
@@ -126,6 +135,15 @@ class NegotiatedSerializer(Protocol):
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder: ...
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder: ...
+
+
+@runtime_checkable
+class MoreMediaTypes(Protocol):
+    """A NegotiatedSerializer that speaks more than it offers: what a config has to ask for by name."""
+
+    def serializer_info(self, media_type: str) -> SerializerInfo | None:
+        """What reads and writes the media type; None for one nobody speaks."""
+        ...
 
 
 class ClientNegotiator(Protocol):

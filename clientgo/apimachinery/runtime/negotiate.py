@@ -7,6 +7,7 @@ from clientgo.apimachinery.runtime.interfaces import (
     Decoder,
     Encoder,
     Framer,
+    MoreMediaTypes,
     NegotiatedSerializer,
     Serializer,
     SerializerInfo,
@@ -46,13 +47,17 @@ class _ClientNegotiator:
         for info in media_types:
             if info.media_type == content_type:
                 return info
+        if isinstance(self._serializer, MoreMediaTypes):
+            more = self._serializer.serializer_info(content_type)
+            if more is not None:
+                return more
         if content_type or not media_types:
             raise NegotiateError(content_type, stream)
         return media_types[0]
 
 
 def new_client_negotiator(serializer: NegotiatedSerializer, gv: GroupVersion) -> ClientNegotiator:
-    """Encode to `gv`, decode whatever comes (Go: NewClientNegotiator)."""
+    """Encode to `gv`, decode whatever comes. Go: NewClientNegotiator."""
     return _ClientNegotiator(serializer, gv)
 
 
@@ -71,5 +76,5 @@ class _SimpleNegotiatedSerializer:
 
 
 def new_simple_negotiated_serializer(info: SerializerInfo) -> NegotiatedSerializer:
-    """One media type, no versions (Go: NewSimpleNegotiatedSerializer)."""
+    """One media type, no versions. Go: NewSimpleNegotiatedSerializer."""
     return _SimpleNegotiatedSerializer(info)

@@ -19,13 +19,13 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from clientgo.apimachinery.util.json import scan
 
 if TYPE_CHECKING:
-    from clientgo.apimachinery.runtime.object import ResourceObject
+    from clientgo.apimachinery.runtime.object import Object, ResourceObject
     from clientgo.apimachinery.runtime.view import JSONObject
 
 
@@ -89,6 +89,14 @@ class _EventMetadata(TypedDict):
     object: _ObjectMetadata
 
 
+class _ObjectAllMetadata(TypedDict, total=False):
+    metadata: dict[str, Any]
+
+
+class _EventAllMetadata(TypedDict):
+    object: _ObjectAllMetadata
+
+
 def _decoder(type: Any) -> Callable[[str | bytes], Any]:
     decode: Callable[[str | bytes], Any] = _msgspec.json.Decoder(type).decode
     return decode
@@ -100,6 +108,8 @@ if AVAILABLE:
     _read_event_header = _decoder(_EventHeader)
     _read_object_metadata = _decoder(_ObjectMetadata)
     _read_event_metadata = _decoder(_EventMetadata)
+    _read_object_all_metadata = _decoder(_ObjectAllMetadata)
+    _read_event_all_metadata = _decoder(_EventAllMetadata)
     # Arrays at the top are cut into their items and not decoded.
     _read_shape = _decoder(dict[str, list[_msgspec.Raw] | dict[str, Any] | str | bool | None])  # type: ignore[name-defined]
     # What msgspec raises for what it does not take.
@@ -127,6 +137,11 @@ class Undecoded:
         # Takes the document of the thread that decodes first.
         self._documents: dict[str, JSONObject] = {}
 
+    def name(self, api_version: str, kind: str) -> None:
+        """Change what the document will say, "" for nothing. Decodes nothing."""
+        # Interned, since a cache does this to all objects of a kind.
+        self.api_version, self.kind = sys.intern(api_version) or None, sys.intern(kind) or None
+
     def document(self) -> JSONObject:
         """The document, the same dict for everybody. O(size) each time."""
         # Threads that decode at the same time must end with one dict, and no lock is as simple as this atomic call.
@@ -136,8 +151,20 @@ class Undecoded:
         """A field of the metadata as JSON; None when it is absent. Nothing that it shares must be changed."""
         raise NotImplementedError
 
+    def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
+        """What the metadata of `obj`, in which this stands, is read from: part of its document or UndecodedMetadata."""
+        raise NotImplementedError
+
     def _decode(self) -> JSONObject:
         raise NotImplementedError
+
+    def _named(self, document: JSONObject) -> JSONObject:
+        for key, value in (("kind", self.kind), ("apiVersion", self.api_version)):
+            if value is None:
+                document.pop(key, None)
+            else:
+                document[key] = value
+        return document
 
 
 class UndecodedObject(Undecoded):
@@ -162,27 +189,27 @@ class UndecodedObject(Undecoded):
         value = self.header.get(key)
         if value is not None or key in _Header.__annotations__:
             return value
-        document = self._metadata_alone() if key in _Metadata.__annotations__ else self._decode()
-        return document.get("metadata", _NO_METADATA).get(key)
+        return self.metadata(every=key not in _Metadata.__annotations__).get(key)
 
-    def _metadata_alone(self) -> JSONObject:
+    def metadata(self, *, every: bool = True) -> JSONObject:
+        """The metadata alone, decoded anew each time; with managedFields and what is unknown only if `every`."""
         try:
-            return self._read_metadata()
+            document = self._read_metadata(every)
         except _REFUSALS:  # A number too big in it.
-            return self._decode()
+            document = self._decode()
+        metadata: JSONObject = document.get("metadata", _NO_METADATA)
+        return metadata
 
-    def _read_metadata(self) -> JSONObject:
-        document: JSONObject = _read_object_metadata(self._text)
+    def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
+        return None if self.header is _NO_METADATA else UndecodedMetadata(obj)
+
+    def _read_metadata(self, every: bool) -> JSONObject:
+        read = _read_object_all_metadata if every else _read_object_metadata
+        document: JSONObject = read(self._text)
         return document
 
     def _decode(self) -> JSONObject:
-        document = self._parse()
-        for key, value in (("kind", self.kind), ("apiVersion", self.api_version)):
-            if value is None:
-                document.pop(key, None)
-            else:
-                document[key] = value
-        return document
+        return self._named(self._parse())
 
     def _parse(self) -> JSONObject:
         document: JSONObject = _parse(self._text)
@@ -194,8 +221,9 @@ class _UndecodedEventObject(UndecodedObject):
 
     __slots__ = ()
 
-    def _read_metadata(self) -> JSONObject:
-        document: JSONObject = _read_event_metadata(self._text)["object"]
+    def _read_metadata(self, every: bool) -> JSONObject:
+        read = _read_event_all_metadata if every else _read_event_metadata
+        document: JSONObject = read(self._text)["object"]
         return document
 
     def _parse(self) -> JSONObject:
@@ -203,16 +231,75 @@ class _UndecodedEventObject(UndecodedObject):
         return document
 
 
+class UndecodedSource:
+    """What can be read of an object without decoding it, in place of its document."""
+
+    __slots__ = ("_object", "_pending")
+
+    def __init__(self, obj: Object, pending: Undecoded) -> None:
+        self._object = obj
+        self._pending = pending
+
+    def get(self, key: str) -> Any:
+        if key == "metadata":
+            return self._pending.metadata_of(self._object)
+        return self._pending.kind if key == "kind" else self._pending.api_version
+
+
+class UndecodedMetadata(Mapping[str, Any]):
+    """The metadata of an object that is text, in place of the document of a view: decodes what is asked for.
+
+    After the object was decoded it says what the document says, which may have been written to.
+    """
+
+    __slots__ = ("_object",)
+
+    def __init__(self, obj: Object) -> None:
+        self._object = obj
+
+    def get(self, key: str, default: Any = None) -> Any:
+        pending = self._object._undecoded
+        if isinstance(pending, UndecodedObject):
+            value = pending.meta(key)
+            # Through a list or a map one writes into the document, if one may write at all.
+            if not isinstance(value, (dict, list)) or self._object.frozen:
+                return default if value is None else value
+        return self._of_document().get(key, default)
+
+    def _of_document(self) -> JSONObject:
+        metadata: JSONObject = self._object._document.get("metadata") or _NO_METADATA
+        return metadata
+
+    def whole(self) -> JSONObject:
+        """All of it as one dict, not to be changed."""
+        pending = self._object._undecoded
+        return pending.metadata() if isinstance(pending, UndecodedObject) else self._of_document()
+
+    def __getitem__(self, key: str) -> Any:
+        return self.whole()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole())
+
+    def __len__(self) -> int:
+        return len(self.whole())
+
+    def items(self) -> ItemsView[str, Any]:
+        return self.whole().items()
+
+
 class UndecodedList(Undecoded):
     """A list whose items are objects already, decoded or not, and not yet the documents of a list."""
 
-    __slots__ = ("_items", "_rest", "_taken")
+    __slots__ = ("_items", "_read_only", "_rest", "_taken")
 
     def __init__(self, document: JSONObject, items: Sequence[ResourceObject]) -> None:
         """`document` is the list's, with anything in place of the items."""
         super().__init__(document.get("apiVersion"), document.get("kind"), document.get("metadata") or _NO_METADATA)
         self._rest = document
         self._items = items
+        # Known to be, which they stay.
+        self._read_only = False
         self._taken = False
 
     def take_items(self) -> list[ResourceObject] | None:
@@ -222,11 +309,20 @@ class UndecodedList(Undecoded):
         self._taken = True
         return [*self._items]
 
+    def read_only_items(self) -> Sequence[ResourceObject] | None:
+        """The items, which others have too; None when one of them may be written to."""
+        self._read_only = self._read_only or all(item.frozen for item in self._items)
+        return self._items if self._read_only else None
+
     def meta(self, key: str) -> Any:
         return self.header.get(key)
 
+    def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
+        metadata: JSONObject | None = self._rest.get("metadata")
+        return metadata
+
     def _decode(self) -> JSONObject:
-        return {**self._rest, "items": [item._document for item in self._items]}
+        return self._named({**self._rest, "items": [item._document for item in self._items]})
 
 
 def read_event(line: str) -> tuple[str, UndecodedObject] | None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from clientgo.apimachinery.util.runtime import handle_crash
 from clientgo.apimachinery.watch.watch import Event, Interface
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
 
 FilterFunc: TypeAlias = Callable[[Event], tuple[Event, bool]]
 """Gives the event to pass on, and whether to pass it on at all. Go: watch.FilterFunc."""
@@ -43,7 +43,7 @@ class _FilteredWatch:
 
     def _loop(self) -> None:
         try:
-            with handle_crash():
+            with handle_crash(go_on=True):
                 for event in self._incoming.result_chan():
                     filtered, keep = self._filter(event)
                     if keep:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, Final
 
 from clientgo.apimachinery.watch.watch import Event, Interface
-from clientgo.channel import Channel, Send, Signal, select
+from clientgo.golang.channel import Channel, Send, Signal, select
 
 
 class FullChannelBehavior(Enum):
@@ -149,11 +149,11 @@ class Broadcaster:
             if watcher.result.try_send(event):
                 continue
             if self._drop_if_full:
-                self._event_dropped()
+                self.event_dropped()
             else:
                 select([watcher.stopped, Send(watcher.result, event)])
 
-    def _event_dropped(self) -> None:
+    def event_dropped(self) -> None:
         """A watcher's channel was full. For subclasses that count or log; runs in the broadcaster's thread."""
 
     def _close_all(self) -> None:

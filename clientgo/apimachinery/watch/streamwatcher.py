@@ -13,7 +13,7 @@ from clientgo import klog
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF, is_probable_eof, is_timeout
 from clientgo.apimachinery.util.runtime import handle_crash_with_logger
 from clientgo.apimachinery.watch.watch import Event, EventType
-from clientgo.channel import Channel, Send, Signal, select
+from clientgo.golang.channel import Channel, Send, Signal, select
 
 _RESULT_BUFFER: Final = 100
 
@@ -30,6 +30,7 @@ class Decoder(Protocol):
 
     def close(self) -> None:
         """Close the source; a `decode` that blocks must then raise. Called once."""
+        ...
 
 
 class Reporter(Protocol):
@@ -65,7 +66,7 @@ class StreamWatcher:
 
     def _receive(self) -> None:
         try:
-            with handle_crash_with_logger(self._logger):
+            with handle_crash_with_logger(self._logger, go_on=True):
                 self._receive_until_done()
         finally:
             try:

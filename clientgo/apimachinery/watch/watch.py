@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from clientgo import klog
-from clientgo.channel import Channel, Signal
+from clientgo.golang.channel import Channel, Signal
 
 
 @runtime_checkable
@@ -22,6 +22,7 @@ class Interface(Protocol):
 
     def stop(self) -> None:
         """End the watch: soon after, the result channel is closed. May be called more than once; does not block."""
+        ...
 
     def result_chan(self) -> Channel[Event]:
         """Where the events come. Closed when the watch was stopped or broke; an ERROR event may tell why."""
@@ -159,16 +160,18 @@ def new_fake_with_options(options: FakeOptions) -> FakeWatcher:
 
 
 class RaceFreeFakeWatcher:
-    """A watch whose events a test sends, with a buffer of DEFAULT_CHAN_SIZE. Thread-safe. Go: RaceFreeFakeWatcher.
+    """A watch whose events a test sends, with a buffer. Thread-safe. Go: RaceFreeFakeWatcher.
 
     Sending never blocks: after stop it does nothing, and a full buffer raises RuntimeError (Go panics).
     """
 
-    def __init__(self, logger: klog.Logger | None = None) -> None:
+    def __init__(self, logger: klog.Logger | None = None, channel_size: int | None = None) -> None:
+        """The buffer has room for `channel_size` events, by default for DEFAULT_CHAN_SIZE as in Go."""
         self._logger = logger or klog.background()
+        self._channel_size = channel_size
         # Guards the rest; held while sending, so that no event is sent on a closed channel.
         self._lock = threading.Lock()
-        self._result: Channel[Event] = Channel(DEFAULT_CHAN_SIZE)
+        self._result = self._new_channel()
         self.stopped = False
 
     def stop(self) -> None:
@@ -189,7 +192,7 @@ class RaceFreeFakeWatcher:
         """Begin anew with an empty channel. Go: RaceFreeFakeWatcher.Reset."""
         with self._lock:
             self.stopped = False
-            self._result = Channel(DEFAULT_CHAN_SIZE)
+            self._result = self._new_channel()
 
     def result_chan(self) -> Channel[Event]:
         """Go: RaceFreeFakeWatcher.ResultChan."""
@@ -217,6 +220,9 @@ class RaceFreeFakeWatcher:
         with self._lock:
             if not self.stopped and not self._result.try_send(Event(action, obj)):
                 raise RuntimeError("channel full")
+
+    def _new_channel(self) -> Channel[Event]:
+        return Channel(DEFAULT_CHAN_SIZE if self._channel_size is None else self._channel_size)
 
     def __repr__(self) -> str:
         return f"<RaceFreeFakeWatcher {'stopped' if self.stopped else 'open'} {self._result!r}>"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from goldenfile import cases
 
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import duration, micro_time, time
 from clientgo.apimachinery.runtime import timestamps
 
@@ -53,5 +54,5 @@ def test_times_and_durations_have_go_text_forms(case: dict[str, Any]) -> None:
 
 
 def test_durations_of_this_library_are_seconds() -> None:
-    assert duration.parse_duration("1m30s") == 90.0
-    assert duration.format_duration(0.1) == "100ms"
+    assert metav1.parse_duration("1m30s") == 90.0
+    assert metav1.format_duration(0.1) == "100ms"

@@ -72,7 +72,16 @@ def test_field_selectors_are_translated() -> None:
     def translate(field: str, value: str) -> tuple[str, str]:
         return ("", "") if field == "drop" else (f"metadata.{field}", value)
 
-    assert str(fields.parse_and_transform_selector("name=a,drop=x", translate)) == "metadata.name=a"
+    for selector, expected in (
+        ("name=a,drop=x", "metadata.name=a"),
+        ("name!=a,drop!=x", "metadata.name!=a"),
+        ("drop=x", ""),
+        ("drop!=x", ""),
+        ("drop=x,drop!=y", ""),
+    ):
+        translated = fields.parse_and_transform_selector(selector, translate)
+        assert str(translated) == expected
+        assert translated.empty() is (expected == "")
     with pytest.raises(ValueError, match="can't understand"):
         fields.parse_selector("name")
 

@@ -23,8 +23,9 @@ from clientgo.apimachinery.apis.meta.v1.types import (
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
 from clientgo.apimachinery.util.errors.chain import chain
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.apimachinery.util.validation.field import Error as FieldError
 from clientgo.apimachinery.util.validation.field import ErrorList
+from clientgo.golang.strconv import quote
 
 _UNKNOWN: Final = ""
 _STATUS_KINDS: Final = (("v1", "Status"), ("meta.k8s.io/v1", "Status"))
@@ -195,8 +196,9 @@ def new_resource_expired(message: str) -> StatusError:
     return _failure(HTTPStatus.GONE, StatusReason.EXPIRED, message)
 
 
-def new_invalid(qualified_kind: GroupKind, name: str, errs: ErrorList) -> StatusError:
-    """422: the object breaks rules; each becomes a cause. Go: errors.NewInvalid."""
+def new_invalid(qualified_kind: GroupKind, name: str, errs: Iterable[FieldError]) -> StatusError:
+    """422: the object breaks rules; each becomes a cause. An ErrorList, or any other. Go: errors.NewInvalid."""
+    errs = ErrorList(errs)
     causes = [StatusCause(type=str(err.type), message=err.error_body(), field=err.field) for err in errs]
     details = StatusDetails(name=name, group=qualified_kind.group, kind=qualified_kind.kind, causes=causes)
     message = f"{qualified_kind} {quote(name)} is invalid"

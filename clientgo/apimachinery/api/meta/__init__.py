@@ -25,6 +25,7 @@ from clientgo.apimachinery.api.meta.help import (
     get_items_ptr,
     is_list_type,
     len_list,
+    new_list,
     set_list,
 )
 from clientgo.apimachinery.api.meta.interfaces import (
@@ -117,6 +118,7 @@ __all__ = [
     "new_accessor",
     "new_default_rest_mapper",
     "new_lazy_rest_mapper_loader",
+    "new_list",
     "remove_status_condition",
     "set_list",
     "set_status_condition",

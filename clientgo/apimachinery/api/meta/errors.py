@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.util.errors import is_error
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.strconv import quote
 
 
 def _list(values: Sequence[object]) -> str:

@@ -5,11 +5,15 @@ Mirrors k8s.io/apimachinery/pkg/api/meta/help.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
-from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
-from clientgo.apimachinery.runtime.object import ListObject, Object
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.documents import document_of, writable_document_of
+from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
+from clientgo.apimachinery.runtime.view import JSONObject
+
+L = TypeVar("L", bound=ListObject)
 
 
 def is_list_type(obj: Any) -> bool:
@@ -50,19 +54,27 @@ def len_list(list: Any) -> int:
     """How many items the list has; 0 for what is no list. Go: meta.LenList."""
     if not is_list_type(list):
         return 0
-    return len(list._document.get("items") or ())
+    return len(document_of(list).get("items") or ())
+
+
+def new_list(cls: type[L], document: JSONObject, objects: Sequence[ResourceObject]) -> L:
+    """A list of these objects, which share their documents with it; `document` is all the rest of it.
+
+    In Go a list that is set shares what its items point to anyway.
+    """
+    return cls.of_items(document, objects)
 
 
 def set_list(list: Any, objects: Iterable[Object]) -> None:
     """Give the list these items, as copies. Raises TypeError. Go: meta.SetList."""
     if not is_list_type(list):
         raise TypeError(f"{type(list).__name__} is not a list")
-    list._writable()["items"] = [item.to_dict() for item in objects]
+    writable_document_of(list)["items"] = [item.to_dict() for item in objects]
 
 
 def _list(obj: Any) -> ListObject:
     if isinstance(obj, ListObject):
         return obj
     if isinstance(obj, Unstructured) and obj.is_list():
-        return UnstructuredList.from_dict(obj._document)
+        return obj.to_list()
     raise TypeError(f"{type(obj).__name__} is not a list")

@@ -120,3 +120,4 @@ class ResettableRESTMapper(RESTMapper, Protocol):
 
     def reset(self) -> None:
         """Forget; the next call looks anew."""
+        ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from clientgo.apimachinery.util.strconv import parse_int
+from clientgo.golang.strconv import parse_int
 
 
 class Format(StrEnum):

@@ -15,6 +15,7 @@ class ObjectKind(Protocol):
 
     def set_group_version_kind(self, kind: GroupVersionKind) -> None:
         """Store the kind; the empty value clears it."""
+        ...
 
     def group_version_kind(self) -> GroupVersionKind:
         """The stored kind, or the empty value when the object carries none."""

@@ -1,16 +1,16 @@
 """JSON codecs over a scheme. Mirrors k8s.io/apimachinery/pkg/runtime/serializer."""
 
+from clientgo.apimachinery.runtime.parameters import (
+    PARAMETER_CODEC,
+    convert_to_parameters,
+    new_parameter_codec,
+)
 from clientgo.apimachinery.runtime.serializer.codec_factory import (
     CodecFactory,
     WithoutConversionCodecFactory,
     new_codec_factory,
 )
 from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSerializer, parse_json
-from clientgo.apimachinery.runtime.serializer.parameters import (
-    PARAMETER_CODEC,
-    convert_to_parameters,
-    new_parameter_codec,
-)
 
 __all__ = [
     "LINE_FRAMER",

@@ -1,24 +1,31 @@
 """The codecs of a scheme. Mirrors runtime/serializer/codec_factory.go.
 
-Differs: JSON is the only format, and there are no internal versions, so that every codec is one without conversion.
+Differs: there are no internal versions, so that every codec is one without conversion; and protobuf is for those who
+ask for it by name. It is smaller on the wire, and Go's default; here reading it costs more than reading JSON does.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 from clientgo.apimachinery.runtime.interfaces import Decoder, Encoder, SerializerInfo, StreamSerializerInfo
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSerializer
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 
 _JSON = "application/json"
 
 
 class CodecFactory:
-    """Codecs for the kinds of one scheme (Go: serializer.CodecFactory)."""
+    """Codecs for the kinds of one scheme. Go: serializer.CodecFactory."""
 
     def __init__(self, scheme: Scheme) -> None:
+        self._scheme = scheme
+        self._protobuf: SerializerInfo | None = None
         self._serializer = JSONSerializer(scheme)
         self._info = SerializerInfo(
             media_type=_JSON,
@@ -32,46 +39,75 @@ class CodecFactory:
         )
 
     def supported_media_types(self) -> list[SerializerInfo]:
-        """JSON (Go: SupportedMediaTypes)."""
+        """JSON, which is what those choose from who have no wish. Go: SupportedMediaTypes."""
         return [self._info]
 
+    def serializer_info(self, media_type: str) -> SerializerInfo | None:
+        """See runtime.MoreMediaTypes: JSON and protobuf."""
+        if media_type == CONTENT_TYPE_PROTOBUF:
+            # Two threads may make two, which are the same.
+            self._protobuf = self._protobuf or self._protobuf_info()
+            return self._protobuf
+        return self._info if media_type == _JSON else None
+
+    def _protobuf_info(self) -> SerializerInfo:
+        # Loaded for those who use it.
+        from clientgo.apimachinery.runtime.serializer.protobuf import LENGTH_DELIMITED_FRAMER, ProtobufSerializer
+
+        serializer = ProtobufSerializer(self._scheme, self._serializer)
+        return SerializerInfo(
+            media_type=CONTENT_TYPE_PROTOBUF,
+            media_type_type="application",
+            media_type_sub_type="vnd.kubernetes.protobuf",
+            serializer=serializer,
+            stream_serializer=StreamSerializerInfo(
+                encodes_as_text=False, serializer=serializer, framer=LENGTH_DELIMITED_FRAMER
+            ),
+        )
+
     def universal_deserializer(self) -> Decoder:
-        """Reads any kind of the scheme and leaves apiVersion and kind in place (Go: UniversalDeserializer)."""
+        """Reads any kind of the scheme and leaves apiVersion and kind in place. Go: UniversalDeserializer."""
         return self._serializer
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
         """Go: EncoderForVersion."""
-        return cast(JSONSerializer, serializer).writing(gv)
+        return cast("JSONSerializer | ProtobufSerializer", serializer).writing(gv)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
         """Go: DecoderToVersion."""
         return serializer
 
     def without_conversion(self) -> WithoutConversionCodecFactory:
-        """What typed clients use (Go: WithoutConversion)."""
+        """What typed clients use. Go: WithoutConversion."""
         return WithoutConversionCodecFactory(self)
 
 
 class WithoutConversionCodecFactory:
-    """Encodes with, and decodes without, apiVersion and kind (Go: WithoutConversionCodecFactory)."""
+    """Encodes with, and decodes without, apiVersion and kind. Go: WithoutConversionCodecFactory."""
 
     def __init__(self, factory: CodecFactory) -> None:
         self._factory = factory
-        self._decoder: JSONSerializer | None = None
+        # By the serializer; only grows.
+        self._decoders: dict[Any, Decoder] = {}
 
     def supported_media_types(self) -> list[SerializerInfo]:
         return self._factory.supported_media_types()
+
+    def serializer_info(self, media_type: str) -> SerializerInfo | None:
+        """See runtime.MoreMediaTypes."""
+        return self._factory.serializer_info(media_type)
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
         return self._factory.encoder_for_version(serializer, gv)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
         # One for all requests, so that it learns the classes once.
-        if self._decoder is None:
-            self._decoder = cast(JSONSerializer, serializer).stripping()
-        return self._decoder
+        decoder = self._decoders.get(serializer)
+        if decoder is None:
+            decoder = self._decoders[serializer] = cast("JSONSerializer | ProtobufSerializer", serializer).stripping()
+        return decoder
 
 
 def new_codec_factory(scheme: Scheme) -> CodecFactory:
-    """Codecs for the kinds of `scheme` (Go: NewCodecFactory)."""
+    """Codecs for the kinds of `scheme`. Go: NewCodecFactory."""
     return CodecFactory(scheme)

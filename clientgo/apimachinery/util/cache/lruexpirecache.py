@@ -14,7 +14,7 @@ from clientgo.utils.clock import PassiveClock, RealClock
 
 
 class LRUExpireCache:
-    """Keeps at most `max_size` values, each for its time to live (Go: LRUExpireCache).
+    """Keeps at most `max_size` values, each for its time to live. Go: LRUExpireCache.
 
     One more drops the least recently used one. Safe to use from any thread; takes values of any type.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from clientgo.apimachinery.util.strconv import parse_int, quote
+from clientgo.golang.strconv import parse_int, quote
 
 IntOrString: TypeAlias = int | str
 """Go: intstr.IntOrString."""

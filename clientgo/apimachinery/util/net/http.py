@@ -1,8 +1,9 @@
 """What an exception of the HTTP stack means: the stream is over, or it took too long.
 
-Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/http.go. Go names its errors; here they come from the
-socket, http.client, urllib3 and requests, which wrap each other in several ways, so the whole family is searched. The
-two libraries are recognised by name: this module imports neither.
+Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/http.go. Go names its errors; here they are builtin
+exceptions, and what urllib3 and requests make of them when a round tripper of the user's own sends through those. They
+wrap each other in several ways, so the whole family is searched. The two libraries are recognised by name: this module
+imports neither.
 """
 
 from __future__ import annotations
@@ -12,17 +13,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from clientgo.context import Canceled, DeadlineExceeded
-
-
-class ErrUnexpectedEOF(EOFError):
-    """The stream ended in the middle of something. Go: io.ErrUnexpectedEOF.
-
-    A clean end is a plain EOFError (Go: io.EOF).
-    """
-
-    def __init__(self, message: str = "unexpected EOF") -> None:
-        super().__init__(message)
-
 
 _EOF_CLASSES: Final = (
     EOFError,
@@ -79,7 +69,7 @@ def _has_class(err: BaseException, names: frozenset[str]) -> bool:
 
 
 def family(err: BaseException | None) -> Iterator[BaseException]:
-    """The error and all errors inside it: causes, contexts, `reason` (urllib3) and first arguments (requests).
+    """The error and all errors inside it: causes, contexts without one, `reason` (urllib3) and arguments (requests).
 
     Nothing inside the error of a context: what happened to the connection of a request that was given up is no news.
     """
@@ -93,4 +83,5 @@ def family(err: BaseException | None) -> Iterator[BaseException]:
         yield each
         if isinstance(each, (Canceled, DeadlineExceeded)):
             continue
-        waiting += [*each.args, getattr(each, "reason", None), each.__context__, each.__cause__]
+        inner = each.__context__ if each.__cause__ is None else each.__cause__
+        waiting += [*each.args, getattr(each, "reason", None), inner]

@@ -3,8 +3,10 @@
 Mirrors apimachinery/pkg/util/runtime/runtime.go.
 
 Differs from Go: a Go panic is a bug and ends the process unless ReallyCrash is turned off; a Python exception is an
-ordinary error, so `REALLY_CRASH` is False by default and `handle_crash` logs and goes on. `HandleCrash` is deferred in
-Go and a `with` statement here.
+ordinary error, so `REALLY_CRASH` is False by default. `HandleCrash` is deferred in Go and a `with` statement here. What
+Go returns as an error is raised here, and passes the `with` statement as a crash does. So `handle_crash` raises on what
+it has logged: the port of a Go function that begins with `defer HandleCrash()` and ends in `return fmt.Errorf(...)`
+keeps its error. A loop that is to go on with its next item says so with `go_on=True`.
 
 `REALLY_CRASH`, `PANIC_HANDLERS` and `ERROR_HANDLERS` are meant to be changed by programs: always write
 `runtime.ERROR_HANDLERS`, never import the names themselves.
@@ -15,7 +17,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol
@@ -23,6 +25,7 @@ from typing import Protocol
 from clientgo import klog
 from clientgo.context import Context
 from clientgo.context import background as background_context
+from clientgo.klog.serialize import as_pairs
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
 __all__ = [
@@ -44,13 +47,13 @@ __all__ = [
 ]
 
 REALLY_CRASH = False
-"""Whether an exception that reaches `handle_crash` ends the process after it was logged (Go's default: true)."""
+"""Whether an exception that reaches `handle_crash` in a thread of its own ends the process (Go's default: true)."""
 
 PanicHandler = Callable[[Context, BaseException], None]
 
 
 class ErrorHandler(Protocol):
-    """One of `ERROR_HANDLERS` (Go: runtime.ErrorHandler)."""
+    """One of `ERROR_HANDLERS`. Go: runtime.ErrorHandler."""
 
     def __call__(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
         """Deal with an error; must not raise."""
@@ -63,11 +66,12 @@ class ErrorHandler(Protocol):
 class _CrashGuard:
     """The context manager behind `handle_crash`: no generator, for it stands around every handler call."""
 
-    __slots__ = ("_additional", "_ctx")
+    __slots__ = ("_additional", "_ctx", "_go_on")
 
-    def __init__(self, ctx: Context | None, additional: tuple[PanicHandler, ...]) -> None:
+    def __init__(self, ctx: Context | None, additional: tuple[PanicHandler, ...], go_on: bool) -> None:
         self._ctx = ctx
         self._additional = additional
+        self._go_on = go_on
 
     def __enter__(self) -> None:
         return None
@@ -78,30 +82,34 @@ class _CrashGuard:
         if err is None or not isinstance(err, Exception):
             return False  # KeyboardInterrupt and SystemExit are no crashes
         _handle_crash(self._ctx or background_context(), err, self._additional)
-        return not REALLY_CRASH
+        return self._go_on and not REALLY_CRASH
 
 
-def handle_crash(*additional_handlers: Callable[[BaseException], None]) -> _CrashGuard:
-    """`with handle_crash(): ...` logs an exception with its traceback and swallows it (Go: `defer HandleCrash()`).
+def handle_crash(*additional_handlers: Callable[[BaseException], None], go_on: bool = False) -> _CrashGuard:
+    """`with handle_crash(): ...` logs an exception with its traceback and raises it on (Go: `defer HandleCrash()`).
 
-    Runs PANIC_HANDLERS, then the given ones. With REALLY_CRASH the process ends with code 2, from whatever thread; in
-    the main thread the exception is raised on instead. A loop may make the guard once and enter it for every item.
+    Runs PANIC_HANDLERS, then the given ones. With `go_on` the exception is swallowed then, and the program goes on
+    behind the block: for loops, not for functions that tell their caller of an error. With REALLY_CRASH nothing is
+    swallowed, and from any thread but the main one the process ends with code 2. A loop may make the guard once and
+    enter it for every item.
     """
     with_context = tuple(_without_context(handler) for handler in additional_handlers)
-    return _CrashGuard(None, with_context)
+    return _CrashGuard(None, with_context, go_on)
 
 
-def handle_crash_with_context(ctx: Context, *additional_handlers: PanicHandler) -> _CrashGuard:
+def handle_crash_with_context(ctx: Context, *additional_handlers: PanicHandler, go_on: bool = False) -> _CrashGuard:
     """As `handle_crash`, with the context's logger; the handlers get the context too.
 
     Go: runtime.HandleCrashWithContext.
     """
-    return _CrashGuard(ctx, additional_handlers)
+    return _CrashGuard(ctx, additional_handlers, go_on)
 
 
-def handle_crash_with_logger(logger: klog.Logger, *additional_handlers: PanicHandler) -> _CrashGuard:
+def handle_crash_with_logger(
+    logger: klog.Logger, *additional_handlers: PanicHandler, go_on: bool = False
+) -> _CrashGuard:
     """As `handle_crash_with_context`, for code that has a logger but no context. Go: runtime.HandleCrashWithLogger."""
-    return _CrashGuard(klog.new_context(background_context(), logger), additional_handlers)
+    return _CrashGuard(klog.new_context(background_context(), logger), additional_handlers, go_on)
 
 
 def _without_context(handler: Callable[[BaseException], None]) -> PanicHandler:
@@ -138,28 +146,33 @@ def error_to_string(err: BaseException | None, msg: str, /, **pairs: object) -> 
 
 
 def handle_error(err: BaseException | None) -> None:
-    """Log an error that nobody can be told of; never raises. None is ignored (Go: runtime.HandleError)."""
+    """Log an error that nobody can be told of; never raises. None is ignored. Go: runtime.HandleError."""
     if err is None:
         return
     _handle_error(background_context(), err, "Unhandled Error", {})
 
 
-def handle_error_with_context(ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+def handle_error_with_context(
+    ctx: Context, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object
+) -> None:
     """Log an error with the context's logger and pass it to the other ERROR_HANDLERS.
 
-    The error may be None. Errors are slowed down to a thousand a second: the calling thread may block for 1 ms.
+    The error may be None. Pairs are given by name, or as in Go key after key and value. Errors are slowed down to a
+    thousand a second: the calling thread may block for 1 ms.
 
     Go: runtime.HandleErrorWithContext.
     """
-    _handle_error(ctx, err, msg, pairs)
+    _handle_error(ctx, err, msg, as_pairs(keys_and_values, pairs))
 
 
-def handle_error_with_logger(logger: klog.Logger, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+def handle_error_with_logger(
+    logger: klog.Logger, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object
+) -> None:
     """As `handle_error_with_context`, for code that has a logger but no context. Go: runtime.HandleErrorWithLogger."""
-    _handle_error(klog.new_context(background_context(), logger), err, msg, pairs)
+    _handle_error(klog.new_context(background_context(), logger), err, msg, as_pairs(keys_and_values, pairs))
 
 
-def _handle_error(ctx: Context, err: BaseException | None, msg: str, pairs: dict[str, object]) -> None:
+def _handle_error(ctx: Context, err: BaseException | None, msg: str, pairs: Mapping[str, object]) -> None:
     for handler in ERROR_HANDLERS:
         handler(ctx, err, msg, **pairs)
 

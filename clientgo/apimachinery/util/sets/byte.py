@@ -15,7 +15,7 @@ __all__ = ["Byte", "byte_key_set", "new_byte"]
 
 
 class Byte(Set[int]):
-    """A set of bytes, each an int (Go: sets.Byte)."""
+    """A set of bytes, each an int. Go: sets.Byte."""
 
     __slots__ = ()
 
@@ -25,10 +25,10 @@ class Byte(Set[int]):
 
 
 def new_byte(*items: int) -> Byte:
-    """A set of the items (Go: sets.NewByte)."""
+    """A set of the items. Go: sets.NewByte."""
     return Byte(items)
 
 
 def byte_key_set(the_map: Mapping[int, Any]) -> Byte:
-    """The keys of a mapping (Go: sets.ByteKeySet)."""
+    """The keys of a mapping. Go: sets.ByteKeySet."""
     return Byte(the_map)

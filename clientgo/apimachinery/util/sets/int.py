@@ -15,7 +15,7 @@ __all__ = ["Int", "int_key_set", "new_int"]
 
 
 class Int(Set[int]):
-    """A set of ints (Go: sets.Int)."""
+    """A set of ints. Go: sets.Int."""
 
     __slots__ = ()
 
@@ -25,10 +25,10 @@ class Int(Set[int]):
 
 
 def new_int(*items: int) -> Int:
-    """A set of the items (Go: sets.NewInt)."""
+    """A set of the items. Go: sets.NewInt."""
     return Int(items)
 
 
 def int_key_set(the_map: Mapping[int, Any]) -> Int:
-    """The keys of a mapping (Go: sets.IntKeySet)."""
+    """The keys of a mapping. Go: sets.IntKeySet."""
     return Int(the_map)

@@ -15,7 +15,7 @@ __all__ = ["Int32", "int32_key_set", "new_int32"]
 
 
 class Int32(Set[int]):
-    """A set of 32-bit ints (Go: sets.Int32)."""
+    """A set of 32-bit ints. Go: sets.Int32."""
 
     __slots__ = ()
 
@@ -25,10 +25,10 @@ class Int32(Set[int]):
 
 
 def new_int32(*items: int) -> Int32:
-    """A set of the items (Go: sets.NewInt32)."""
+    """A set of the items. Go: sets.NewInt32."""
     return Int32(items)
 
 
 def int32_key_set(the_map: Mapping[int, Any]) -> Int32:
-    """The keys of a mapping (Go: sets.Int32KeySet)."""
+    """The keys of a mapping. Go: sets.Int32KeySet."""
     return Int32(the_map)

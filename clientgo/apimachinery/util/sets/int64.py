@@ -15,7 +15,7 @@ __all__ = ["Int64", "int64_key_set", "new_int64"]
 
 
 class Int64(Set[int]):
-    """A set of 64-bit ints (Go: sets.Int64)."""
+    """A set of 64-bit ints. Go: sets.Int64."""
 
     __slots__ = ()
 
@@ -25,10 +25,10 @@ class Int64(Set[int]):
 
 
 def new_int64(*items: int) -> Int64:
-    """A set of the items (Go: sets.NewInt64)."""
+    """A set of the items. Go: sets.NewInt64."""
     return Int64(items)
 
 
 def int64_key_set(the_map: Mapping[int, Any]) -> Int64:
-    """The keys of a mapping (Go: sets.Int64KeySet)."""
+    """The keys of a mapping. Go: sets.Int64KeySet."""
     return Int64(the_map)

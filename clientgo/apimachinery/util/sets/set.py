@@ -24,7 +24,7 @@ SetT = TypeVar("SetT", bound="Set[Any]")
 
 
 class Set(builtins.set[T]):
-    """A set of hashable values (Go: sets.Set). Not thread-safe."""
+    """A set of hashable values. Go: sets.Set. Not thread-safe."""
 
     __slots__ = ()
 
@@ -97,20 +97,20 @@ class Set(builtins.set[T]):
 
 
 def new(*items: T) -> Set[T]:
-    """A set of the items (Go: sets.New)."""
+    """A set of the items. Go: sets.New."""
     return Set(items)
 
 
 def key_set(the_map: Mapping[T, Any]) -> Set[T]:
-    """The keys of a mapping (Go: sets.KeySet)."""
+    """The keys of a mapping. Go: sets.KeySet."""
     return Set(the_map)
 
 
 def insert(set: Set[T], *items: T) -> Set[T]:
-    """`set.insert(*items)` (Go: sets.Insert)."""
+    """`set.insert(*items)`. Go: sets.Insert."""
     return set.insert(*items)
 
 
 def list(s: Set[OrderedT]) -> builtins.list[OrderedT]:
-    """The items in order (Go: sets.List)."""
+    """The items in order. Go: sets.List."""
     return sorted(s)

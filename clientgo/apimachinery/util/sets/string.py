@@ -15,7 +15,7 @@ __all__ = ["String", "new_string", "string_key_set"]
 
 
 class String(Set[str]):
-    """A set of strings (Go: sets.String)."""
+    """A set of strings. Go: sets.String."""
 
     __slots__ = ()
 
@@ -25,10 +25,10 @@ class String(Set[str]):
 
 
 def new_string(*items: str) -> String:
-    """A set of the items (Go: sets.NewString)."""
+    """A set of the items. Go: sets.NewString."""
     return String(items)
 
 
 def string_key_set(the_map: Mapping[str, Any]) -> String:
-    """The keys of a mapping (Go: sets.StringKeySet)."""
+    """The keys of a mapping. Go: sets.StringKeySet."""
     return String(the_map)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, cast
 
-from clientgo.apimachinery.runtime.view import FieldInfo, Struct
+from clientgo.apimachinery.runtime.fields import FieldInfo
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.util.strategicpatch.errors import FieldNotFoundError, InvalidTypeError
 
 

@@ -15,8 +15,8 @@ from clientgo.apimachinery.util.wait.delay import DelayFunc
 from clientgo.apimachinery.util.wait.error import ErrWaitTimeout
 from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
-from clientgo.channel import StopChannel, select
 from clientgo.context import Context
+from clientgo.golang.channel import StopChannel, select
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock
 from clientgo.utils.clock.clock import Timer as ClockTimer
 
@@ -43,7 +43,7 @@ _MAX_STEPS = 2**31 - 1
 
 @dataclass
 class Backoff:
-    """A series of delays, each `factor` times the one before (Go: wait.Backoff). Not thread-safe.
+    """A series of delays, each `factor` times the one before. Go: wait.Backoff. Not thread-safe.
 
     Every field may be left at its zero, as in a Go literal.
     """
@@ -187,7 +187,7 @@ def backoff_until_with_context(
     done = ctx.done()
     while not done.is_set():
         timer = None if sliding else backoff.backoff()
-        with runtime.handle_crash_with_context(ctx):
+        with runtime.handle_crash_with_context(ctx, go_on=True):
             f(ctx)
         if timer is None:
             timer = backoff.backoff()
@@ -198,7 +198,7 @@ def backoff_until_with_context(
 
 
 class BackoffManager(Protocol):
-    """Says how long to wait before the next turn (Go: wait.BackoffManager). Not thread-safe."""
+    """Says how long to wait before the next turn. Go: wait.BackoffManager. Not thread-safe."""
 
     def backoff(self) -> ClockTimer:
         """The manager's one timer, set anew; receive from it before the next call. Go: BackoffManager.Backoff."""

@@ -16,7 +16,7 @@ __all__ = ["DelayFunc"]
 
 
 class DelayFunc:
-    """Called before each turn, returns the seconds to wait (Go: wait.DelayFunc). Not thread-safe: see `concurrent`."""
+    """Called before each turn, returns the seconds to wait. Go: wait.DelayFunc. Not thread-safe: see `concurrent`."""
 
     __slots__ = ("_fn",)
 

@@ -16,7 +16,7 @@ class _ErrInterrupted(Exception):
 
 
 class ErrWaitTimeout(_ErrInterrupted):
-    """The condition was not met in time (Go: wait.ErrWaitTimeout). Ask with `interrupted`, not by this class."""
+    """The condition was not met in time. Go: wait.ErrWaitTimeout. Ask with `interrupted`, not by this class."""
 
     def __init__(self) -> None:
         super().__init__()

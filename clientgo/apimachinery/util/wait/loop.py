@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc
-from clientgo.channel import select
 from clientgo.context import Context
+from clientgo.golang.channel import select
 
 __all__ = ["loop_condition_until_context"]
 

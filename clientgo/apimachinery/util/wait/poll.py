@@ -14,8 +14,8 @@ from clientgo.apimachinery.util.wait.backoff import Backoff
 from clientgo.apimachinery.util.wait.error import ErrWaitTimeout
 from clientgo.apimachinery.util.wait.loop import loop_condition_until_context
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel
-from clientgo.channel import StopChannel, select
 from clientgo.context import Context
+from clientgo.golang.channel import StopChannel, select
 
 __all__ = [
     "poll",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, Ticker, WithTicker
 from clientgo.utils.clock.clock import Timer as ClockTimer
 
@@ -13,7 +13,7 @@ __all__ = ["REAL_TIMER", "Timer"]
 
 
 class Timer(Protocol):
-    """Tells a loop when to go round again (Go: wait.Timer). Not for use by several threads."""
+    """Tells a loop when to go round again. Go: wait.Timer. Not for use by several threads."""
 
     def c(self) -> Channel[float]:
         """The channel that receives a value when the interval is over; starts the first interval. Go: Timer.C."""

@@ -11,10 +11,10 @@ import threading
 from collections.abc import Callable
 from typing import Any, cast
 
-from clientgo import channel
 from clientgo.apimachinery.util import runtime
-from clientgo.channel import Done, Signal, StopChannel
 from clientgo.context import Canceled, Context
+from clientgo.golang import channel
+from clientgo.golang.channel import Done, Signal, StopChannel
 
 __all__ = [
     "FOREVER_TEST_TIMEOUT",
@@ -35,7 +35,7 @@ NEVER_STOP: StopChannel = Signal()
 
 
 class Group:
-    """Starts threads and waits for all of them (Go: wait.Group). Thread-safe.
+    """Starts threads and waits for all of them. Go: wait.Group. Thread-safe.
 
     The threads are daemons. A function that raises is logged and ends only its own thread.
 
@@ -76,7 +76,7 @@ class Group:
 
     def _start(self, f: Callable[[], object], name: str) -> None:
         def run() -> None:
-            with runtime.handle_crash():
+            with runtime.handle_crash(go_on=True):
                 f()
 
         thread = threading.Thread(target=run, name=name, daemon=True)
@@ -116,7 +116,7 @@ def jitter(duration: float, max_factor: float) -> float:
 
 
 class ConditionFunc:
-    """A function that says whether the condition is met (Go: wait.ConditionFunc).
+    """A function that says whether the condition is met. Go: wait.ConditionFunc.
 
     Wherever one is expected a plain function does as well; this class only adds `with_context`.
     """
@@ -136,14 +136,14 @@ class ConditionFunc:
 
 
 ConditionWithContextFunc = Callable[[Context], bool]
-"""A condition that gets the context of its loop (Go: wait.ConditionWithContextFunc)."""
+"""A condition that gets the context of its loop. Go: wait.ConditionWithContextFunc."""
 
 
 def context_for_channel(parent_ch: StopChannel) -> Context:
     """A context that is cancelled when `parent_ch` is set, for functions that take only a context.
 
-    Needs no thread of its own, except for a StopChannel that is neither a Signal nor a threading.Event once somebody
-    asks for a callback, as deriving another context does: see `channel.add_done_callback`.
+    Needs no thread of its own, except for a StopChannel that cannot call back, as a threading.Event, once somebody asks
+    for a callback, as deriving another context does: see `channel.add_done_callback`.
 
     Raises TypeError for something else, such as a context: the threads it would have been for could not say so.
 
@@ -168,7 +168,7 @@ class _ChannelContext(Context):
         return None
 
     def __repr__(self) -> str:
-        return self._describe("for channel")
+        return f"<Context for channel, {self.err() or 'open'}>"
 
 
 class _EventDone:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import pickle
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +24,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime import ReadOnlyError
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache, pager
@@ -118,7 +121,7 @@ def test_the_accessors_answer_without_decoding(make, document) -> None:
     "read",
     [
         lambda obj: obj.to_dict(),
-        lambda obj: obj.metadata if isinstance(obj, corev1.Pod) else obj.object,
+        lambda obj: obj.spec if isinstance(obj, corev1.Pod) else obj.object,
         lambda obj: (obj.kind, obj.api_version),
         lambda obj: pickle.loads(pickle.dumps(obj)).to_dict(),
         lambda obj: copy.copy(obj).to_dict(),
@@ -131,6 +134,147 @@ def test_the_accessors_answer_without_decoding(make, document) -> None:
 )
 def test_everything_reads_as_if_it_were_decoded(make, read) -> None:
     assert outcome(lambda: read(make(POD))) == outcome(lambda: read(decoded(make)))
+
+
+def test_reading_the_metadata_of_cached_objects_costs_no_memory() -> None:
+    """As handlers do it: the obvious spelling, for every object there is."""
+    config_map = {"metadata": POD["metadata"], "data": {f"key-{i}": "x" * 20 for i in range(50)}}
+    data = json.dumps({"kind": "ConfigMapList", "apiVersion": "v1", "items": [config_map] * 500}).encode()
+    maps = [obj.freeze() for obj in TYPED.decode(data, None, corev1.ConfigMapList)[0].extract_items()]
+
+    def kept(read: Callable[[Any], Any]) -> int:
+        tracemalloc.start()
+        try:
+            for obj in maps:
+                read(obj)
+            return tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    by_metadata = kept(lambda obj: (obj.metadata.name, obj.metadata.labels.get("app"), obj.metadata.annotations))
+    assert by_metadata * 100 < kept(lambda obj: obj.data)
+
+
+# --- Metadata -------------------------------------------------------------------------------------------------------
+
+
+METADATA: list[Callable[[Any], Any]] = [
+    *(lambda meta, attr=attr: getattr(meta, attr) for attr in metav1.ObjectMeta._fields),
+    lambda meta: meta.labels["app"],
+    lambda meta: meta.labels.get("none"),
+    lambda meta: [owner.name for owner in meta.owner_references],
+    lambda meta: meta.managed_fields[0].manager,
+    lambda meta: meta.to_dict(),
+    lambda meta: meta.deep_copy(),
+    lambda meta: meta == metav1.ObjectMeta.from_dict(POD["metadata"]),
+    lambda meta: metav1.ObjectMeta.from_dict(POD["metadata"]) == meta,
+    lambda meta: corev1.PodTemplateSpec(metadata=meta).to_dict(),
+    lambda meta: pickle.loads(pickle.dumps(meta)),
+    lambda meta: meta.get_labels(),
+    lambda meta: meta.get_managed_fields(),
+    lambda meta: meta.no_such_field,
+    repr,
+]
+
+
+@pytest.fixture(params=["event", "list"])
+def make_typed(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any]:
+    return from_event if request.param == "event" else from_list
+
+
+@pytest.mark.parametrize("frozen", [True, False], ids=["read-only", "free"])
+@pytest.mark.parametrize(
+    "metadata", [POD["metadata"], {"future": 1}, {}, None], ids=["full", "unknown", "empty", "none"]
+)
+def test_metadata_reads_as_if_it_were_decoded(make_typed, frozen: bool, metadata: Any) -> None:
+    document = {key: value for key, value in (POD | {"metadata": metadata}).items() if value is not None}
+
+    def told(read: Callable[[Any], Any], obj: Any) -> str:
+        return outcome(lambda: read((obj.freeze() if frozen else obj).metadata))
+
+    for read in METADATA:
+        assert told(read, make_typed(document)) == told(read, decoded(make_typed, document))
+
+
+def test_the_metadata_of_a_cached_object_is_read_without_decoding_it(make_typed) -> None:
+    obj = make_typed(POD).freeze()
+    for read in METADATA:
+        outcome(functools.partial(read, obj.metadata))
+    other = decoded(make_typed)
+    assert (obj.kind, obj.api_version) == (other.kind, other.api_version)
+    assert is_undecoded(obj)
+    assert obj.spec.priority == 2**70
+    assert not is_undecoded(obj)
+
+
+def test_the_names_in_the_metadata_of_a_free_object_are_read_without_decoding_it(make_typed) -> None:
+    obj = make_typed(POD)
+    meta = obj.metadata
+    assert (meta.name, meta.namespace, meta.uid, meta.resource_version) == ("a", "ns", "u-1", "7")
+    assert meta.creation_timestamp == obj.get_creation_timestamp()
+    assert is_undecoded(obj)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda meta: setattr(meta, "name", "b"),
+        lambda meta: meta.labels.update(a="b"),
+        lambda meta: meta.labels.clear(),
+        lambda meta: meta.annotations.update(a="b"),
+        lambda meta: meta.finalizers.append("g"),
+        lambda meta: meta.owner_references[0].__setattr__("name", "p"),
+        lambda meta: meta.set_labels({"a": "b"}),
+        lambda meta: meta.set_name("b"),
+    ],
+)
+@pytest.mark.parametrize("metadata", [POD["metadata"], {"name": "a"}, None], ids=["full", "short", "none"])
+def test_what_is_written_through_the_metadata_is_in_the_object(make_typed, write, metadata: Any) -> None:
+    document = {key: value for key, value in (POD | {"metadata": metadata}).items() if value is not None}
+
+    def written(obj: Any) -> Any:
+        early, labels = obj.metadata, obj.metadata.labels
+        early_labels = early.labels
+        write(obj.metadata)
+        return obj.to_dict(), early.name, early.to_dict(), dict(labels), dict(early_labels)
+
+    obj = make_typed(document)
+    copied = obj.deep_copy()
+    assert outcome(lambda: written(obj)) == outcome(lambda: written(decoded(make_typed, document)))
+    assert copied.to_dict() == decoded(make_typed, document).to_dict()
+    frozen = make_typed(document).freeze()
+    if metadata == POD["metadata"]:
+        with pytest.raises(ReadOnlyError, match="ns/a"):
+            write(frozen.metadata)
+        assert is_undecoded(frozen)
+
+
+def test_a_metadata_view_follows_the_object_when_that_is_decoded_and_written(make_typed) -> None:
+    obj = make_typed(POD)
+    meta = obj.metadata
+    obj.set_name("b")
+    obj.metadata.labels["app"] = "other"
+    assert (meta.name, meta.labels, meta.to_dict()["name"]) == ("b", {"app": "other"}, "b")
+
+
+def test_metadata_that_was_taken_away_can_be_written_again(make_typed) -> None:
+    obj = make_typed(POD)
+    meta = obj.metadata
+    obj.metadata = None
+    meta.name = "b"
+    assert obj.to_dict()["metadata"] == {"name": "b"}
+
+
+def test_the_metadata_of_a_list_is_read_and_written_without_decoding_its_items() -> None:
+    pods = listed(POD)
+    assert pods.metadata.resource_version == "9"
+    assert is_undecoded(pods)
+    pods.metadata.resource_version = "10"
+    assert pods.to_dict()["metadata"] == {"resourceVersion": "10"}
+    assert pods.get_resource_version() == "10"
+
+
+# --- Views, copies and threads --------------------------------------------------------------------------------------
 
 
 def test_equality_is_equality_of_documents(make) -> None:
@@ -153,6 +297,31 @@ def test_writing_goes_into_the_document_and_the_accessors_follow(make) -> None:
 
     assert (obj.get_name(), obj.object_key(), obj.get_labels()) == ("b", "ns/b", {"app": "other"})
     assert obj.to_dict()["metadata"]["name"] == "b"
+
+
+def test_naming_its_kind_decodes_nothing_and_shows_in_the_document_and_in_copies(make_typed) -> None:
+    obj = make_typed(POD)
+    copied = obj.deep_copy()
+    obj.set_group_version_kind(GroupVersionKind("apps", "v7", "Deployment"))
+    again = obj.deep_copy()
+    assert is_undecoded(obj)
+    assert obj.api_version_and_kind() == again.api_version_and_kind() == ("apps/v7", "Deployment")
+    assert obj.to_dict()["apiVersion"] == again.to_dict()["apiVersion"] == "apps/v7"
+    assert copied.group_version_kind() != obj.group_version_kind()
+    again = make_typed(POD)
+    again.set_group_version_kind(GroupVersionKind("", "", ""))
+    assert "kind" not in again.to_dict()
+    assert again.freeze().spec.containers[0].name == "c"
+    with pytest.raises(ReadOnlyError):
+        again.set_group_version_kind(GroupVersionKind("", "v1", "Pod"))
+
+
+def test_naming_a_list_leaves_its_items_undecoded() -> None:
+    found = listed(POD, POD)
+    found.set_group_version_kind(GroupVersionKind("", "v1", "PodList"))
+    assert found.api_version_and_kind() == ("v1", "PodList")
+    assert all(is_undecoded(item) for item in meta.extract_list(found))
+    assert (found.to_dict()["apiVersion"], found.to_dict()["kind"]) == ("v1", "PodList")
 
 
 def test_a_frozen_one_refuses_writes_and_stays_undecoded(make) -> None:
@@ -183,7 +352,7 @@ def test_copies_share_the_text_and_nothing_else(make) -> None:
 
 def test_two_threads_that_decode_at_once_end_with_one_document(make) -> None:
     obj = make(POD)
-    pending = obj._pending
+    pending = obj._undecoded
 
     # What a second thread does that has seen it undecoded, after the first has finished.
     first = obj._document
@@ -299,7 +468,7 @@ def test_odd_but_valid_events_stay_undecoded_and_say_the_same(text: str) -> None
     with decoding_at_once():
         other = event(text)
     for read in ACCESSORS:
-        assert repr(read(obj)) == repr(read(other))
+        assert outcome(functools.partial(read, obj)) == outcome(functools.partial(read, other))
     assert repr(obj._document) == repr(other._document)
 
 
@@ -335,6 +504,46 @@ def test_items_extracted_twice_are_objects_of_their_own() -> None:
     first.freeze()
     second.set_name("b")
     assert first.get_name() == "b"
+
+
+def cached_list(*documents: dict[str, Any]) -> Any:
+    """As a cache hands it out: of objects that others read too."""
+    objects = [obj.freeze() for obj in listed(*documents).extract_items()]
+    return meta.new_list(corev1.PodList, {"metadata": {}}, objects).freeze()
+
+
+def test_only_what_is_read_of_the_items_of_a_read_only_list_is_decoded() -> None:
+    pods = cached_list(POD, {**POD, "metadata": {"name": "b"}})
+    items = pods.items
+    assert (len(items), [item.get_name() for item in items], items[-1].get_name()) == (2, ["a", "b"], "b")
+    assert [item.get_name() for item in items[1:]] == ["b"]
+    assert items[1].spec.containers[0].name == "c"
+    assert [is_undecoded(item) for item in items] == [True, False] and is_undecoded(pods)
+
+
+def test_the_items_of_a_read_only_list_read_as_if_it_were_decoded() -> None:
+    pods, plain = cached_list(POD), corev1.PodList.from_dict({"items": [POD]})
+    assert pods.items == plain.items and plain.items == pods.items and pods.items == [*plain.items]
+    assert POD["metadata"]["name"] == pods.items[0].metadata.name and pods.items[0] in pods.items
+    assert repr(pods.items) == repr(plain.items)
+    copied = pods.items.deep_copy()
+    copied[0].metadata.name = "other"
+    assert pods.items[0].metadata.name == "a"
+    for write in (lambda: pods.items.clear(), lambda: setattr(pods.items[0].metadata, "name", "x")):
+        with pytest.raises(ReadOnlyError):
+            write()
+    with pytest.raises(AttributeError):
+        _ = pods.items.no_such_attribute
+
+
+def test_items_that_may_be_written_to_are_not_those_of_a_read_only_list() -> None:
+    pods = listed(POD)
+    (mine,) = pods.extract_items()
+    pods.freeze()
+    with pytest.raises(ReadOnlyError):
+        pods.items[0].metadata.name = "x"
+    mine.metadata.name = "mine"
+    assert mine.get_name() == "mine"
 
 
 @pytest.mark.parametrize("serializer", [TYPED, DYNAMIC], ids=["typed", "unstructured"])

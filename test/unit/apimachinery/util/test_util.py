@@ -13,10 +13,10 @@ from clientgo import context
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta.v1 import unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
-from clientgo.apimachinery.util import errors, intstr, net, strconv
+from clientgo.apimachinery.util import errors, intstr, net
 from clientgo.apimachinery.util import json as utiljson
-from clientgo.apimachinery.util.sprintf import sprintf
 from clientgo.apimachinery.util.validation import field
+from clientgo.golang import strconv
 from clientgo.utils import lru
 
 
@@ -195,26 +195,6 @@ def test_nested_fields_are_written_as_copies() -> None:
     u.remove_nested_field(document, "a", "b")
     u.remove_nested_field(document, "no", "such", "field")
     assert document == {"a": {}}
-
-
-@pytest.mark.parametrize(
-    ("format", "args", "expected"),
-    [
-        ("plain 100%", (), "plain 100%"),
-        (
-            "%v %s %d %q",
-            ({"b": 1, "a": None}, ["x", True], 3, 'say "hi"'),
-            'map[a:<nil> b:1] [x true] 3 "say \\"hi\\""',
-        ),
-        ("%d", ("text",), "%!d(string=text)"),
-        ("%s", (), "%s"),
-        ("%s %s", ("one",), "one %!s(MISSING)"),
-        ("one", (1,), "one%!(EXTRA int=1)"),
-        ("%5.2f%% %x %t %-4s|", (1.234, 255, True, "ab"), " 1.23% ff true ab  |"),
-    ],
-)
-def test_texts_are_formatted_as_go_does_and_never_raise(format: str, args: tuple[Any, ...], expected: str) -> None:
-    assert sprintf(format, *args) == expected
 
 
 def test_texts_are_quoted_and_numbers_read_as_go_does() -> None:

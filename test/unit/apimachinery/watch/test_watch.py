@@ -11,7 +11,7 @@ import pytest
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType, FullChannelBehavior
-from clientgo.channel import Channel, ChannelClosed
+from clientgo.golang.channel import Channel, ChannelClosed
 
 SECONDS = 30.0
 
@@ -59,6 +59,15 @@ def test_a_fake_can_begin_anew() -> None:
     fake.reset()
     assert not fake.is_stopped()
     assert not fake.result_chan().closed
+
+
+def test_a_race_free_fake_keeps_the_buffer_it_was_made_with() -> None:
+    fake = watch.RaceFreeFakeWatcher(channel_size=1)
+    for _ in range(2):
+        fake.add("one")
+        with pytest.raises(RuntimeError, match="channel full"):
+            fake.add("two")
+        fake.reset()
 
 
 def test_the_race_free_fake_ignores_events_after_stop_and_refuses_too_many() -> None:
@@ -157,6 +166,17 @@ def test_a_watch_with_prefix_gets_the_prefix_first() -> None:
     assert [receive(watcher).object for _ in range(3)] == ["a", "b", "c"]
     broadcaster.shutdown()
     assert_closed(watcher)
+
+
+@pytest.mark.parametrize(("queue_length", "prefix", "room"), [(0, 3, 4), (3, 3, 4), (9, 3, 9), (9, 0, 9)])
+def test_behind_a_prefix_there_is_room_for_one_more_event_at_least(queue_length: int, prefix: int, room: int) -> None:
+    """Nobody reads yet, and nothing is dropped before the watcher is full. Go: WatchWithPrefix."""
+    broadcaster = watch.new_broadcaster(queue_length, FullChannelBehavior.DROP_IF_CHANNEL_FULL)
+    watcher = broadcaster.watch_with_prefix([Event(EventType.ADDED, number) for number in range(prefix)])
+    for number in range(prefix, 20):
+        broadcaster.action(EventType.MODIFIED, number)
+    broadcaster.shutdown()
+    assert [event.object for event in watcher.result_chan()] == list(range(room))
 
 
 def test_action_or_drop_never_waits_for_the_queue() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.strconv import quote
 
 
 def min_error(min: int) -> str:

@@ -22,7 +22,7 @@ from clientgo.apimachinery.apis.meta.v1.conversion import (
     convert_url_values_to_v1_delete_options,
     convert_v1_label_selector_to_map_string_to_string,
 )
-from clientgo.apimachinery.apis.meta.v1.duration import Duration, format_duration, parse_duration
+from clientgo.apimachinery.apis.meta.v1.duration import Duration
 from clientgo.apimachinery.apis.meta.v1.helpers import (
     extract_group_versions,
     format_label_selector,
@@ -84,6 +84,7 @@ from clientgo.apimachinery.apis.meta.v1.watch import (
     convert_v1_watch_event_to_watch_event,
     convert_watch_event_to_v1_watch_event,
 )
+from clientgo.golang.duration import format_duration, parse_duration
 
 __all__ = [
     "GROUP_NAME",

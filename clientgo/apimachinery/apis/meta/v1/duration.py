@@ -1,106 +1,16 @@
 """metav1.Duration: a length of time with Go's text form, such as 1m30s.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/duration.go and what Go's time package does with such texts. In the API of
-this library lengths of time are float seconds; `parse_duration` and `format_duration` convert them.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/duration.go. In the API of this library lengths of time are float seconds;
+`parse_duration` and `format_duration` convert them, and stand in clientgo.golang.duration.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Final
 
 from clientgo.apimachinery.apis.meta.v1.time import _require_string
-from clientgo.apimachinery.util.strconv import quote
-
-_UNITS: Final = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,  # U+00B5, the micro sign
-    "μs": 1_000,  # U+03BC, the Greek letter
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "m": 60_000_000_000,
-    "h": 3_600_000_000_000,
-}
-_PART: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^.0-9]*)")
-_MAX_INT64: Final = (1 << 63) - 1
-
-
-def parse_duration(text: str) -> float:
-    """Read Go's text form as seconds. Raises ValueError with Go's text.
-
-    >>> parse_duration("1m30s"), parse_duration("-1.5h")
-    (90.0, -5400.0)
-    """
-    return parse_nanoseconds(text) / 1_000_000_000
-
-
-def format_duration(seconds: float) -> str:
-    """Write seconds in Go's text form, to the nanosecond.
-
-    >>> format_duration(5400), format_duration(0.0015)
-    ('1h30m0s', '1.5ms')
-    """
-    return format_nanoseconds(round(Fraction(seconds) * 1_000_000_000))
-
-
-def parse_nanoseconds(text: str) -> int:
-    """parse_duration, exact. Go: time.ParseDuration."""
-    invalid = ValueError(f"time: invalid duration {quote(text)}")
-    negative = text.startswith("-")
-    rest = text[1:] if text[:1] in ("-", "+") else text
-    if rest == "0":
-        return 0
-    if not rest:
-        raise invalid
-    total = 0
-    while rest:
-        match = _PART.match(rest)
-        assert match is not None  # Every part of the pattern may be empty.
-        whole, fraction, unit = match.groups(default="")
-        if not whole and not fraction:
-            raise invalid
-        if not unit:
-            raise ValueError(f"time: missing unit in duration {quote(text)}")
-        if unit not in _UNITS:
-            raise ValueError(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
-        if len(whole) > 19:
-            raise invalid
-        total += int(whole or 0) * _UNITS[unit]
-        if fraction:
-            total += int(fraction[:30]) * _UNITS[unit] // 10 ** len(fraction[:30])
-        if total > _MAX_INT64 + negative:
-            raise invalid
-        rest = rest[match.end() :]
-    return -total if negative else total
-
-
-def format_nanoseconds(nanoseconds: int) -> str:
-    """format_duration, exact. Go: time.Duration.String."""
-    if nanoseconds == 0:
-        return "0s"
-    sign = "-" if nanoseconds < 0 else ""
-    left = abs(nanoseconds)
-    for unit in ("ns", "µs", "ms"):
-        if left < _UNITS[unit] * 1000:
-            return f"{sign}{_decimal(left, _UNITS[unit])}{unit}"
-    minutes, left = divmod(left, _UNITS["m"])
-    hours, minutes = divmod(minutes, 60)
-    text = f"{_decimal(left, _UNITS['s'])}s"
-    if hours or minutes:
-        text = f"{minutes}m{text}"
-    return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
-
-
-def _decimal(value: int, unit: int) -> str:
-    whole, rest = divmod(value, unit)
-    if not rest:
-        return str(whole)
-    digits = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0")
-    return f"{whole}.{digits}"
+from clientgo.golang.duration import format_nanoseconds, parse_nanoseconds
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -22,7 +22,7 @@ from clientgo.apimachinery.apis.meta.v1.types import (
 )
 from clientgo.apimachinery.fields import one_term_equal_selector
 from clientgo.apimachinery.selection import Operator
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.strconv import quote
 
 _OPERATORS: Final[dict[str, Operator]] = {
     LabelSelectorOperator.LABEL_SELECTOR_OP_IN: Operator.IN,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta.v1 import types
+from clientgo.apimachinery.runtime.parameters import PARAMETER_CODEC as PARAMETER_CODEC
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource, GroupVersion
-from clientgo.apimachinery.runtime.serializer.parameters import PARAMETER_CODEC as PARAMETER_CODEC
 
 GROUP_NAME = "meta.k8s.io"
 SCHEME_GROUP_VERSION = GroupVersion(GROUP_NAME, "v1")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.timestamps import format_time
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.strconv import quote
 from clientgo.utils.clock import RealClock
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"

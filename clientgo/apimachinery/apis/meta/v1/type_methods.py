@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from clientgo.apimachinery.runtime.documents import document_of, writable_document_of
 from clientgo.apimachinery.runtime.object import Object
-from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.runtime.structs import Struct
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.types import PatchOptions
@@ -20,7 +21,7 @@ class _NameMethods(Struct):
     """Of a struct of texts."""
 
     def _text(self, key: str) -> str:
-        text: str = self._document.get(key) or ""
+        text: str = document_of(self).get(key) or ""
         return text
 
 
@@ -80,7 +81,7 @@ class GroupVersionMethods(_NameMethods):
         if not isinstance(text, str):
             raise ValueError(f"json: cannot unmarshal {value.decode()} into a GroupVersion")
         parsed = parse_group_version(text)
-        self._writable().update(group=parsed.group, version=parsed.version)
+        writable_document_of(self).update(group=parsed.group, version=parsed.version)
 
     def unmarshal_text(self, value: bytes) -> None:
         """The same; also reads JSON. Go: UnmarshalText."""
@@ -95,7 +96,7 @@ class ApplyOptionsMethods(Object):
         from clientgo.apimachinery.apis.meta.v1.types import PatchOptions
 
         return PatchOptions(
-            dry_run=self._document.get("dryRun") or [],
-            force=bool(self._document.get("force")),
-            field_manager=self._document.get("fieldManager") or "",
+            dry_run=document_of(self).get("dryRun") or [],
+            force=bool(document_of(self).get("force")),
+            field_manager=document_of(self).get("fieldManager") or "",
         )

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final
 
 from clientgo.apimachinery.util import json as utiljson
 from clientgo.apimachinery.util.errors import AggregateError, Matcher, new_aggregate
-from clientgo.apimachinery.util.strconv import quote
 from clientgo.apimachinery.util.validation.field.path import Path, text
+from clientgo.golang.strconv import quote
 
 
 class ErrorType(str):

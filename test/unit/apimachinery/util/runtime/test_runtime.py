@@ -1,4 +1,4 @@
-"""Crashes are logged and swallowed, errors logged and slowed down."""
+"""Crashes are logged and raised on, or swallowed where one says so; errors are logged and slowed down."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang import fmt
 from clientgo.testing import synctest
 
 
@@ -20,8 +21,26 @@ def restore(monkeypatch):
     monkeypatch.setattr(utilruntime.runtime, "REALLY_CRASH", False)
 
 
+def test_the_error_of_a_function_reaches_its_caller_and_the_log():
+    """What Go's `return fmt.Errorf(...)` below `defer HandleCrash()` becomes."""
+
+    def run() -> None:
+        with utilruntime.handle_crash():
+            raise fmt.errorf("failed to wait for %s to sync", "caches")
+
+    with pytest.raises(RuntimeError, match="failed to wait for caches to sync"):
+        run()
+    for guard in (
+        utilruntime.handle_crash(),
+        utilruntime.handle_crash_with_context(context.background()),
+        utilruntime.handle_crash_with_logger(klog.background()),
+    ):
+        with pytest.raises(ValueError, match="boom"), guard:
+            raise ValueError("boom")
+
+
 def test_handle_crash_logs_with_traceback_and_goes_on(caplog):
-    with utilruntime.handle_crash():
+    with utilruntime.handle_crash(go_on=True):
         raise ValueError("boom")
     (record,) = caplog.records
     message = record.getMessage()
@@ -34,16 +53,19 @@ def test_handle_crash_logs_with_traceback_and_goes_on(caplog):
 def test_handle_crash_runs_all_handlers():
     seen: list[tuple[str, str]] = []
     utilruntime.PANIC_HANDLERS.append(lambda ctx, err: seen.append(("global", str(err))))
-    with utilruntime.handle_crash(lambda err: seen.append(("own", str(err)))):
+    with utilruntime.handle_crash(lambda err: seen.append(("own", str(err))), go_on=True):
         raise ValueError("boom")
     ctx = context.with_value(context.background(), "k", "v")
-    with utilruntime.handle_crash_with_context(ctx, lambda inner, err: seen.append((inner.value("k"), str(err)))):
+    own = utilruntime.handle_crash_with_context(
+        ctx, lambda inner, err: seen.append((inner.value("k"), str(err))), go_on=True
+    )
+    with own:
         raise ValueError("bang")
     assert seen == [("global", "boom"), ("own", "boom"), ("global", "bang"), ("v", "bang")]
 
 
 def test_handle_crash_with_logger(caplog):
-    with utilruntime.handle_crash_with_logger(klog.background().with_name("worker")):
+    with utilruntime.handle_crash_with_logger(klog.background().with_name("worker"), go_on=True):
         raise ValueError("boom")
     assert 'logger="worker"' in caplog.text
 
@@ -64,7 +86,7 @@ def test_interrupts_pass_through():
 def test_really_crash_raises_in_the_main_thread():
     utilruntime.REALLY_CRASH = True
     assert utilruntime.REALLY_CRASH
-    with pytest.raises(ValueError, match="boom"), utilruntime.handle_crash():
+    with pytest.raises(ValueError, match="boom"), utilruntime.handle_crash(go_on=True):
         raise ValueError("boom")
 
 
@@ -102,6 +124,16 @@ def test_handle_error_with_context_and_logger(caplog):
         '"Odd" err="bad" logger="queue.UnhandledError"',
     ]
     assert {record.filename for record in caplog.records} == {"test_runtime.py"}
+
+
+def test_pairs_of_an_error_may_be_given_as_in_go(caplog):
+    ctx, logger = context.background(), klog.background()
+    utilruntime.handle_error_with_context(ctx, ValueError("bad"), "Error syncing", "objectReference", "ns/a")
+    utilruntime.handle_error_with_logger(logger, None, "Odd", "key", 1, other=2)
+    assert caplog.messages == [
+        '"Error syncing" err="bad" logger="UnhandledError" objectReference="ns/a"',
+        '"Odd" logger="UnhandledError" key=1 other=2',
+    ]
 
 
 def test_error_handlers_can_be_replaced():

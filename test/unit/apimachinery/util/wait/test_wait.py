@@ -10,7 +10,7 @@ from threadtools import eventually, in_thread
 from clientgo import context
 from clientgo.apimachinery.util import wait
 from clientgo.apimachinery.util.wait import Backoff, DelayFunc, ErrWaitTimeout
-from clientgo.channel import Signal
+from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.testing import FakeClock

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from clientgo.apimachinery.runtime.documents import document_of, replace_document
 from clientgo.apimachinery.runtime.error import is_not_registered_error, new_missing_kind_err
 from clientgo.apimachinery.runtime.interfaces import Codec, Decoder, Encoder
 from clientgo.apimachinery.runtime.object import Object
@@ -213,8 +214,7 @@ class _UnstructuredJSONScheme:
             into = Unstructured if document.get("items") is None else UnstructuredList
         if isinstance(into, type):
             return into.from_dict(document)
-        into._writable()
-        into._document = document
+        replace_document(into, document)
         return into
 
     def expecting(self, cls: type[Object]) -> Decoder:
@@ -225,7 +225,7 @@ class _UnstructuredJSONScheme:
         """The document as it is, and a newline."""
         if isinstance(obj, Unknown):
             return obj.raw
-        return json.dumps(obj._document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        return json.dumps(document_of(obj), separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
     def identifier(self) -> str:
         return "unstructuredJSON"

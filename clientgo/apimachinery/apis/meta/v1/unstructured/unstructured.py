@@ -10,41 +10,46 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
+from clientgo.apimachinery.apis.meta.v1.types import ObjectMeta
+from clientgo.apimachinery.runtime.accessors import LenientAccessors
+from clientgo.apimachinery.runtime.documents import (
+    document_of,
+    free_document_of,
+    replace_document,
+    writable_document_of,
+)
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
-from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+from clientgo.apimachinery.runtime.view import JSONObject
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
 
-
-class UnstructuredContent(Object):
+class UnstructuredContent(LenientAccessors, Object):
     """What a single unstructured object and a list of them share: the document as the user's own."""
 
     def unstructured_content(self) -> JSONObject:
         """The document itself, free to change; a copy of it when the object is read-only. Go: UnstructuredContent."""
-        document: JSONObject = copy_json(self._document) if self._frozen else self._document
-        return document
+        return free_document_of(self)
 
     def set_unstructured_content(self, content: JSONObject) -> None:
         """Take `content` as the document, without copying it. Go: SetUnstructuredContent."""
-        self._writable()
-        self._document = content
+        replace_document(self, content)
 
     def get_api_version(self) -> str:
-        return self._api_version()
+        return self.api_version_and_kind()[0]
 
     def set_api_version(self, version: str) -> None:
-        self._writable()["apiVersion"] = version
+        writable_document_of(self)["apiVersion"] = version
 
     def get_kind(self) -> str:
-        return self._kind()
+        return self.api_version_and_kind()[1]
 
     def set_kind(self, kind: str) -> None:
-        self._writable()["kind"] = kind
+        writable_document_of(self)["kind"] = kind
 
     def marshal_json(self) -> bytes:
         """The document as JSON text ending in a newline. Go: MarshalJSON."""
-        return json.dumps(self._document, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(document_of(self), separators=(",", ":")).encode() + b"\n"
 
     def unmarshal_json(self, data: bytes | str) -> None:
         """Replace the document by what `data` says.
@@ -57,12 +62,14 @@ class UnstructuredContent(Object):
 class Unstructured(UnstructuredContent, ResourceObject):
     """One object of any kind. Go: unstructured.Unstructured."""
 
+    METADATA = ObjectMeta
+
     def __init__(self, object: JSONObject | None = None, **fields: Any) -> None:
         """Lay the view over `object`, without copying it; `fields` are apiVersion and kind, as in any object."""
         super().__init__(**fields)
         if object is not None:
-            object.update(self._document)
-            self._document = object
+            object.update(document_of(self))
+            replace_document(self, object)
 
     @property
     def object(self) -> JSONObject:
@@ -75,7 +82,7 @@ class Unstructured(UnstructuredContent, ResourceObject):
 
     def is_list(self) -> bool:
         """Whether the document has a list of items. Go: IsList."""
-        return isinstance(self._document.get("items"), list)
+        return isinstance(document_of(self).get("items"), list)
 
     def to_list(self) -> UnstructuredList:
         """The same document as a list. Raises TypeError when it is not one. Go: ToList."""
@@ -87,9 +94,9 @@ class Unstructured(UnstructuredContent, ResourceObject):
 
     def each_list_item(self, func: Callable[[Unstructured], None]) -> None:
         """Call `func` for each item. Raises TypeError when the document is no list. Go: EachListItem."""
-        if "items" not in self._document:
+        if "items" not in document_of(self):
             raise TypeError("content is not a list")
-        items = self._document["items"]
+        items = document_of(self)["items"]
         if not isinstance(items, list):
             raise TypeError(f"content is not a list: {type(items).__name__}")
         for item in items:

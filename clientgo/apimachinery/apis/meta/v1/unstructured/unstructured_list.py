@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+from clientgo.apimachinery.apis.meta.v1.types import ListMeta
 from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured import Unstructured, UnstructuredContent
+from clientgo.apimachinery.runtime.documents import document_of, replace_document, writable_document_of
 from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.apimachinery.runtime.view import JSONObject
 
@@ -16,6 +18,7 @@ from clientgo.apimachinery.runtime.view import JSONObject
 class UnstructuredList(UnstructuredContent, ListObject):
     """Any list of a server. Go: unstructured.UnstructuredList."""
 
+    METADATA = ListMeta
     ITEM = Unstructured
 
     def __init__(
@@ -24,8 +27,8 @@ class UnstructuredList(UnstructuredContent, ListObject):
         """Lay the view over `object`, without copying it; `items` replaces its items."""
         super().__init__(**fields)
         if object is not None:
-            object.update(self._document)
-            self._document = object
+            object.update(document_of(self))
+            replace_document(self, object)
         if items is not None:
             self.items = list(items)
 
@@ -45,17 +48,17 @@ class UnstructuredList(UnstructuredContent, ListObject):
 
     @items.setter
     def items(self, items: Iterable[Unstructured]) -> None:
-        self._writable()["items"] = [item.to_dict() for item in items]
+        writable_document_of(self)["items"] = [item.to_dict() for item in items]
 
     def extract_items(self) -> list[Unstructured]:
         """The items as objects of their own; one without kind takes it from the list's ("PodList" holds "Pod")."""
         kind, api_version = self.get_kind(), self.get_api_version()
         items = super().extract_items()
-        if not kind.endswith("List") or self._frozen:
+        if not kind.endswith("List") or self.frozen:
             return items
         for item in items:
             if not item.get_kind() and not item.get_api_version():
-                document = item._document
+                document = document_of(item)
                 document["kind"], document["apiVersion"] = kind.removesuffix("List"), api_version
         return items
 

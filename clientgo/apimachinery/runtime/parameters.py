@@ -9,7 +9,7 @@ from typing import Any
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.runtime.structs import Struct
 
 
 class _ParameterCodec:
@@ -28,7 +28,7 @@ class _ParameterCodec:
 
 
 def convert_to_parameters(obj: Struct) -> dict[str, list[str]]:
-    """The fields of `obj` as query parameters (Go: queryparams.Convert)."""
+    """The fields of `obj` as query parameters. Go: queryparams.Convert."""
     pointers = {info.json for info in type(obj)._fields.values() if info.is_pointer}
     parameters: dict[str, list[str]] = {}
     for name, value in obj._document.items():
@@ -57,5 +57,5 @@ PARAMETER_CODEC = _ParameterCodec()
 
 
 def new_parameter_codec(scheme: object) -> _ParameterCodec:
-    """A parameter codec; the scheme does not matter, since documents need no conversion (Go: NewParameterCodec)."""
+    """A parameter codec; the scheme does not matter, since documents need no conversion. Go: NewParameterCodec."""
     return PARAMETER_CODEC

@@ -8,12 +8,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from clientgo.apimachinery.runtime.documents import document_of, replace_document
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
+from clientgo.apimachinery.runtime.field_types import go_name
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
 from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.undecoded import UndecodedObject, read_list
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.json import UnmarshalTypeError
 
 _OPTION_KINDS = frozenset(
     {"ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
@@ -86,12 +91,18 @@ class JSONSerializer:
         """See runtime.Decoder."""
         if into is not None:
             return self._fill(document, into)
-        key = (document.get("apiVersion"), document.get("kind"))
-        cls = self._classes.get(key) or self._class_for(document, key)
+        cls = self._class_of(document)
+        check_header(cls, document)
         if self._strip:
             document.pop("apiVersion", None)
             document.pop("kind", None)
         return cls.from_dict(document)
+
+    def _class_of(self, document: JSONObject) -> type[Object]:
+        api_version, kind = document.get("apiVersion"), document.get("kind")
+        if type(api_version) is not str or type(kind) is not str:
+            return self._class_for(document)
+        return self._classes.get((api_version, kind)) or self._class_for(document)
 
     def decode_lazily(self, text: UndecodedObject) -> Object | None:
         """See runtime.LazyDecoder. Has to agree with `decode_document`, also where a subclass overrides that."""
@@ -100,7 +111,7 @@ class JSONSerializer:
             return None
         if self._strip:
             text.api_version = text.kind = None
-        return cls._from_undecoded(text)
+        return cls.from_undecoded(text)
 
     def _decode_list(self, data: bytes, into: type[ListObject]) -> tuple[Object, GroupVersionKind] | None:
         """A list whose items are decoded when they are read; None when everything must be decoded at once."""
@@ -113,59 +124,64 @@ class JSONSerializer:
             return None  # The items would get it.
         try:
             gvk = _kind_of(document, into)
-            self._name_items(document, texts)
+            self.name_items(document, texts)
             if type(self.decode_document(document, into)) is not into:
                 return None
         except Exception:
             return None  # It will be raised again, with the items in the message.
-        return into._of_items(document, [item._from_undecoded(text) for text in texts]), gvk
+        return into.of_items(document, [item.from_undecoded(text) for text in texts]), gvk
 
-    def _name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
-        """Called before the items become objects; here they are what they say they are."""
+    def name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
+        """For subclasses: called before the items of a list become objects; here they are what they say they are."""
 
-    def _class_for(self, document: JSONObject, key: tuple[str | None, str | None]) -> type[Object]:
+    def _class_for(self, document: JSONObject) -> type[Object]:
         gvk = _kind_of(document, None)
-        if self._expected is not None and not self._scheme.recognizes(gvk):
-            cls = self._expected
-        elif not gvk.kind:
+        if not gvk.kind:
             raise new_missing_kind_err(json.dumps(document, separators=(",", ":"))[:1024])
-        else:
+        cls = self._expected
+        if cls is None or cls.GROUP_VERSION_KIND not in (gvk, None) or self._scheme.recognizes(gvk):
             cls = self._scheme.class_for(gvk)
-        self._classes[key] = cls
+        self._classes[document.get("apiVersion"), document.get("kind")] = cls
         return cls
 
     def _fill(self, document: JSONObject, into: Object | type[Object]) -> Object:
-        """Give `into` the document when it is of its kind, otherwise return an object of the kind it is of."""
-        kind = document.get("kind")
+        """Give `into` the document when it is of its kind, otherwise return an object of the kind it is of.
+
+        A class that the scheme does not know takes any kind that it does not know either.
+        """
         own = into.GROUP_VERSION_KIND
-        if own is not None and kind and kind != own.kind and self._scheme.recognizes(_kind_of(document, None)):
-            return self.decode_document(document)
-        if self._strip and own is not None:
-            document.pop("apiVersion", None)
-            document.pop("kind", None)
+        if own is not None:
+            gvk = _kind_of(document, into)
+            if gvk != own and (self._scheme.recognizes(gvk) or self._scheme.recognizes(own)):
+                return self.decode_document(document)
+            check_header(into if isinstance(into, type) else type(into), document)
+            if self._strip:
+                document.pop("apiVersion", None)
+                document.pop("kind", None)
         if isinstance(into, type):
             return into.from_dict(document)
-        into._writable()
-        into._document = document
+        replace_document(into, document)
         return into
 
     def encode(self, obj: Object) -> bytes:
-        """The object with apiVersion and kind, and a newline, as Go's encoder ends it."""
-        document = obj._document
+        """The object with apiVersion and kind, and a newline, as Go's encoder ends it.
+
+        Raises ValueError for what would lose something: an object read as protobuf, with fields nobody knows.
+        """
+        document = document_of(obj)
+        if type(document) is UnknownFields:
+            raise ValueError(
+                f"{obj!r} has fields that this version does not know, which only protobuf can write: "
+                f"the client's content type must be {CONTENT_TYPE_PROTOBUF}"
+            )
         own = type(obj).GROUP_VERSION_KIND
         if own is not None:
-            api_version, kind = self._written_kind(own).to_api_version_and_kind()
+            api_version, kind = written_kind(own, self._version).to_api_version_and_kind()
             document = {"kind": kind, "apiVersion": api_version, **_without_type(document)}
         return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
-    def _written_kind(self, own: GroupVersionKind) -> GroupVersionKind:
-        """Options exist in every version and go out in the client's; all else has one version."""
-        if self._version is not None and own.kind in _OPTION_KINDS and own.version == "v1":
-            return self._version.with_kind(own.kind)
-        return own
-
     def identifier(self) -> str:
-        """Names the encoding (Go: Identifier)."""
+        """Names the encoding. Go: Identifier."""
         return f"json:{self._version or ''}"
 
     def stripping(self) -> JSONSerializer:
@@ -184,14 +200,77 @@ class JSONSerializer:
         return f"<JSONSerializer {self._scheme!r}{', stripping' if self._strip else ''}>"
 
 
+def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVersionKind:
+    """Options exist in every version and go out in the client's; all else has one version."""
+    if version is not None and own.kind in _OPTION_KINDS and own.version == "v1":
+        return version.with_kind(own.kind)
+    return own
+
+
+def check_header(cls: type[Object], document: JSONObject) -> None:
+    """Raise UnmarshalTypeError when what the machinery asks of every object is of a wrong type, as Go's decoder does.
+
+    All else is looked at when it is read. What `undecoded` takes for well typed is so here, too.
+    """
+    if issubclass(cls, ResourceObject):
+        _check_metadata(document.get("metadata"), cls, "metadata")
+    elif issubclass(cls, ListObject):
+        _check_list(cls, document)
+
+
+def _check_list(cls: type[ListObject], document: JSONObject) -> None:
+    metadata, items, item = document.get("metadata"), document.get("items"), cls.ITEM
+    if metadata is not None:
+        if type(metadata) is not dict:
+            raise UnmarshalTypeError(metadata, "v1.ListMeta", cls.__name__, "metadata")
+        for key in ("resourceVersion", "continue", "selfLink"):
+            if type(metadata.get(key, "")) is not str and metadata[key] is not None:
+                raise UnmarshalTypeError(metadata[key], "string", "ListMeta", f"metadata.{key}")
+    if item is None or items is None:
+        return
+    if type(items) is not list:
+        raise UnmarshalTypeError(items, f"[]{go_name(item)}", cls.__name__, "items")
+    for index, one in enumerate(items):
+        if type(one) is dict:
+            _check_metadata(one.get("metadata"), item, "items.metadata")
+        elif one is None:  # As Go has it.
+            items[index] = {}
+        else:
+            raise UnmarshalTypeError(one, go_name(item), cls.__name__, "items")
+
+
+_HEADER = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+
+
+def _check_metadata(metadata: Any, cls: type[Object], path: str) -> None:
+    if metadata is None:
+        return
+    if type(metadata) is not dict:
+        raise UnmarshalTypeError(metadata, "v1.ObjectMeta", cls.__name__, path)
+    for key in _HEADER:
+        if type(metadata.get(key, "")) is not str and metadata[key] is not None:
+            raise UnmarshalTypeError(metadata[key], "string", "ObjectMeta", f"{path}.{key}")
+    labels = metadata.get("labels")
+    if labels is None:
+        return
+    if type(labels) is not dict:
+        raise UnmarshalTypeError(labels, "map[string]string", "ObjectMeta", f"{path}.labels")
+    for key, value in labels.items():
+        if value is None:  # As Go has it.
+            labels[key] = ""
+        elif type(value) is not str:
+            raise UnmarshalTypeError(value, "string", "ObjectMeta", f"{path}.labels")
+
+
 def _kind_of(document: JSONObject, into: Object | type[Object] | None) -> GroupVersionKind:
     api_version, kind = document.get("apiVersion") or "", document.get("kind") or ""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         raise ValueError("couldn't get version/kind; json parse error: apiVersion and kind must be strings")
     own = into.GROUP_VERSION_KIND if into is not None else None
-    if own is not None and not (kind and api_version):
-        return own
-    return parse_group_version(api_version).with_kind(kind)
+    if own is None:
+        return parse_group_version(api_version).with_kind(kind)
+    version = parse_group_version(api_version) if api_version else own.group_version()
+    return version.with_kind(kind or own.kind)
 
 
 def _without_type(document: JSONObject) -> JSONObject:

@@ -1,0 +1,5 @@
+"""Whether two objects mean the same. Mirrors k8s.io/apimachinery/pkg/api/equality."""
+
+from clientgo.apimachinery.api.equality.semantic import SEMANTIC, Equalities
+
+__all__ = ["SEMANTIC", "Equalities"]

@@ -1,0 +1,45 @@
+"""Whether two objects mean the same. Mirrors k8s.io/apimachinery/pkg/api/equality/semantic.go.
+
+In Go this is reflection with functions for some types. Here an object is a document: a field that is absent equals one
+that says its zero value, an absent list or map an empty one, and quantities and times are compared by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from clientgo.apimachinery.runtime import Struct
+
+
+class Equalities:
+    """Compares by meaning. Go: conversion.Equalities."""
+
+    def deep_equal(self, a1: Any, a2: Any) -> bool:
+        """Whether both mean the same; of different classes they never do. O(size). Go: DeepEqual."""
+        if isinstance(a1, Struct) and isinstance(a2, Struct):
+            return type(a1) is type(a2) and self._same_struct(a1, a2)
+        if isinstance(a1, (str, bytes)) or isinstance(a2, (str, bytes)):
+            return bool(a1 == a2)
+        if isinstance(a1, Mapping) and isinstance(a2, Mapping):
+            return a1.keys() == a2.keys() and all(self.deep_equal(a1[key], a2[key]) for key in a1)
+        if isinstance(a1, Sequence) and isinstance(a2, Sequence):
+            return len(a1) == len(a2) and all(map(self.deep_equal, a1, a2))
+        return bool(a1 == a2)
+
+    def _same_struct(self, a1: Struct, a2: Struct) -> bool:
+        raw1, raw2 = a1.to_dict(), a2.to_dict()
+        if raw1 == raw2:
+            return True
+        declared = {info.json: attr for attr, info in type(a1)._fields.items()}
+        names = raw1.keys() | raw2.keys()
+        return all(
+            self.deep_equal(getattr(a1, declared[name]), getattr(a2, declared[name]))
+            if name in declared
+            else raw1.get(name) == raw2.get(name)
+            for name in names
+        )
+
+
+# Compares API objects. Go: equality.Semantic.
+SEMANTIC: Final = Equalities()

@@ -1,0 +1,227 @@
+"""Views of JSON arrays and objects whose elements have one type: what a list or map field reads as. No Go file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
+
+from clientgo.apimachinery.runtime.view import View
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.field_types import FieldType
+
+T = TypeVar("T")
+_C = TypeVar("_C", bound="CollectionView")
+
+
+class CollectionView(View):
+    """A view of a JSON array or object whose elements have one type."""
+
+    __slots__ = ("_item",)
+    __hash__ = None  # type: ignore[assignment]
+
+    _item: FieldType
+
+    def __len__(self) -> int:
+        return len(self._document)
+
+    def _load(self, raw: Any) -> Any:
+        """An element. Raises ValueError for one that is of another type, or unreadable."""
+        item = self._item
+        if type(raw) is not item.plain:
+            if raw is None:
+                return item.zero
+            raw = item.checked(self, "", raw)
+        if item.is_scalar:
+            return raw
+        try:
+            return item.load(self, raw)
+        except ValueError as err:
+            raise self._unreadable("", err) from err
+
+    def _struct_name(self) -> str:
+        return "" if self._parent is None else self._parent._struct_name()
+
+    def _name_of(self, part: Any) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        return repr(self._plain())
+
+    def _plain(self) -> Any:
+        raise NotImplementedError
+
+    def deep_copy(self) -> Any:
+        """A plain list or dict of independent values."""
+        return self._plain()
+
+    def copy(self) -> Any:
+        """`deep_copy()`: a plain list or dict."""
+        return self._plain()
+
+    def __copy__(self) -> Any:
+        return self._plain()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self._plain()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        plain = self._plain()
+        return type(plain), (plain,)
+
+
+def collection(cls: type[_C], item: FieldType, parent: View, document: Any) -> _C:
+    """A view of a part of the parent's document whose elements are of one type."""
+    # `child`, written out.
+    view = object.__new__(cls)
+    view._parent = parent
+    view._document = document
+    view._key = None
+    view._item = item
+    return view
+
+
+class ListView(CollectionView, MutableSequence[T], Generic[T]):
+    """A JSON array seen as a list: equal to a plain list of the same values, and read-only when its object is."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self._load(raw) for raw in self._document[index]]
+        raw = self._document[index]
+        return raw if type(raw) is self._item.scalar else self._load(raw)
+
+    def __iter__(self) -> Iterator[T]:
+        item = self._item
+        if {*map(type, self._document)} <= {item.scalar}:
+            return iter(self._document)
+        return map(self._load, self._document)
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        if isinstance(index, slice):
+            raw: Any = [self._item.dump(item) for item in value]
+        else:
+            raw = self._item.dump(value)
+        self._writable()[index] = raw
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self._writable()[index]
+
+    def insert(self, index: int, value: T) -> None:
+        raw = self._item.dump(value)
+        self._writable().insert(index, raw)
+
+    def __contains__(self, value: object) -> bool:
+        return any(item == value for item in self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ListView):
+            return bool(self._document == other._document)
+        if not isinstance(other, (list, tuple)):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other))
+
+    def __add__(self, other: Sequence[T]) -> list[T]:
+        return [*self, *other]
+
+    def __radd__(self, other: Sequence[T]) -> list[T]:
+        return [*other, *self]
+
+    def sort(self, *, key: Callable[[T], Any] | None = None, reverse: bool = False) -> None:
+        """As list.sort."""
+        self[:] = sorted(self, key=key, reverse=reverse)
+
+    def _plain(self) -> list[Any]:
+        return [item.deep_copy() if isinstance(item, View) else item for item in self]
+
+
+class ObjectsView(ListView[T]):
+    """The items of a read-only list that are objects already: handed out as they are, decoded or not."""
+
+    __slots__ = ("_objects",)
+
+    _objects: Sequence[T]
+
+    # Hidden from type checkers, which would take it for a class that has all attributes.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """The documents, for what reads them all."""
+            if name != "_document":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            self._document = document = [each._document for each in self._objects]
+            return document
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        return [*self._objects[index]] if isinstance(index, slice) else self._objects[index]
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._objects)
+
+
+def objects_view(item: FieldType, parent: View, objects: Sequence[Any]) -> ObjectsView[Any]:
+    """A view of objects as the items of the list that `parent` is."""
+    view: ObjectsView[Any] = object.__new__(ObjectsView)
+    view._parent = parent
+    view._key = None
+    view._item = item
+    view._objects = objects
+    return view
+
+
+class MapView(CollectionView, MutableMapping[str, T], Generic[T]):
+    """A JSON object seen as a dict with values of one type: equal to a plain dict, and read-only when its object is."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> T:
+        raw = self._document[key]
+        return cast(T, raw if type(raw) is self._item.scalar else self._load(raw))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        raw = self._document.get(key)
+        if type(raw) is self._item.scalar:
+            return raw
+        return default if raw is None else self._load(raw)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._document
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._document)
+
+    def __setitem__(self, key: str, value: T) -> None:
+        raw = self._item.dump(value)
+        self._writable()[key] = raw
+
+    def __delitem__(self, key: str) -> None:
+        document = self._writable()
+        del document[key]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, MapView):
+            return bool(self._document == other._document)
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return dict(self.items()) == dict(other.items())
+
+    def __or__(self, other: Mapping[str, T]) -> dict[str, T]:
+        return {**self, **other}
+
+    def __ror__(self, other: Mapping[str, T]) -> dict[str, T]:
+        return {**other, **self}
+
+    def __ior__(self, other: Mapping[str, T]) -> Self:
+        self.update(other)
+        return self
+
+    def _plain(self) -> dict[str, Any]:
+        return {key: item.deep_copy() if isinstance(item, View) else item for key, item in self.items()}

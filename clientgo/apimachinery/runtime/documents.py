@@ -1,0 +1,49 @@
+"""The way of other packages to the document below an object. No Go file: in Go there is a struct instead.
+
+Programs have fields and accessors, and `to_dict` and `from_dict`. The packages that read, write and compare whole
+objects (serializers, apis/meta/v1, event correlation) work on the document itself, without a copy: with these
+functions, and with `Object.from_undecoded` and `ListObject.of_items`, which make objects.
+"""
+
+from __future__ import annotations
+
+from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.view import JSONObject, View, copy_json
+
+__all__ = ["document_of", "free_document_of", "replace_document", "writable_document_of"]
+
+
+def document_of(obj: Struct) -> JSONObject:
+    """The document itself, to be read only. Decodes an object that is not decoded yet, otherwise O(1)."""
+    document: JSONObject = obj._document
+    return document
+
+
+def writable_document_of(obj: Struct) -> JSONObject:
+    """The document itself, to be changed. Raises ReadOnlyError for an object that is frozen."""
+    document: JSONObject = obj._writable()
+    return document
+
+
+def free_document_of(obj: Struct) -> JSONObject:
+    """A document that may be changed in any case: the object's own, or a copy when the object is frozen."""
+    root: View = obj
+    while root._parent is not None:
+        root = root._parent
+    document: JSONObject = copy_json(document_of(obj)) if root._frozen else document_of(obj)
+    return document
+
+
+def replace_document(obj: Struct, document: JSONObject) -> None:
+    """Let the object be what `document` says, which it owns from here on (in Go: `*obj = other`).
+
+    Raises ReadOnlyError for an object that is frozen.
+    """
+    own = writable_document_of(obj)
+    if obj._parent is None:
+        obj._document = document
+        return
+    # Its document stands in that of another object, and has to stay there.
+    if own is not document:
+        own.clear()
+        own.update(document)

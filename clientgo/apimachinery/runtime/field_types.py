@@ -1,0 +1,315 @@
+"""The types a field may have: how each is read from JSON and written to it. No Go file: encoding/json does it there."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from clientgo.apimachinery.api.resource import Quantity, parse_quantity
+from clientgo.apimachinery.runtime import timestamps
+from clientgo.apimachinery.runtime.collection_views import ListView, MapView, collection
+from clientgo.apimachinery.runtime.view import View, child, copy_json
+from clientgo.golang.duration import format_duration, parse_duration
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.structs import Struct
+
+
+class FieldType:
+    """How one Go type is read from and written to JSON. The base: JSON's own scalars, which need no conversion."""
+
+    is_scalar = True
+    # Whether an absent one reads as something that is made at each read: the default EMPTY.
+    has_empty = False
+    # What JSON has for it, when all is well; and all it may have.
+    plain: type = object
+    takes: tuple[type, ...] = (object,)
+    # What null is among the elements of a list or map.
+    zero: Any = None
+    # What Go calls the type in errors.
+    go_type = "interface {}"
+    # What `load` gives, as an expression in this module: structs that refer to each other cannot be named at once.
+    hint = "typing.Any"
+
+    # `plain` for scalars, None for all else.
+    scalar: type | None
+
+    def __new__(cls, *args: Any) -> Self:
+        # As attributes of the instance the interpreter finds them in no time.
+        self = super().__new__(cls)
+        self.plain = cls.plain
+        self.scalar = cls.plain if cls.is_scalar else None
+        return self
+
+    def checked(self, parent: View, key: str, raw: Any) -> Any:
+        """`raw`, which is not of the plain type, if it may be all the same. Raises UnmarshalTypeError."""
+        fits = bool in self.takes or object in self.takes if isinstance(raw, bool) else isinstance(raw, self.takes)
+        if not fits:
+            raise parent._mistyped(key, raw, self.go_type)
+        return raw
+
+    def load(self, parent: View, raw: Any) -> Any:
+        """The Python value of a present, non-null JSON value of the right type. Raises ValueError."""
+        return raw
+
+    def empty(self, parent: View, key: str) -> Any:
+        """What an absent one reads as, of the types that have EMPTY."""
+        raise NotImplementedError
+
+    def dump(self, value: Any) -> Any:
+        """The JSON value to store; never shares a container with `value`."""
+        return value
+
+
+class _String(FieldType):
+    plain, takes, go_type, zero = str, (str,), "string", ""
+    hint = "str"
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            raise TypeError(f"expected str, got {type(value).__name__}")
+        return str(value)
+
+
+class _Float(FieldType):
+    plain, takes, go_type, zero = float, (float, int), "float64", 0.0
+
+
+class _Integer(FieldType):
+    plain, takes, zero = int, (int,), 0
+    hint = "int"
+
+    def __init__(self, go_type: str = "int64") -> None:
+        self.go_type = go_type
+
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"expected int, got {type(value).__name__}")
+        return value
+
+
+class _Boolean(FieldType):
+    plain, takes, go_type, zero = bool, (bool,), "bool", False
+    hint = "bool"
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, bool):
+            raise TypeError(f"expected bool, got {type(value).__name__}")
+        return value
+
+
+class _IntOrString(FieldType):
+    plain, takes, go_type = int, (int, str), "int32"
+    hint = "int | str"
+
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise TypeError(f"expected int or str, got {type(value).__name__}")
+        return value
+
+
+class _Raw(FieldType):
+    """runtime.RawExtension and the like: any JSON value, as it is. Reading gives a copy: it is no view."""
+
+    is_scalar = False
+
+    def load(self, parent: View, raw: Any) -> Any:
+        return copy_json(raw)
+
+    def dump(self, value: Any) -> Any:
+        return copy_json(value)
+
+
+class _Converted(FieldType):
+    """A JSON string that Python has a better type for; `accepts` are the types `dumps` can write."""
+
+    is_scalar = False
+    plain, takes, go_type = str, (str,), "string"
+
+    def __init__(self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type) -> None:
+        self._loads = loads
+        self._dumps = dumps
+        self._accepts = accepts
+        self.hint = accepts[0].__name__
+
+    def load(self, parent: View, raw: Any) -> Any:
+        return self._loads(raw)
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, self._accepts):
+            raise TypeError(f"expected {self._accepts[0].__name__}, got {type(value).__name__}")
+        return self._dumps(value)
+
+
+class StructType(FieldType):
+    """A declared struct, named relative to the module of the class that uses it; looked up when first needed."""
+
+    is_scalar = False
+    has_empty = True
+    plain, takes = dict, (dict,)
+
+    def __init__(self, name: str, module: str) -> None:
+        self._name = name
+        self._module = module
+        self._class: type[Struct] | None = None
+        self.hint = f"sys.modules[{module!r}].{name}"
+
+    def resolve(self) -> type[Struct]:
+        if self._class is None:
+            found: Any = sys.modules[self._module]
+            for part in self._name.split("."):
+                found = getattr(found, part, None)
+            if not isinstance(found, type):
+                raise TypeError(f"a field in {self._module} is of type {self._name!r}, and there is no such type")
+            self._class = found
+        return self._class
+
+    @property
+    def go_type(self) -> str:  # type: ignore[override]
+        return go_name(self.resolve())
+
+    def load(self, parent: View, raw: Any) -> Any:
+        return child(self._class or self.resolve(), parent, raw)
+
+    def empty(self, parent: View, key: str) -> Any:
+        view = self.load(parent, {})
+        view._key = key
+        return view
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, self.resolve()):
+            hint = f"; {self._name}.from_dict makes one of it" if isinstance(value, dict) else ""
+            raise TypeError(f"expected {self._name}, got {type(value).__name__}{hint}")
+        return copy_json(value._document)
+
+
+class ListType(FieldType):
+    is_scalar = False
+    has_empty = True
+    plain, takes = list, (list,)
+
+    def __init__(self, item: FieldType) -> None:
+        self.item = item
+        self.hint = f"typing.List[{item.hint}]"
+
+    @property
+    def go_type(self) -> str:  # type: ignore[override]
+        return f"[]{self.item.go_type}"
+
+    def load(self, parent: View, raw: Any) -> Any:
+        return collection(ListView, self.item, parent, raw)
+
+    def empty(self, parent: View, key: str) -> Any:
+        view = self.load(parent, [])
+        view._key = key
+        return view
+
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise TypeError(f"expected a list, got {type(value).__name__}")
+        return [self.item.dump(item) for item in value]
+
+
+class _MapType(FieldType):
+    is_scalar = False
+    has_empty = True
+    plain, takes = dict, (dict,)
+
+    def __init__(self, item: FieldType) -> None:
+        self.item = item
+        self.hint = f"typing.Dict[str, {item.hint}]"
+
+    @property
+    def go_type(self) -> str:  # type: ignore[override]
+        return f"map[string]{self.item.go_type}"
+
+    def load(self, parent: View, raw: Any) -> Any:
+        return collection(MapView, self.item, parent, raw)
+
+    def empty(self, parent: View, key: str) -> Any:
+        view = self.load(parent, {})
+        view._key = key
+        return view
+
+    def dump(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"expected a mapping, got {type(value).__name__}")
+        return {str(key): self.item.dump(item) for key, item in value.items()}
+
+
+class _Quantity(FieldType):
+    """A Quantity; text and numbers are taken for one when written."""
+
+    is_scalar = False
+    has_empty = True
+    plain, takes, go_type = str, (str, int, float), "string"
+    hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
+
+    def load(self, parent: View, raw: Any) -> Any:
+        return parse_quantity(str(raw))
+
+    def empty(self, parent: View, key: str) -> Any:
+        return parse_quantity("0")
+
+    def dump(self, value: Any) -> str:
+        if isinstance(value, Quantity):
+            return str(value)
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise TypeError(f"expected Quantity, got {type(value).__name__}")
+        return str(parse_quantity(str(value)))
+
+
+def _load_bytes(raw: str) -> bytes:
+    return base64.b64decode(raw.replace("\n", "").replace("\r", ""), validate=True)
+
+
+_NAMED_TYPES: dict[str, FieldType] = {
+    "string": _String(),
+    "bool": _Boolean(),
+    **{
+        name: _Integer(name)
+        for name in ("int", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+    },
+    "float64": _Float(),
+    "intorstring": _IntOrString(),
+    "raw": _Raw(),
+    "bytes": _Converted(_load_bytes, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray),
+    "time": _Converted(timestamps.parse_time, timestamps.format_time, datetime),
+    "microtime": _Converted(timestamps.parse_time, timestamps.format_micro_time, datetime),
+    "quantity": _Quantity(),
+    "duration": _Converted(parse_duration, format_duration, float, int),
+}
+
+
+# The other names of the same in Go programs.
+_NAMED_TYPES |= {
+    "float32": _NAMED_TYPES["float64"],
+    "[]byte": _NAMED_TYPES["bytes"],
+    "intstr.IntOrString": _NAMED_TYPES["intorstring"],
+    "metav1.Duration": _NAMED_TYPES["duration"],
+    "metav1.MicroTime": _NAMED_TYPES["microtime"],
+    "metav1.Time": _NAMED_TYPES["time"],
+    "resource.Quantity": _NAMED_TYPES["quantity"],
+    "runtime.RawExtension": _NAMED_TYPES["raw"],
+}
+
+
+def go_name(cls: type) -> str:
+    """A class as Go names its struct: v1.Pod, for clientgo.api.core.v1.types.Pod."""
+    return f"{cls.__module__.removesuffix('.types').rpartition('.')[2]}.{cls.__name__}"
+
+
+def parse_type(text: str, module: str) -> FieldType:
+    """Read the type notation of `field`."""
+    if text.startswith("*"):
+        return parse_type(text[1:], module)
+    if text in _NAMED_TYPES:
+        return _NAMED_TYPES[text]
+    if text.startswith("[]"):
+        return ListType(parse_type(text[2:], module))
+    if text.startswith("map[string]"):
+        return _MapType(parse_type(text[len("map[string]") :], module))
+    return StructType(text, module)

@@ -1,0 +1,228 @@
+"""How a field of a struct is declared, read and written. No Go file: the declarations say what Go's struct tags say."""
+
+from __future__ import annotations
+
+import sys  # noqa: F401 (named in the hints of getters, with the next two)
+import typing  # noqa: F401
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime  # noqa: F401
+from typing import Any
+
+from clientgo.apimachinery.runtime.collection_views import objects_view
+from clientgo.apimachinery.runtime.custom_resource import Schema
+from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType
+from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
+from clientgo.apimachinery.runtime.view import View
+
+_Getter = Callable[[Any], Any]
+
+
+class _Empty:
+    """The default of a struct, list or map field: an empty view, made at each read."""
+
+    def __repr__(self) -> str:
+        return "EMPTY"
+
+
+EMPTY: Any = _Empty()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """What a Go struct field and its tags say; `Struct._fields` has one for each attribute."""
+
+    # The attribute; "" until the class that the field is declared in names it.
+    attr: str
+    json: str
+    type: str
+    default: Any
+    omitempty: bool
+    patch_strategy: str
+    patch_merge_key: str
+    # What its schema in a CustomResourceDefinition says beyond the type.
+    schema: Schema | None = None
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether absent reads as None rather than as a zero value."""
+        return self.default is None
+
+    @property
+    def is_list(self) -> bool:
+        return self.type.lstrip("*").startswith("[]")
+
+    @property
+    def is_map(self) -> bool:
+        return self.type.lstrip("*").startswith("map[")
+
+
+def field(
+    json: str,
+    type: str,
+    *,
+    default: Any,
+    omitempty: bool = False,
+    patch_strategy: str = "",
+    patch_merge_key: str = "",
+    schema: Schema | None = None,
+) -> Any:
+    """Declare a field of a Struct: its name in JSON, and its type in Go's notation.
+
+        replicas: int | None = field("replicas", "*int32", default=None)
+        containers: MutableSequence[Container] = field("containers", "[]Container", default=EMPTY)
+        labels: MutableMapping[str, str] = field("labels", "map[string]string", default=EMPTY)
+        due: datetime | None = field("due", "metav1.Time", default=None)
+
+    A type is one of Go's own (string, bool, int32, float64, []byte ...), metav1.Time, MicroTime or Duration,
+    resource.Quantity, intstr.IntOrString, runtime.RawExtension (any JSON), or a Struct as the module of the class names
+    it: Container, metav1.Condition; of these, pointers, lists and maps. `default` is what an absent field reads as:
+    Go's zero value, None for a pointer and a time, EMPTY for a struct, list, map or Quantity. With `omitempty` a zero
+    value that is written leaves no field; the patch arguments are those of strategic merge patches; `schema` is for
+    the CustomResourceDefinition alone.
+    """
+    return FieldInfo("", json, type, default, omitempty, patch_strategy, patch_merge_key, schema)
+
+
+def make_property(info: FieldInfo, kind: FieldType, getter: _Getter) -> property:
+    """The attribute of the class that a field becomes."""
+    # From here notebooks know what may follow `pod.spec.`: they do not call properties to find out.
+    getter.__annotations__ = {"return": kind.hint}
+    return property(getter, _make_setter(info, kind), doc=f"{info.json}: {info.type}")
+
+
+def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:
+    """A reader specialised to the field: these few closures are the hot path of every controller.
+
+    It raises UnmarshalTypeError for a value of a type that the field does not take, ValueError for an unreadable text.
+    """
+    key, default, plain = info.json, info.default, kind.plain
+    if kind.is_scalar:
+
+        def get_scalar(self: View) -> Any:
+            value = self._document.get(key)
+            if type(value) is plain:
+                return value
+            return default if value is None else kind.checked(self, key, value)
+
+        return get_scalar
+
+    if isinstance(kind, StructType) and default is EMPTY:
+        return _make_struct_getter(info, kind)
+
+    load = kind.load
+
+    def get_converted(self: View) -> Any:
+        value = self._document.get(key)
+        if value is None:
+            return kind.empty(self, key) if default is EMPTY else default
+        if type(value) is not plain:
+            value = kind.checked(self, key, value)
+        try:
+            return load(self, value)
+        except ValueError as err:
+            raise self._unreadable(key, err) from err
+
+    return get_converted
+
+
+def _make_struct_getter(info: FieldInfo, kind: StructType) -> _Getter:
+    key = info.json
+    resolve, new = kind.resolve, object.__new__
+    cls: type[View] | None = None
+
+    def get_struct(self: View) -> Any:
+        nonlocal cls
+        if cls is None:
+            cls = resolve()
+        # `child`, written out.
+        view = new(cls)
+        view._parent = self
+        document = self._document.get(key)
+        if type(document) is dict:
+            view._document, view._key = document, None
+        elif document is None:
+            view._document, view._key = {}, key
+        else:
+            view._document, view._key = kind.checked(self, key, document), None
+        return view
+
+    return get_struct
+
+
+def _late_metadata(kind: StructType) -> _Getter:
+    """Reads the metadata without decoding the object: the view decodes what is read of it and no more."""
+    resolve, new = kind.resolve, object.__new__
+    cls: type[View] | None = None
+
+    def get_metadata(self: View) -> Any:
+        nonlocal cls
+        if cls is None:
+            cls = resolve()
+        view = new(cls)
+        view._parent = self
+        document = self._source.get("metadata")
+        if type(document) is dict:
+            view._document, view._key = document, None
+        elif document is None:
+            view._document, view._key = {}, "metadata"
+        elif isinstance(document, UndecodedMetadata):
+            view._document, view._key = document, "metadata"
+        else:
+            view._document, view._key = kind.checked(self, "metadata", document), None
+        return view
+
+    return get_metadata
+
+
+def _late_text(info: FieldInfo) -> _Getter:
+    key = info.json
+
+    def get_text(self: View) -> Any:
+        return self._source.get(key) or ""
+
+    return get_text
+
+
+def _late_items(info: FieldInfo, kind: ListType) -> _Getter:
+    """Reads the items of a list that is read-only, such as one of a cache, without decoding those nobody looks at."""
+    get_decoded = make_getter(info, kind)
+
+    def get_items(self: Any) -> Any:
+        pending = self._undecoded
+        objects = pending.read_only_items() if isinstance(pending, UndecodedList) and self.frozen else None
+        return get_decoded(self) if objects is None else objects_view(kind.item, self, objects)
+
+    return get_items
+
+
+def make_late_getter(info: FieldInfo, kind: FieldType) -> _Getter:
+    """A reader of a field of top-level objects, which decodes no object when there is no need."""
+    if info.json == "metadata" and isinstance(kind, StructType):
+        return _late_metadata(kind)
+    if info.json in ("apiVersion", "kind"):
+        return _late_text(info)
+    if info.json == "items" and isinstance(kind, ListType):
+        return _late_items(info, kind)
+    return make_getter(info, kind)
+
+
+def _make_setter(info: FieldInfo, kind: FieldType) -> Callable[[Any, Any], None]:
+    key = info.json
+    # A zero value is left out where Go's encoder would leave it out; a pointer to zero is a value.
+    drop_zero = info.omitempty and not info.is_pointer
+
+    def set_field(self: View, value: Any) -> None:
+        try:
+            raw = None if value is None else kind.dump(value)
+        except (TypeError, ValueError) as err:
+            # Not type(err): the errors of quantities and the like take no text.
+            refused = TypeError if isinstance(err, TypeError) else ValueError
+            raise refused(f"{type(self).__name__}.{info.attr}: {err}") from err
+        document = self._writable()
+        if raw is None or (drop_zero and raw in ("", 0, False, [], {}) and not isinstance(kind, StructType)):
+            document.pop(key, None)
+        else:
+            document[key] = raw
+
+    return set_field

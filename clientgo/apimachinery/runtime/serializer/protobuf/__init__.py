@@ -1,0 +1,32 @@
+"""Kubernetes' protobuf. Mirrors k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
+
+Loaded when somebody asks for protobuf. `messages` says what the built-in kinds look like on the wire, `decoding` and
+`encoding` go from a message to a JSON document and back, `protobuf` is the serializer.
+"""
+
+from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
+from clientgo.apimachinery.runtime.serializer.protobuf.encoding import EncodeError, encode_message
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Message, message, message_of
+from clientgo.apimachinery.runtime.serializer.protobuf.protobuf import (
+    LENGTH_DELIMITED_FRAMER,
+    MAGIC,
+    ProtobufSerializer,
+    read_envelope,
+    wrap,
+)
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import WireError
+
+__all__ = [
+    "LENGTH_DELIMITED_FRAMER",
+    "MAGIC",
+    "EncodeError",
+    "Message",
+    "ProtobufSerializer",
+    "WireError",
+    "decode_message",
+    "encode_message",
+    "message",
+    "message_of",
+    "read_envelope",
+    "wrap",
+]

@@ -1,0 +1,379 @@
+"""From a message to the JSON document it stands for.
+
+The document is the one that the server would have sent as JSON: fields that are empty stand there or not as Go's tags
+say, a quantity is its text, a time is RFC 3339. Unlike in Go's generated code, a field that the table does not have is
+kept (see unknown_fields).
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from clientgo.apimachinery.runtime.serializer.json import parse_json
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
+    BYTES,
+    FIXED64,
+    VARINT,
+    WireError,
+    signed,
+    skip,
+    spans,
+    truncated,
+    varint,
+)
+from clientgo.apimachinery.runtime.timestamps import format_micro_time, format_time
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.golang.duration import format_nanoseconds
+
+JSONObject = dict[str, Any]
+
+# Messages inside each other, none of the built-in kinds but JSONSchemaProps has more than 20.
+MAX_DEPTH: Final = 100
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# Go's zero time.
+_ZERO_SECONDS: Final = -62135596800
+
+_STRING, _MESSAGE, _BOOL = Kind.STRING, Kind.MESSAGE, Kind.BOOL
+_ONE, _LIST = Shape.ONE, Shape.LIST
+
+
+class _Reading:
+    """What one decoding finds out beside the document."""
+
+    __slots__ = ("found_unknown",)
+
+    def __init__(self) -> None:
+        self.found_unknown = False
+
+
+def decode_message(message: Message, data: bytes, at: int = 0, end: int | None = None) -> JSONObject:
+    """The document of the message that stands in `data` from `at` to `end`. Raises WireError.
+
+    With a field in it that the table does not have, the document is of type UnknownFields.
+    """
+    reading = _Reading()
+    try:
+        document = _document(message, data, at, len(data) if end is None else end, 0, reading)
+    except IndexError:
+        raise truncated() from None
+    except UnicodeDecodeError:
+        raise WireError("proto: invalid UTF-8 in string") from None
+    if reading.found_unknown and type(document) is dict:
+        document = UnknownFields(document, {})
+    return document
+
+
+def _document(message: Message, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> JSONObject:
+    out: JSONObject = {}
+    unknown: dict[str, bytes] = {}
+    _read(out, unknown, message, data, at, end, depth, reading)
+    for field in message.shown:
+        if field.json not in out:
+            out[field.json] = _empty(field, depth, reading)
+    return UnknownFields(out, unknown) if unknown else out
+
+
+def _metadata(
+    unknown: dict[str, bytes], message: Message, data: bytes, at: int, end: int, depth: int, reading: _Reading
+) -> JSONObject:
+    """The metadata, whose unknown fields its object keeps: the machinery looks into it as into a plain dict."""
+    document = _document(message, data, at, end, depth, reading)
+    if type(document) is UnknownFields:
+        unknown |= document.fields
+        return dict(document)
+    return document
+
+
+def _empty(field: Field, depth: int, reading: _Reading) -> Any:
+    """What JSON has for a field that is not in the message."""
+    if field.kind is _MESSAGE and field.always:
+        return _document(field.message, b"", 0, 0, depth + 1, reading)
+    return field.zero
+
+
+def _read(
+    out: JSONObject,
+    unknown: dict[str, bytes],
+    message: Message,
+    data: bytes,
+    at: int,
+    end: int,
+    depth: int,
+    reading: _Reading,
+) -> None:
+    """Put the fields of a message into the document `out`."""
+    if depth > MAX_DEPTH:
+        raise WireError("proto: message too deep")
+    find = message.by_key.get
+    while at < end:
+        start = at
+        key = data[at]
+        at += 1
+        if key >= 0x80:
+            key, at = varint(data, start)
+        field = find(key)
+        if field is None:
+            at = _skip_unknown(out, unknown, message, data, start, at, end, key, reading)
+            continue
+        wire_type = key & 7
+        if wire_type == BYTES:
+            size = data[at]
+            at += 1
+            if size >= 0x80:
+                size, at = varint(data, at - 1)
+            start, at = at, at + size
+            if at > end:
+                raise truncated()
+            kind, shape = field.kind, field.shape
+            if shape is _ONE:
+                if kind is _STRING:
+                    if size or not field.drops_zero:
+                        out[field.json] = data[start:at].decode()
+                elif kind is not _MESSAGE:
+                    _put(out, field, _LEAVES[kind](field, data, start, at, depth, reading))
+                elif field.json == "metadata":
+                    out["metadata"] = _metadata(unknown, field.message, data, start, at, depth + 1, reading)
+                elif field.json:
+                    out[field.json] = _document(field.message, data, start, at, depth + 1, reading)
+                else:
+                    _read(out, unknown, field.message, data, start, at, depth + 1, reading)
+            elif shape is _LIST:
+                found = out.get(field.json)
+                if found is None:
+                    found = out[field.json] = []
+                if kind is _MESSAGE:
+                    found.append(_document(field.message, data, start, at, depth + 1, reading))
+                else:
+                    found.append(_LEAVES[kind](field, data, start, at, depth, reading))
+            else:
+                found = out.get(field.json)
+                if found is None:
+                    found = out[field.json] = {}
+                _read_entry(found, field, data, start, at, depth, reading)
+        elif wire_type == VARINT:
+            value = data[at]
+            at += 1
+            if value >= 0x80:
+                value, at = varint(data, at - 1)
+            _put_scalar(out, field, bool(value) if field.kind is _BOOL else signed(value))
+        else:
+            start, at = at, at + 8
+            if at > end:
+                raise truncated()
+            _put_scalar(out, field, _double(data[start:at]))
+    if at != end:
+        raise truncated()
+
+
+def _put(out: JSONObject, field: Field, value: Any) -> None:
+    if value is None and not field.is_shown:
+        return
+    if field.drops_zero and not value and field.kind in _NILABLE:
+        return
+    out[field.json] = value
+
+
+def _put_scalar(out: JSONObject, field: Field, value: Any) -> None:
+    if field.shape is _LIST:
+        out.setdefault(field.json, []).append(value)
+    elif value or not field.drops_zero:
+        out[field.json] = value
+
+
+def _skip_unknown(
+    out: JSONObject,
+    unknown: dict[str, bytes],
+    message: Message,
+    data: bytes,
+    start: int,
+    at: int,
+    end: int,
+    key: int,
+    reading: _Reading,
+) -> int:
+    """Keep a field that the table does not have, or has in another form."""
+    number, wire_type = key >> 3, key & 7
+    if number == 0:
+        raise WireError(f"proto: illegal tag {number} (wire type {wire_type})")
+    stop = skip(data, at, end, wire_type)
+    field = message.numbers.get(number)
+    if field is None:
+        reading.found_unknown = True
+        unknown[message.name] = unknown.get(message.name, b"") + data[start:stop]
+        return stop
+    if wire_type == BYTES and field.key & 7 == VARINT and field.shape is _LIST:
+        _read_packed(out, field, data, varint(data, at)[1], stop)
+        return stop
+    raise WireError(f"proto: wrong wireType = {wire_type} for field {field.json or message.name}")
+
+
+def _read_packed(out: JSONObject, field: Field, data: bytes, at: int, end: int) -> None:
+    while at < end:
+        value, at = varint(data, at)
+        if at > end:
+            raise truncated()
+        _put_scalar(out, field, bool(value) if field.kind is _BOOL else signed(value))
+
+
+def _read_entry(found: JSONObject, field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> None:
+    """One entry of a map: a message with a key and a value."""
+    if field.kind is _STRING and end - at < 0x80 and data[at] == _KEY:
+        # As every encoder writes it: both, short, and in order.
+        middle = at + 2 + data[at + 1]
+        if middle + 2 <= end and data[middle] == _VALUE and middle + 2 + data[middle + 1] == end:
+            found[data[at + 2 : middle].decode()] = data[middle + 2 : end].decode()
+            return
+    key = ""
+    start = stop = 0
+    scalar: Any = None
+    for number, wire_type, begin, finish in spans(data, at, end):
+        if number == 1:
+            if wire_type != BYTES:
+                raise WireError(f"proto: wrong wireType = {wire_type} for field {field.json}")
+            key = data[begin:finish].decode()
+        elif number == 2:
+            if (wire_type == BYTES) == (field.kind in _SCALARS):
+                raise WireError(f"proto: wrong wireType = {wire_type} for field {field.json}")
+            if wire_type == BYTES:
+                start, stop = begin, finish
+            elif wire_type == FIXED64:
+                scalar = _double(data[begin:finish])
+            else:
+                scalar = signed(varint(data, begin)[0])
+    if field.kind in _SCALARS:
+        found[key] = bool(scalar) if field.kind is _BOOL else scalar or 0
+    elif field.kind is _MESSAGE:
+        found[key] = _document(field.message, data, start, stop, depth + 1, reading)
+    else:
+        found[key] = _LEAVES[field.kind](field, data, start, stop, depth, reading)
+
+
+_NILABLE: Final = frozenset((Kind.BYTES, Kind.STRINGS))
+_KEY: Final = 1 << 3 | BYTES
+_VALUE: Final = 2 << 3 | BYTES
+_SCALARS: Final = frozenset((Kind.BOOL, Kind.INT, Kind.DOUBLE))
+
+
+def _double(data: bytes) -> float:
+    value: float = struct.unpack("<d", data)[0]
+    if not math.isfinite(value):
+        raise WireError(f"json: unsupported value: {value}")
+    return int(value) if value.is_integer() else value
+
+
+# --- what has a form of its own in JSON
+
+
+def _read_text(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    return data[at:end].decode()
+
+
+def _read_bytes(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    return base64.b64encode(data[at:end]).decode()
+
+
+def _read_time(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    return _time(data[at:end], field.kind is Kind.MICROTIME) if at < end else None
+
+
+@lru_cache(maxsize=4096)
+def _time(data: bytes, is_micro: bool) -> str | None:
+    """A metav1.Timestamp: seconds since 1970, and nanoseconds."""
+    numbers = _numbers(data)
+    seconds, nanos = numbers.get(1, 0), numbers.get(2, 0)
+    if seconds == _ZERO_SECONDS and not nanos:
+        return None
+    try:
+        moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
+    except OverflowError:
+        raise WireError("proto: time out of range") from None
+    # strftime writes the year 5 as 5.
+    if moment.year < 1000:
+        return moment.replace(tzinfo=None).isoformat(timespec="microseconds" if is_micro else "seconds") + "Z"
+    return format_micro_time(moment) if is_micro else format_time(moment)
+
+
+def _numbers(data: bytes) -> dict[int, int]:
+    """A message of numbers."""
+    out = {}
+    for number, wire_type, at, _ in spans(data, 0, len(data)):
+        if wire_type == VARINT:
+            out[number] = signed(varint(data, at)[0])
+    return out
+
+
+def _parts(data: bytes, at: int, end: int) -> dict[int, bytes]:
+    """The fields that have a length."""
+    return {number: data[begin:stop] for number, wire, begin, stop in spans(data, at, end) if wire == BYTES}
+
+
+def _read_duration(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    return format_nanoseconds(_numbers(data[at:end]).get(1, 0))
+
+
+def _read_quantity(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    return _parts(data, at, end).get(1, b"").decode() or "0"
+
+
+def _read_int_or_string(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    numbers = _numbers(data[at:end])
+    if numbers.get(1, 0) == 0:
+        return numbers.get(2, 0)
+    return _parts(data, at, end).get(3, b"").decode()
+
+
+def _read_raw(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    raw = _parts(data, at, end).get(1)
+    if not raw:
+        return None
+    try:
+        return parse_json(raw)
+    except ValueError as err:
+        raise WireError(f"{field.json}: not JSON: {err}") from None
+
+
+def _read_strings(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    return [data[begin:stop].decode() for number, _, begin, stop in spans(data, at, end) if number == 1]
+
+
+def _read_schema_or_other(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
+    """A JSONSchemaProps, or something else that may stand in its place."""
+    schema: JSONObject | None = None
+    listed: list[Any] = []
+    for number, wire_type, begin, stop in spans(data, at, end):
+        is_schema = number == (2 if field.kind is Kind.SCHEMAORBOOL else 1)
+        if is_schema and wire_type == BYTES:
+            schema = _document(field.message, data, begin, stop, depth + 1, reading)
+        elif field.kind is Kind.SCHEMAORARRAY and number == 2 and wire_type == BYTES:
+            listed.append(_document(field.message, data, begin, stop, depth + 1, reading))
+        elif field.kind is Kind.SCHEMAORSTRINGS and number == 2 and wire_type == BYTES:
+            listed.append(data[begin:stop].decode())
+    if field.kind is Kind.SCHEMAORBOOL and schema is None:
+        return bool(_numbers(data[at:end]).get(1, 0))
+    return listed or schema
+
+
+_Reader = Callable[[Field, bytes, int, int, int, _Reading], Any]
+
+_LEAVES: Final[dict[int, _Reader]] = {
+    Kind.STRING: _read_text,
+    Kind.BYTES: _read_bytes,
+    Kind.TIME: _read_time,
+    Kind.MICROTIME: _read_time,
+    Kind.DURATION: _read_duration,
+    Kind.QUANTITY: _read_quantity,
+    Kind.INTORSTRING: _read_int_or_string,
+    Kind.RAW: _read_raw,
+    Kind.STRINGS: _read_strings,
+    Kind.SCHEMAORARRAY: _read_schema_or_other,
+    Kind.SCHEMAORBOOL: _read_schema_or_other,
+    Kind.SCHEMAORSTRINGS: _read_schema_or_other,
+}

@@ -1,0 +1,277 @@
+"""From a JSON document to the message that says the same, byte for byte as Go's generated code writes it.
+
+Fields stand in the order of their numbers, maps in that of their keys; what is no pointer in Go is written also when it
+is empty.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from clientgo.apimachinery.runtime.serializer.protobuf.decoding import MAX_DEPTH
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
+from clientgo.apimachinery.runtime.timestamps import parse_time
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.golang.duration import parse_nanoseconds
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ZERO_TIME: Final = datetime(1, 1, 1, tzinfo=UTC)
+_SECOND: Final = timedelta(seconds=1)
+
+
+class EncodeError(ValueError):
+    """The document does not fit the message, which would lose something of it."""
+
+    def __init__(self, text: str, path: str = "") -> None:
+        self.text = text
+        self.path = path
+        super().__init__(f"{path}: {text}" if path else text)
+
+    def within(self, name: str) -> EncodeError:
+        """The same, seen from the object that has the value in its field `name`."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return EncodeError(self.text, f"{name}{joint}{self.path}")
+
+
+def encode_message(message: Message, document: dict[str, Any]) -> bytes:
+    """The message; apiVersion and kind stand in no message and are left out. Raises EncodeError.
+
+    A field that the message does not have is an error, unless it is null.
+    """
+    for key, value in document.items():
+        if key not in message.names and value is not None and key not in ("apiVersion", "kind"):
+            raise EncodeError("protobuf has no such field", key)
+    return _encode(message, document, 0)
+
+
+def _checked(message: Message, document: Any, depth: int) -> bytes:
+    if not isinstance(document, dict):
+        raise EncodeError(f"expected an object, got {json.dumps(document)[:64]}")
+    if not document.keys() <= message.names:
+        for key in document.keys() - message.names:
+            if document[key] is not None:
+                raise EncodeError("protobuf has no such field", key)
+    return _encode(message, document, depth)
+
+
+def _encode(message: Message, document: dict[str, Any], depth: int) -> bytes:
+    """One message; what the document has beside its fields is not looked at."""
+    if depth > MAX_DEPTH:
+        raise EncodeError("nested too deep")
+    parts: list[bytes] = []
+    for field in message.fields:
+        if not field.json:
+            parts.append(put_bytes(field.tag, _encode(field.message, document, depth + 1)))
+            continue
+        value = document.get(field.json)
+        if value is None:
+            if field.always:
+                parts.append(_empty(field))
+            continue
+        if type(document) is UnknownFields and field.json == "metadata" and type(value) is dict:
+            value = document.copy_with(value)  # Its unknown fields are kept here.
+        try:
+            _put(parts, field, value, depth)
+        except EncodeError as err:
+            raise err.within(field.json) from None
+        except (TypeError, ValueError) as err:
+            raise EncodeError(str(err), field.json) from None
+    if type(document) is UnknownFields:
+        parts.append(document.fields.get(message.name, b""))
+    return b"".join(parts)
+
+
+@cache
+def _empty(field: Field) -> bytes:
+    """What Go writes for a field that is nothing."""
+    if field.kind is Kind.MESSAGE:
+        return put_bytes(field.tag, _encode(field.message, {}, 0))
+    if field.zero is None:
+        return put_bytes(field.tag, b"")
+    return field.tag + _WRITERS[field.kind](field, field.zero, 0)
+
+
+def _put(parts: list[bytes], field: Field, value: Any, depth: int) -> None:
+    write = _WRITERS[field.kind]
+    if field.shape is Shape.ONE:
+        parts += (field.tag, write(field, value, depth))
+    elif field.shape is Shape.LIST:
+        if not isinstance(value, list):
+            raise EncodeError(f"expected a list, got {json.dumps(value)[:64]}")
+        for index, item in enumerate(value):
+            try:
+                parts += (field.tag, write(field, _or_zero(field, item), depth))
+            except EncodeError as err:
+                raise err.within(f"[{index}]") from None
+    else:
+        if not isinstance(value, dict):
+            raise EncodeError(f"expected an object, got {json.dumps(value)[:64]}")
+        for key in sorted(value):
+            try:
+                entry = write(field, _or_zero(field, value[key]), depth)
+            except EncodeError as err:
+                raise err.within(f"[{key}]") from None
+            parts.append(put_bytes(field.tag, b"".join((b"\n", _sized(_utf8(key)), _ENTRY_TAGS[field.kind], entry))))
+
+
+def _or_zero(field: Field, value: Any) -> Any:
+    """What an element that is null means to Go."""
+    return _NULLS.get(field.kind) if value is None else value
+
+
+_NULLS: Final[dict[int, Any]] = {
+    Kind.STRING: "",
+    Kind.MESSAGE: {},
+    Kind.BOOL: False,
+    Kind.INT: 0,
+    Kind.DOUBLE: 0,
+    Kind.BYTES: "",
+    Kind.DURATION: "0s",
+    Kind.QUANTITY: "0",
+    Kind.INTORSTRING: 0,
+    Kind.STRINGS: [],
+}
+
+
+def _sized(value: bytes) -> bytes:
+    return put_varint(len(value)) + value
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # Half of a surrogate pair: as Go reads it from JSON.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+# --- each kind, with its length where it has one
+
+
+def _write_text(field: Field, value: Any, depth: int) -> bytes:
+    if not isinstance(value, str):
+        raise EncodeError(f"expected a string, got {json.dumps(value)[:64]}")
+    return _sized(_utf8(value))
+
+
+def _write_message(field: Field, value: Any, depth: int) -> bytes:
+    return _sized(_checked(field.message, value, depth + 1))
+
+
+def _write_bool(field: Field, value: Any, depth: int) -> bytes:
+    if not isinstance(value, bool):
+        raise EncodeError(f"expected a boolean, got {json.dumps(value)[:64]}")
+    return b"\1" if value else b"\0"
+
+
+def _write_int(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise EncodeError(f"expected an integer, got {json.dumps(value)[:64]}")
+    return put_varint(value)
+
+
+def _write_double(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise EncodeError(f"expected a number, got {json.dumps(value)[:64]}")
+    try:
+        return struct.pack("<d", value)
+    except OverflowError as err:
+        raise EncodeError(str(err)) from None
+
+
+def _write_bytes(field: Field, value: Any, depth: int) -> bytes:
+    if not isinstance(value, str):
+        raise EncodeError("expected bytes in base64")
+    try:
+        return _sized(base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True))
+    except (binascii.Error, ValueError):
+        raise EncodeError("expected bytes in base64") from None
+
+
+def _write_time(field: Field, value: Any, depth: int) -> bytes:
+    return b"\0" if value is None else _time(value, field.kind is Kind.MICROTIME)
+
+
+@lru_cache(maxsize=4096)
+def _time(text: str, is_micro: bool) -> bytes:
+    """A metav1.Timestamp: seconds since 1970, and nanoseconds."""
+    moment = parse_time(text)
+    if moment == _ZERO_TIME:
+        return b"\0"
+    nanos = moment.microsecond * 1000 if is_micro else 0
+    return _sized(b"".join((b"\x08", put_varint((moment - _EPOCH) // _SECOND), b"\x10", put_varint(nanos))))
+
+
+def _write_duration(field: Field, value: Any, depth: int) -> bytes:
+    return _sized(b"\x08" + put_varint(parse_nanoseconds(value)))
+
+
+def _write_quantity(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise EncodeError(f"expected a quantity, got {json.dumps(value)[:64]}")
+    return _sized(put_bytes(b"\n", _utf8(value if isinstance(value, str) else json.dumps(value))))
+
+
+def _write_int_or_string(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, str):
+        return _sized(b"\x08\1\x10\0" + put_bytes(b"\x1a", _utf8(value)))
+    return _sized(b"".join((b"\x08\0\x10", _write_int(field, value, depth), b"\x1a\0")))
+
+
+def _write_raw(field: Field, value: Any, depth: int) -> bytes:
+    if value is None:
+        return b"\0"
+    return _sized(put_bytes(b"\n", _utf8(json.dumps(value, separators=(",", ":"), ensure_ascii=False))))
+
+
+def _write_strings(field: Field, value: Any, depth: int) -> bytes:
+    if not isinstance(value, list):
+        raise EncodeError(f"expected a list, got {json.dumps(value)[:64]}")
+    return _sized(b"".join(b"\n" + _write_text(field, "" if item is None else item, depth) for item in value))
+
+
+def _write_schema_or_array(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, list):
+        return _sized(b"".join(b"\x12" + _write_message(field, item or {}, depth) for item in value))
+    return _sized(b"\n" + _write_message(field, value, depth))
+
+
+def _write_schema_or_bool(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, bool):
+        return _sized(b"\x08\1" if value else b"\x08\0")
+    return _sized(b"\x08\1\x12" + _write_message(field, value, depth))
+
+
+def _write_schema_or_strings(field: Field, value: Any, depth: int) -> bytes:
+    if isinstance(value, list):
+        return _sized(b"".join(b"\x12" + _write_text(field, item, depth) for item in value))
+    return _sized(b"\n" + _write_message(field, value, depth))
+
+
+_WRITERS: Final[dict[int, Callable[[Field, Any, int], bytes]]] = {
+    Kind.STRING: _write_text,
+    Kind.MESSAGE: _write_message,
+    Kind.BOOL: _write_bool,
+    Kind.INT: _write_int,
+    Kind.DOUBLE: _write_double,
+    Kind.BYTES: _write_bytes,
+    Kind.TIME: _write_time,
+    Kind.MICROTIME: _write_time,
+    Kind.DURATION: _write_duration,
+    Kind.QUANTITY: _write_quantity,
+    Kind.INTORSTRING: _write_int_or_string,
+    Kind.RAW: _write_raw,
+    Kind.STRINGS: _write_strings,
+    Kind.SCHEMAORARRAY: _write_schema_or_array,
+    Kind.SCHEMAORBOOL: _write_schema_or_bool,
+    Kind.SCHEMAORSTRINGS: _write_schema_or_strings,
+}
+# The value of an entry of a map is its field 2.
+_ENTRY_TAGS: Final = dict.fromkeys(range(16), b"\x12") | {Kind.BOOL: b"\x10", Kind.INT: b"\x10", Kind.DOUBLE: b"\x11"}

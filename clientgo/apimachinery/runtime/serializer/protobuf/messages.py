@@ -1,0 +1,198 @@
+"""The messages of the built-in kinds, from the tables in their packages. Go's generated code has them as functions.
+
+A table (`generated_pb.py`, beside the types) is a text, with a paragraph for each message: its name, and a line for
+each field, in the order of the numbers:
+
+    4 terminationGracePeriodSeconds? *int
+
+is field 4, which JSON calls terminationGracePeriodSeconds and leaves out when it is empty (`?`, omitempty), a pointer
+(`*`). A name of `-` is a struct that is embedded: on the wire a message, while in JSON its fields stand among the
+others. A type is `[]T`, `map:T` (the keys are strings), a scalar (string, bool, int, double, bytes), one with a form of
+its own (see `decoding`), or a message, of another package by the name that package is imported by: corev1.PodSpec.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any, Final
+
+from clientgo.apimachinery.runtime.serializer.protobuf import wire
+
+
+class Kind:
+    """What a field, or one of its elements, is. Plain numbers, which are compared for every field that is read."""
+
+    STRING = 0
+    MESSAGE = 1
+    BOOL = 2
+    INT = 3
+    DOUBLE = 4
+    BYTES = 5
+    TIME = 6
+    MICROTIME = 7
+    DURATION = 8
+    QUANTITY = 9
+    INTORSTRING = 10
+    # Any JSON: runtime.RawExtension, metav1.FieldsV1, apiextensions' JSON.
+    RAW = 11
+    # A list of strings that has a type of its own.
+    STRINGS = 12
+    # apiextensions' JSONSchemaPropsOrArray, OrBool and OrStringArray.
+    SCHEMAORARRAY = 13
+    SCHEMAORBOOL = 14
+    SCHEMAORSTRINGS = 15
+
+
+class Shape:
+    """How many there are of it."""
+
+    ONE = 0
+    LIST = 1
+    MAP = 2
+
+
+_KINDS: Final[dict[str, int]] = {name.lower(): kind for name, kind in vars(Kind).items() if type(kind) is int}
+del _KINDS["message"]
+_WIRE_TYPES: Final = {Kind.BOOL: wire.VARINT, Kind.INT: wire.VARINT, Kind.DOUBLE: wire.FIXED64}
+# What JSON has for an empty one, of those that are no pointers.
+_ZEROS: Final[dict[int, Any]] = {
+    Kind.STRING: "",
+    Kind.BOOL: False,
+    Kind.INT: 0,
+    Kind.DOUBLE: 0,
+    Kind.DURATION: "0s",
+    Kind.QUANTITY: "0",
+    Kind.INTORSTRING: 0,
+}
+# Structs, which omitempty does not leave out.
+_NEVER_EMPTY: Final = frozenset(
+    (Kind.MESSAGE, Kind.TIME, Kind.MICROTIME, Kind.DURATION, Kind.QUANTITY, Kind.INTORSTRING, Kind.RAW)
+)
+# What is not written when it is nil; of all else Go writes the zero value too.
+_NILABLE: Final = frozenset((Kind.BYTES, Kind.STRINGS))
+
+
+class Field:
+    """One field of a message."""
+
+    __slots__ = (
+        "_message",
+        "_package",
+        "_type",
+        "always",
+        "drops_zero",
+        "is_shown",
+        "json",
+        "key",
+        "kind",
+        "number",
+        "shape",
+        "tag",
+        "zero",
+    )
+
+    def __init__(self, line: str, package: str) -> None:
+        number, name, notation = line.split(" ")
+        kind = notation.lstrip("*")
+        self.number = int(number)
+        # "" for an embedded struct.
+        self.json = name.rstrip("?").removeprefix("-")
+        self.shape = Shape.ONE
+        if kind.startswith("[]"):
+            self.shape, kind = Shape.LIST, kind[2:]
+        elif kind.startswith("map:"):
+            self.shape, kind = Shape.MAP, kind[4:]
+        self.kind = _KINDS.get(kind, Kind.MESSAGE)
+        one = self.shape is Shape.ONE
+        value = one and not notation.startswith("*")
+        self._package = package
+        self._type = "JSONSchemaProps" if self.kind >= Kind.SCHEMAORARRAY else kind
+        self._message: Message | None = None
+        # Number and wire type, as they stand before the value.
+        self.key = self.number << 3 | (_WIRE_TYPES.get(self.kind, wire.BYTES) if one or self._is_scalar else wire.BYTES)
+        self.tag = wire.put_varint(self.key)
+        # Whether Go writes it when it is empty.
+        self.always = value and self.kind not in _NILABLE
+        self.zero = _ZEROS.get(self.kind) if value else None
+        omitted = name.endswith("?")
+        # Whether a zero value is left out of JSON.
+        self.drops_zero = omitted and value
+        # Whether JSON has it in any case. Of all times this one alone is left out when it is zero.
+        never_empty = value and self.kind in _NEVER_EMPTY and self.json != "creationTimestamp"
+        self.is_shown = bool(self.json) and (not omitted or never_empty)
+
+    @property
+    def _is_scalar(self) -> bool:
+        return self.shape is Shape.LIST and self.kind in _WIRE_TYPES
+
+    @property
+    def message(self) -> Message:
+        """What the field, or each element of it, is."""
+        if self._message is None:
+            self._message = _resolve(self._type, self._package)
+        return self._message
+
+    def __repr__(self) -> str:
+        return f"<Field {self.number} {self.json} of shape {self.shape}, kind {self.kind}>"
+
+
+class Message:
+    """A message: its fields in the order of their numbers."""
+
+    __slots__ = ("by_key", "fields", "name", "names", "numbers", "shown")
+
+    def __init__(self, name: str, lines: list[str], package: str) -> None:
+        self.name = f"{package}.{name}"
+        self.fields = [Field(line, package) for line in lines]
+        self.by_key = {field.key: field for field in self.fields}
+        self.numbers = {field.number: field for field in self.fields}
+        # What JSON may have in the object, and what it always has.
+        self.names: frozenset[str] = frozenset(field.json for field in self.fields if field.json)
+        self.shown = [field for field in self.fields if field.is_shown]
+        for field in self.fields:
+            if not field.json:
+                self.names |= field.message.names
+                self.shown += field.message.shown
+
+    def __repr__(self) -> str:
+        return f"<Message {self.name}>"
+
+
+@cache
+def _table(package: str) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Lines by message, and packages by the names they are imported by. Raises ImportError."""
+    module: Any = importlib.import_module(f"{package}.generated_pb")
+    paragraphs = (paragraph.splitlines() for paragraph in module.MESSAGES.strip().split("\n\n"))
+    return {lines[0]: lines[1:] for lines in paragraphs}, module.PACKAGES
+
+
+def names_in(package: str) -> list[str]:
+    """The names of all messages of a package. Raises ImportError for one that has none."""
+    return [*_table(package)[0]]
+
+
+@cache
+def message(package: str, name: str) -> Message | None:
+    """The message of a type in a package of API types, such as "clientgo.api.core.v1"; None when it has none."""
+    try:
+        lines = _table(package)[0].get(name)
+    except ModuleNotFoundError as err:
+        if err.name == f"{package}.generated_pb":
+            return None
+        raise
+    return None if lines is None else Message(name, lines, package)
+
+
+def _resolve(name: str, package: str) -> Message:
+    owner, _, local = name.rpartition(".")
+    found = message(_table(package)[1][owner] if owner else package, local)
+    if found is None:
+        raise LookupError(f"{package}: no message {name}")
+    return found
+
+
+@cache
+def message_of(cls: type) -> Message | None:
+    """The message of a class of API objects; None for kinds that have none, as custom resources."""
+    return message(cls.__module__.rpartition(".")[0], cls.__name__)

@@ -1,0 +1,188 @@
+"""Objects as Kubernetes' protobuf. Mirrors runtime/serializer/protobuf/protobuf.go.
+
+Differs: a message is read into the JSON document that it stands for, so that the object is the same in both formats,
+and fields that this version does not know survive. There is no RawSerializer: a message without an envelope stands in
+no body.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from clientgo.apimachinery.runtime.documents import document_of
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
+from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.serializer.json import JSONSerializer, written_kind
+from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
+from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Message, message_of
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, put_bytes, spans
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
+from clientgo.apimachinery.runtime.view import JSONObject
+
+# What every object begins with, so that nobody takes it for JSON.
+MAGIC: Final = b"k8s\0"
+
+_TYPE_META, _RAW, _CONTENT_ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
+
+
+class Envelope(NamedTuple):
+    """A runtime.Unknown: what stands around the message of an object."""
+
+    api_version: str
+    kind: str
+    # Where the message begins and ends.
+    begin: int
+    end: int
+
+
+def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
+    """What the object that stands in `data` from `at` to `end` is of, and where. Raises WireError."""
+    end = len(data) if end is None else end
+    if not data.startswith(MAGIC, at, end):
+        expected = " ".join(map(str, MAGIC))
+        raise WireError(f"provided data does not appear to be a protobuf message, expected prefix [{expected}]")
+    names = {1: "", 2: ""}
+    begin = stop = end
+    for number, wire_type, start, finish in spans(data, at + len(MAGIC), end):
+        if wire_type != BYTES:
+            raise WireError(f"proto: wrong wireType = {wire_type} for field {number} of Unknown")
+        if number == _TYPE_META:
+            names |= {each: data[first:last].decode("utf-8", "replace")
+                      for each, wire, first, last in spans(data, start, finish) if wire == BYTES}  # fmt: skip
+        elif number == _RAW:
+            begin, stop = start, finish
+        elif number == _CONTENT_ENCODING and start < finish:
+            raise WireError(f"content encoding {data[start:finish]!r} is not supported")
+        elif number == _CONTENT_TYPE and data[start:finish] not in (b"", CONTENT_TYPE_PROTOBUF.encode()):
+            raise WireError(f"content type {data[start:finish]!r} is not supported")
+    return Envelope(names[1], names[2], begin, stop)
+
+
+def wrap(message: bytes, api_version: str, kind: str) -> bytes:
+    """The message of an object in its envelope."""
+    type_meta = put_bytes(b"\n", api_version.encode()) + put_bytes(b"\x12", kind.encode())
+    return b"".join((MAGIC, put_bytes(b"\n", type_meta), put_bytes(b"\x12", message), b"\x1a\0\x22\0"))
+
+
+class ProtobufSerializer:
+    """Reads and writes the kinds of a scheme that have messages: all built-in ones. Go: protobuf.Serializer.
+
+    What is said about documents of JSON (JSONSerializer) is so here too. Thread-safe.
+    """
+
+    def __init__(self, scheme: Scheme, documents: JSONSerializer, version: GroupVersion | None = None) -> None:
+        self._scheme = scheme
+        # What makes objects of documents.
+        self._documents = documents
+        self._version = version
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        """See runtime.Decoder. Raises WireError, which is a ValueError."""
+        document, gvk = self.decode_to_document(data, 0, len(data), defaults, into)
+        return self._documents.decode_document(document, into), gvk
+
+    def decode_event(self, data: bytes) -> tuple[str, Object]:
+        """The type and the object of a metav1.WatchEvent. Raises WireError."""
+        event_type = b""
+        begin = end = 0
+        for number, wire_type, start, stop in spans(data, 0, len(data)):
+            if number == 1 and wire_type == BYTES:
+                event_type = data[start:stop]
+            elif number == 2 and wire_type == BYTES:
+                # A RawExtension, which holds nothing else.
+                for inner, wire, first, last in spans(data, start, stop):
+                    if inner == 1 and wire == BYTES:
+                        begin, end = first, last
+        document, _ = self.decode_to_document(data, begin, end)
+        return event_type.decode("utf-8", "replace"), self._documents.decode_document(document)
+
+    def decode_to_document(
+        self,
+        data: bytes,
+        at: int,
+        end: int,
+        defaults: GroupVersionKind | None = None,
+        into: Object | type[Object] | None = None,
+    ) -> tuple[JSONObject, GroupVersionKind]:
+        """The document of the object that stands in `data` from `at` to `end`, and its kind. Raises WireError."""
+        envelope = read_envelope(data, at, end)
+        gvk = _kind_of(envelope, defaults, into)
+        document = decode_message(self._message_for(gvk), data, envelope.begin, envelope.end)
+        api_version, kind = gvk.to_api_version_and_kind()
+        document["apiVersion"], document["kind"] = api_version, kind
+        return document, gvk
+
+    def _message_for(self, gvk: GroupVersionKind) -> Message:
+        cls = self._scheme.class_for(gvk)
+        message = message_of(cls)
+        if message is None:
+            raise _not_marshalable(cls)
+        return message
+
+    def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
+        """See runtime.Decoder."""
+        return self._documents.decode_document(document, into)
+
+    def encode(self, obj: Object) -> bytes:
+        """The object in its envelope. Raises ValueError for a kind without a message, and for what it cannot say."""
+        own = type(obj).GROUP_VERSION_KIND
+        message = message_of(type(obj))
+        if own is None or message is None:
+            raise _not_marshalable(type(obj))
+        api_version, kind = written_kind(own, self._version).to_api_version_and_kind()
+        return wrap(encode_message(message, document_of(obj)), api_version, kind)
+
+    def identifier(self) -> str:
+        """Names the encoding. Go: Identifier."""
+        return f"protobuf:{self._version or ''}"
+
+    def stripping(self) -> ProtobufSerializer:
+        """The same decoder, whose objects come without apiVersion and kind."""
+        return ProtobufSerializer(self._scheme, self._documents.stripping(), self._version)
+
+    def expecting(self, cls: type[Object]) -> ProtobufSerializer:
+        """See runtime.Decoder."""
+        return ProtobufSerializer(self._scheme, self._documents.expecting(cls), self._version)
+
+    def writing(self, version: GroupVersion | None) -> ProtobufSerializer:
+        """The same encoder for a client of `version`."""
+        return ProtobufSerializer(self._scheme, self._documents, version)
+
+    def __repr__(self) -> str:
+        return f"<ProtobufSerializer {self._scheme!r}>"
+
+
+class _LengthDelimitedFramer:
+    """Messages behind their lengths. The reader is the body itself: clientgo.rest.watch cuts it into frames."""
+
+    def new_frame_reader(self, reader: Any) -> Any:
+        return reader
+
+    def new_frame_writer(self, writer: Any) -> Any:
+        return writer
+
+
+# Go: LengthDelimitedFramer.
+LENGTH_DELIMITED_FRAMER: Final = _LengthDelimitedFramer()
+
+
+def _kind_of(envelope: Envelope, defaults: GroupVersionKind | None, into: Any) -> GroupVersionKind:
+    """As for JSON: what is missing comes from the defaults, or from the object to fill."""
+    api_version, kind = envelope.api_version, envelope.kind
+    own = defaults or (into.GROUP_VERSION_KIND if into is not None else None)
+    if own is None:
+        return parse_group_version(api_version).with_kind(kind)
+    version = parse_group_version(api_version) if api_version else own.group_version()
+    return version.with_kind(kind or own.kind)
+
+
+def _not_marshalable(cls: type[Object]) -> ValueError:
+    """Go: errNotMarshalable."""
+    return ValueError(
+        f"object {cls.__name__} does not implement the protobuf marshalling interface and cannot be encoded to a "
+        "protobuf message"
+    )

@@ -1,0 +1,98 @@
+"""The elements of protobuf's encoding. No Go file of its own: generated code has them inline, in each message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+# A varint has at most 64 bits, which take ten bytes.
+_MAX_VARINT = 10
+_INT64_SIGN = 1 << 63
+_INT64_RANGE = 1 << 64
+
+
+class WireError(ValueError):
+    """The bytes are no message of the expected kind."""
+
+
+def truncated() -> WireError:
+    return WireError("unexpected EOF")
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """The unsigned number at `at`, and where it ends. Raises WireError, IndexError at the end of the data."""
+    value = shift = 0
+    for end in range(at, at + _MAX_VARINT):
+        byte = data[end]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if value >= _INT64_RANGE:
+                break
+            return value, end + 1
+        shift += 7
+    raise WireError("proto: integer overflow")
+
+
+def signed(value: int) -> int:
+    """The int64 that a varint stands for."""
+    return value - _INT64_RANGE if value >= _INT64_SIGN else value
+
+
+def put_varint(value: int) -> bytes:
+    """A number of 64 bits; a negative one takes ten bytes. Raises ValueError for one that is longer."""
+    if 0 <= value < 0x80:
+        return _SHORT[value]
+    if not -_INT64_SIGN <= value < _INT64_RANGE:
+        raise ValueError(f"{value} is no int64")
+    value &= _INT64_RANGE - 1
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+_SHORT = [bytes((value,)) for value in range(0x80)]
+
+
+def put_bytes(tag: bytes, value: bytes) -> bytes:
+    """A field with its length."""
+    return b"".join((tag, put_varint(len(value)), value))
+
+
+def skip(data: bytes, at: int, end: int, wire_type: int) -> int:
+    """Where the value that begins at `at` ends. Raises WireError, IndexError at the end of the data."""
+    if wire_type == VARINT:
+        at = varint(data, at)[1]
+    elif wire_type == BYTES:
+        size, at = varint(data, at)
+        at += size
+    elif wire_type == FIXED64:
+        at += 8
+    elif wire_type == FIXED32:
+        at += 4
+    else:
+        raise WireError(f"proto: illegal wireType {wire_type}")
+    if at > end:
+        raise truncated()
+    return at
+
+
+def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(number, wire type, where the value begins, where it ends) of each field. Raises WireError.
+
+    Of a value with a length, the length does not belong to it.
+    """
+    try:
+        while at < end:
+            tag, at = varint(data, at)
+            number, wire_type = tag >> 3, tag & 7
+            if number == 0:
+                raise WireError(f"proto: illegal tag {number} (wire type {wire_type})")
+            stop = skip(data, at, end, wire_type)
+            yield number, wire_type, varint(data, at)[1] if wire_type == BYTES else at, stop
+            at = stop
+    except IndexError:
+        raise truncated() from None

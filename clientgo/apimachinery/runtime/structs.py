@@ -1,0 +1,151 @@
+"""Struct: the base of every API type, declared fields over one JSON dict. No Go file: it is what Go's `struct` is."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Self, cast, dataclass_transform
+
+from clientgo.apimachinery.runtime.custom_resource import Schema
+from clientgo.apimachinery.runtime.field_types import FieldType, parse_type
+from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field, make_getter, make_property
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, without_unknown_fields
+from clientgo.apimachinery.runtime.view import JSONObject, View, copy_json
+
+
+class StructMeta(type):
+    """Gives every struct empty slots, so that assigning to a misspelt field is an error and not a new attribute."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> StructMeta:
+        namespace.setdefault("__slots__", ())
+        return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+    @property
+    def __signature__(cls: Any) -> inspect.Signature:
+        """The fields as keyword arguments, for help(), notebooks and completion in a shell."""
+        if cls.__init__ is not Struct.__init__:
+            raise AttributeError("__signature__")  # The class's own __init__ says it.
+        types: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            types |= vars(base).get("__annotations__", {})
+        parameters = [
+            inspect.Parameter(attr, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[attr])
+            for attr in cls._fields
+        ]
+        return inspect.Signature(parameters)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+class Struct(View, metaclass=StructMeta):
+    """Base of every API type: declared fields over one JSON dict.
+
+    Subclasses declare fields with `field(...)` and add nothing else to the instance. Not thread-safe for writing, as in
+    Go; concurrent reads are safe.
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, compared by content
+
+    # What its schema says beyond the fields, wherever it is used.
+    SCHEMA: ClassVar[Schema | None] = None
+
+    _fields: ClassVar[dict[str, FieldInfo]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        fields: dict[str, FieldInfo] = {}
+        for base in reversed(cls.__mro__[1:]):
+            fields.update(base.__dict__.get("_fields", {}))
+        for attr, declared in list(vars(cls).items()):
+            if not isinstance(declared, FieldInfo):
+                continue
+            info = dataclasses.replace(declared, attr=attr)
+            fields[attr] = info
+            kind = parse_type(info.type, cls.__module__)
+            if info.default is EMPTY and not kind.has_empty:
+                raise TypeError(f"{cls.__name__}.{attr}: a {info.type} is never EMPTY; its default is its zero value")
+            setattr(cls, attr, make_property(info, kind, cls._make_getter(info, kind)))
+        cls._fields = fields
+
+    @classmethod
+    def _make_getter(cls, info: FieldInfo, kind: FieldType) -> Callable[[Any], Any]:
+        """What reads the field."""
+        return make_getter(info, kind)
+
+    def __init__(self, **fields: Any) -> None:
+        """Build a new object from field values; None leaves a field absent. Raises TypeError for an unknown field."""
+        self._document = {}
+        self._parent = None
+        self._key = None
+        self._undecoded = None
+        self._frozen = False
+        for attr, value in fields.items():
+            if attr not in self._fields:
+                raise self._unknown(attr)
+            if value is not None:
+                setattr(self, attr, value)
+
+    @classmethod
+    def _unknown(cls, attr: str) -> TypeError:
+        """The error for a field that is not there; it names the one that has this JSON name, or a similar one."""
+        by_json = [info.attr for info in cls._fields.values() if info.json == attr]
+        meant = by_json or difflib.get_close_matches(attr, cls._fields, n=1)
+        hint = f"; did you mean {meant[0]!r}?" if meant else ""
+        return TypeError(f"{cls.__name__} has no field {attr!r}{hint}")
+
+    @classmethod
+    def from_dict(cls, document: JSONObject) -> Self:
+        """Lay a view over `document` without copying it: the view owns the dict from here on."""
+        self = object.__new__(cls)
+        self._document = document
+        self._parent = None
+        self._key = None
+        self._undecoded = None
+        self._frozen = False
+        return self
+
+    def to_dict(self) -> JSONObject:
+        """A copy of the document, free to change."""
+        document = self._document
+        copied = without_unknown_fields(document) if type(document) is UnknownFields else copy_json(document)
+        return cast(JSONObject, copied)
+
+    def deep_copy(self) -> Self:
+        """A copy that shares nothing and may be written to, also when this one is read-only. O(size). Go: DeepCopy."""
+        return self.from_dict(copy_json(self._document))
+
+    def __copy__(self) -> Self:
+        return self.deep_copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.deep_copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).from_dict, (copy_json(self._document),))
+
+    def __replace__(self, **fields: Any) -> Self:
+        """A copy with some fields changed; None removes one. Called by copy.replace, which Python has since 3.13."""
+        copied = self.deep_copy()
+        for attr, value in fields.items():
+            if attr not in self._fields:
+                raise self._unknown(attr)
+            setattr(copied, attr, value)
+        return copied
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Struct):
+            return NotImplemented
+        return type(self) is type(other) and bool(self._document == other._document)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._repr_parts())})"
+
+    def _repr_parts(self) -> Iterator[str]:
+        declared = {info.json for info in self._fields.values()}
+        for attr, info in self._fields.items():
+            if self._document.get(info.json) is not None:
+                yield f"{attr}={getattr(self, attr)!r}"
+        unknown = [key for key in self._document if key not in declared]
+        if unknown:
+            yield f"...{', '.join(unknown)}"

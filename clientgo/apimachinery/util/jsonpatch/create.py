@@ -1,0 +1,107 @@
+"""Work out a JSON patch (RFC 6902) that turns one JSON value into another.
+
+Stands for the Go library gomodules.xyz/jsonpatch, which controller-runtime uses. Arrays are compared place by place.
+Numbers are equal as there: whole ones that an int64 cannot hold are compared as floats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["InvalidDocumentError", "Operation", "create_patch"]
+
+_INT64 = range(-(2**63), 2**63)
+
+
+class InvalidDocumentError(ValueError):
+    """One of the two is no JSON."""
+
+    def __init__(self) -> None:
+        super().__init__("invalid JSON Document")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One step of a patch. Go: jsonpatch.Operation."""
+
+    operation: str
+    """add, remove or replace."""
+    path: str
+    """Where, as a JSON pointer."""
+    value: Any = None
+    """What to add or to put there."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in a patch."""
+        step = {"op": self.operation, "path": self.path}
+        return step if self.operation == "remove" else {**step, "value": self.value}
+
+
+def create_patch(original: bytes | str, current: bytes | str) -> list[Operation]:
+    """The operations, in an order in which they can be applied. Raises InvalidDocumentError.
+
+    >>> [step.to_dict() for step in create_patch('{"a": [1, 2]}', '{"a": [1], "b": null}')]
+    [{'op': 'remove', 'path': '/a/1'}, {'op': 'add', 'path': '/b', 'value': None}]
+    """
+    if original == current:
+        return []
+    return list(_differences(_parsed(original), _parsed(current), ""))
+
+
+def _parsed(text: bytes | str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidDocumentError() from None
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[Operation]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _in_objects(before, after, path)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _in_arrays(before, after, path)
+    elif not _same(before, after):
+        yield Operation("replace", path, after)
+
+
+def _in_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[Operation]:
+    for key, value in after.items():
+        place = f"{path}/{_escaped(key)}"
+        if key in before:
+            yield from _differences(before[key], value, place)
+        else:
+            yield Operation("add", place, value)
+    for key in before:
+        if key not in after:
+            yield Operation("remove", f"{path}/{_escaped(key)}")
+
+
+def _in_arrays(before: list[Any], after: list[Any], path: str) -> Iterator[Operation]:
+    common = min(len(before), len(after))
+    # From the end, so that no index moves before its turn.
+    for index in range(len(before) - 1, common - 1, -1):
+        yield Operation("remove", f"{path}/{index}")
+    for index in range(common):
+        yield from _differences(before[index], after[index], f"{path}/{index}")
+    for index in range(common, len(after)):
+        yield Operation("add", f"{path}/{index}", after[index])
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Equal scalars of one type; a number is a number."""
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    if isinstance(before, (int, float)) and isinstance(after, (int, float)):
+        return _number(before) == _number(after)
+    return type(before) is type(after) and bool(before == after)
+
+
+def _number(value: float) -> float:
+    return value if isinstance(value, float) or value in _INT64 else float(value)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

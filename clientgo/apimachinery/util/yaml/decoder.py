@@ -1,0 +1,309 @@
+"""YAML read into what JSON could have said, by Go's rules and within bounds.
+
+Mirrors apimachinery/pkg/util/yaml/decoder.go, which stands on sigs.k8s.io/yaml and go.yaml.in/yaml/v2: the first
+document counts, keys become texts, times stay texts, a later key wins over an earlier one, `<<` merges where it stands.
+
+Differs: Go allows 10,000 levels; here the bounds are arguments, since what reads a value further may recurse. Error
+texts are libyaml's, of which Go's library is a translation; a PyYAML built without libyaml has words of its own.
+
+The parser's events are read one by one and put together without recursion: neither libyaml's composer nor Python's
+stack sees how deep a document is. Aliases are expanded by going through the events of their anchor again, so that each
+bound holds for what a document expands to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from clientgo.apimachinery.util.yaml.resolve import resolve
+
+__all__ = ["DEFAULT_LIMITS", "Limits", "YAMLSyntaxError", "unmarshal"]
+
+_Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# Each directive is compared with all before it: many of them cost quadratic time, and no document needs more than few.
+_MAX_TAG_DIRECTIVES: Final = 100
+
+# libyaml looks at every open list and map for each token. So many looks take about a second.
+_MAX_LOOKS: Final = 100_000_000
+
+
+class Limits(NamedTuple):
+    """What a document may ask for; more is a YAMLSyntaxError."""
+
+    size: int = 16 * 1024 * 1024
+    """Bytes of the text."""
+    depth: int = 200
+    """Lists and maps inside each other. Go's limit is 10,000; many values at such a depth are refused all the same."""
+    values: int = 1_000_000
+    """Lists, maps, keys and scalars, aliases expanded. About a million take a second or two."""
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+class YAMLSyntaxError(ValueError):
+    """The text is not YAML that can be said as JSON, or is more than its reader allows. Go: yaml.YAMLSyntaxError.
+
+    `redacted` is the message without any word of the document, for files that hold secrets.
+    """
+
+    def __init__(self, problem: str, *, document_words: str = "", after: str = "") -> None:
+        super().__init__(f"{problem}{document_words}{after}")
+        self.redacted = f"{problem}{'...' if document_words else ''}{after}"
+
+
+def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """The JSON value of the first document of a YAML or JSON text; None for an empty one. Go: yaml.Unmarshal.
+
+    Raises YAMLSyntaxError, never RecursionError. O(n) in the text's size, times the depth for a deep one.
+
+    >>> unmarshal("a: [1, 0x10, yes, 2001-01-01]")
+    {'a': [1, 16, True, '2001-01-01']}
+    >>> unmarshal("a: *b")
+    Traceback (most recent call last):
+    clientgo.apimachinery.util.yaml.decoder.YAMLSyntaxError: yaml: unknown anchor 'b' referenced
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if len(raw) > limits.size:
+        raise YAMLSyntaxError(f"yaml: document is larger than {limits.size} bytes")
+    if raw.count(b"%TAG") > _MAX_TAG_DIRECTIVES and raw.count(b"\n%TAG") > _MAX_TAG_DIRECTIVES:
+        raise YAMLSyntaxError(f"yaml: document has more than {_MAX_TAG_DIRECTIVES} %TAG directives")
+    try:
+        return _Builder(limits).build(yaml.parse(raw, Loader=_Loader))
+    except (yaml.YAMLError, UnicodeDecodeError) as err:
+        problem = _problem(err)
+    # Raised out here: the parser's own error may hold a piece of the text, and would be this one's context.
+    raise YAMLSyntaxError(problem)
+
+
+def _problem(err: Exception) -> str:
+    """What is wrong and where, by the rule of Go's library: without a line for the first one."""
+    problem_mark, context_mark = getattr(err, "problem_mark", None), getattr(err, "context_mark", None)
+    line = 0
+    if problem_mark is not None and problem_mark.line:
+        # The scanner counts lines from zero; the parser stands behind the line it complains about.
+        line = problem_mark.line + isinstance(err, yaml.scanner.ScannerError)
+    elif context_mark is not None:
+        line = context_mark.line
+    text = getattr(err, "problem", None) or getattr(err, "reason", None) or "unknown problem parsing YAML content"
+    return f"yaml: line {line}: {text}" if line else f"yaml: {text}"
+
+
+class _Span(NamedTuple):
+    """The events of an anchor's value, as a range of the log."""
+
+    start: int
+    end: int
+
+
+class _OpenAnchor(NamedTuple):
+    name: str
+    start: int
+    depth: int
+
+
+class _Mapping:
+    """A map under construction: its items and the key that waits for a value."""
+
+    __slots__ = ("awaits_key", "items", "key", "merges")
+
+    def __init__(self) -> None:
+        self.items: dict[str, Any] = {}
+        self.awaits_key = True
+        self.key = ""
+        self.merges = False
+
+    def add(self, value: Any, is_merge: bool) -> None:
+        """Take a key or a value, whichever is due."""
+        if self.awaits_key:
+            self.merges = is_merge
+            self.key = "" if is_merge else _key(value)
+            self.awaits_key = False
+            return
+        self.awaits_key = True
+        if self.merges:
+            _merge(self.items, value)
+        else:
+            self.items[self.key] = value
+
+
+class _Builder:
+    """Puts the value of one document together from the parser's events.
+
+    Invariants: `_open` holds the lists and maps that are not finished, outermost first; `_log` the events seen since an
+    anchor was first open, with aliases as spans of the log; `_from_aliases` <= `_decoded`.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._open: list[list[Any] | _Mapping] = []
+        self._root: Any = None
+        self._decoded = 0
+        self._from_aliases = 0
+        self._looks = 0
+        self._log: list[yaml.Event | _Span] = []
+        self._open_anchors: list[_OpenAnchor] = []
+        # None while the anchor's own value is being read.
+        self._anchors: dict[str, _Span | None] = {}
+
+    def build(self, events: Iterable[yaml.Event]) -> Any:
+        sources: list[Iterator[yaml.Event | _Span]] = [iter(events)]
+        while sources:
+            for event in sources[-1]:
+                if type(event) is yaml.DocumentEndEvent:
+                    return self._root
+                direct = len(sources) == 1
+                if direct:
+                    self._looks += len(self._open)
+                    event = self._note(event)
+                if isinstance(event, _Span):
+                    self._count(not direct, event)
+                    sources.append(iter(self._log[event.start : event.end]))
+                    break
+                self._take(event, from_alias=not direct)
+                if direct and self._open_anchors:
+                    self._close_anchors()
+            else:
+                sources.pop()
+        return self._root
+
+    # --- anchors and aliases ---
+
+    def _note(self, event: yaml.Event | _Span) -> yaml.Event | _Span:
+        """Log an event of the document where an anchor is open, and find what an alias stands for."""
+        anchor: Any = getattr(event, "anchor", None)
+        if type(event) is yaml.AliasEvent:
+            event = self._span(anchor)
+        elif anchor is not None:
+            self._open_anchors.append(_OpenAnchor(anchor, len(self._log), len(self._open)))
+            self._anchors[anchor] = None
+        if self._open_anchors:
+            self._log.append(event)
+        return event
+
+    def _span(self, name: str) -> _Span:
+        if name not in self._anchors:
+            raise YAMLSyntaxError("yaml: unknown anchor '", document_words=name, after="' referenced")
+        span = self._anchors[name]
+        if span is None:
+            raise YAMLSyntaxError("yaml: anchor '", document_words=name, after="' value contains itself")
+        return span
+
+    def _close_anchors(self) -> None:
+        while self._open_anchors and self._open_anchors[-1].depth == len(self._open):
+            name, start, _ = self._open_anchors.pop()
+            self._anchors[name] = _Span(start, len(self._log))
+
+    # --- values ---
+
+    def _take(self, event: yaml.Event | _Span, from_alias: bool) -> None:
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self._count(from_alias, event)
+            self._add(_scalar(event), _is_merge(event))
+        elif kind is yaml.MappingStartEvent:
+            self._push(_Mapping(), from_alias, event)
+        elif kind is yaml.SequenceStartEvent:
+            self._push([], from_alias, event)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            done = self._open.pop()
+            self._add(done.items if isinstance(done, _Mapping) else done)
+
+    def _push(self, collection: list[Any] | _Mapping, from_alias: bool, event: Any) -> None:
+        self._count(from_alias, event)
+        self._open.append(collection)
+        if len(self._open) > self._limits.depth:
+            raise YAMLSyntaxError(f"yaml: {_line(event)}exceeded max depth of {self._limits.depth}")
+
+    def _add(self, value: Any, is_merge: bool = False) -> None:
+        if not self._open:
+            self._root = value
+            return
+        parent = self._open[-1]
+        if isinstance(parent, _Mapping):
+            parent.add(value, is_merge)
+        else:
+            parent.append(value)
+
+    def _count(self, from_alias: bool, event: Any) -> None:
+        self._decoded += 1
+        if self._looks > _MAX_LOOKS:
+            raise YAMLSyntaxError(f"yaml: {_line(event)}document has too many values at too great a depth")
+        if from_alias:
+            self._from_aliases += 1
+            few = self._from_aliases <= 100 or self._decoded <= 1000
+            if not few and self._from_aliases / self._decoded > _allowed_alias_ratio(self._decoded):
+                raise YAMLSyntaxError("yaml: document contains excessive aliasing")
+        if self._decoded > self._limits.values:
+            raise YAMLSyntaxError(f"yaml: {_line(event)}document has more than {self._limits.values} values")
+
+
+def _allowed_alias_ratio(decoded: int) -> float:
+    """How much of a document may come from aliases: 99 % of a small one, 10 % of a very large one."""
+    low, high = 400_000, 4_000_000
+    return 0.99 - 0.89 * min(max(decoded - low, 0) / (high - low), 1.0)
+
+
+def _line(event: Any) -> str:
+    line = 0 if isinstance(event, _Span) else event.start_mark.line
+    return f"line {line + 1}: " if line else ""
+
+
+def _is_merge(event: Any) -> bool:
+    return bool(event.value == "<<" and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge"))
+
+
+def _scalar(event: Any) -> Any:
+    tag, value = event.tag, event.value
+    if tag is None and not event.implicit[0]:
+        return value  # in quotes
+    try:
+        resolved = resolve("" if tag is None or tag == "!" else tag, value)
+    except ValueError as err:
+        raise YAMLSyntaxError("yaml: ", document_words=str(err)) from None
+    if isinstance(resolved, float) and not math.isfinite(resolved):
+        name = "NaN" if math.isnan(resolved) else f"{'+' if resolved > 0 else '-'}Inf"
+        raise YAMLSyntaxError(f"json: unsupported value: {name}")
+    return resolved
+
+
+def _key(key: Any) -> str:
+    """The text of a key. Raises YAMLSyntaxError for what Go cannot say in JSON: null, lists and maps."""
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, int) and key < 2**63:
+        return str(key)
+    if isinstance(key, float):
+        return f"{key:g}"
+    if isinstance(key, dict | list):
+        raise YAMLSyntaxError("yaml: invalid map key: ", document_words=_go_syntax(key))
+    kind, shown = ("%!s(<nil>)", "<nil>") if key is None else ("uint64", hex(key))
+    raise YAMLSyntaxError(f"unsupported map key of type: {kind}, key: ", document_words=shown)
+
+
+def _go_syntax(key: Any) -> str:
+    """A value as Go's %#v shows it: what stands for `{{ .Values.name }}` in a template nobody rendered."""
+    if isinstance(key, dict):
+        pairs = ", ".join(f"{_go_syntax(name)}:{_go_syntax(value)}" for name, value in key.items())
+        return f"map[interface {{}}]interface {{}}{{{pairs}}}"
+    if isinstance(key, list):
+        return f"[]interface {{}}{{{', '.join(map(_go_syntax, key))}}}"
+    if key is None:
+        return "interface {}(nil)"
+    return str(key).lower() if isinstance(key, bool) else repr(key) if not isinstance(key, str) else f'"{key}"'
+
+
+def _merge(items: dict[str, Any], value: Any) -> None:
+    """Put the maps of a merge key in where it stands; of a list of them, the first counts most."""
+    maps = value if isinstance(value, list) else [value]
+    for merged in reversed(maps):
+        if not isinstance(merged, dict):
+            raise YAMLSyntaxError("yaml: map merge requires map or sequence of maps as the value")
+        items.update(merged)

@@ -1,0 +1,226 @@
+"""Kubernetes' protobuf: the envelope, what Go writes, what no table knows, and bytes that are no message."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clientgo.api.apps import v1 as appsv1
+from clientgo.api.core import v1 as corev1
+from clientgo.apiextensions import v1 as apiextensionsv1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer, WireError
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.kubernetes.scheme import SCHEME
+
+DATA = Path(__file__).parent / "data"
+JSON = JSONSerializer(SCHEME)
+CODEC = ProtobufSerializer(SCHEME, JSON)
+
+
+def sized(number: int, *parts: bytes) -> bytes:
+    return put_bytes(put_varint(number << 3 | 2), b"".join(parts))
+
+
+def message(cls: type) -> protobuf.Message:
+    found = protobuf.message_of(cls)
+    assert found is not None
+    return found
+
+
+def test_an_object_stands_in_an_envelope() -> None:
+    config = corev1.ConfigMap(metadata=metav1.ObjectMeta(name="a"), data={"b": "2", "a": "1"})
+    data = CODEC.encode(config)
+    envelope = protobuf.read_envelope(data)
+    assert (envelope.api_version, envelope.kind) == ("v1", "ConfigMap")
+    # Every field of the metadata that is no pointer in Go, and the map in the order of its keys.
+    metadata = sized(1, *(sized(n, b"a" if n == 1 else b"") for n in range(1, 7)), b"\x38\0", sized(8))
+    entries = sized(2, sized(1, b"a"), sized(2, b"1")), sized(2, sized(1, b"b"), sized(2, b"2"))
+    assert data[envelope.begin : envelope.end] == b"".join((metadata, *entries))
+    assert data.startswith(b"k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12")
+    assert data.endswith(b"\x1a\0\x22\0")
+
+
+def test_an_object_comes_back_as_it_was() -> None:
+    deployment = appsv1.Deployment.from_dict(
+        {
+            "metadata": {"name": "web", "creationTimestamp": "2026-01-02T03:04:05Z"},
+            "spec": {
+                "replicas": 0,
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {"metadata": {}, "spec": {"containers": [{"name": "c", "resources": {}}]}},
+                "strategy": {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}},
+            },
+            "status": {},
+        }
+    )
+    back, gvk = CODEC.decode(CODEC.encode(deployment), None, appsv1.Deployment)
+    assert (gvk.group, gvk.version, gvk.kind) == ("apps", "v1", "Deployment")
+    assert back.to_dict() == {"kind": "Deployment", "apiVersion": "apps/v1", **deployment.to_dict()}
+    assert CODEC.stripping().decode(CODEC.encode(deployment))[0] == deployment
+
+
+def test_a_pod_is_written_as_kube_apiserver_writes_it() -> None:
+    """The bytes are those of a stand-in that was compared with a real server."""
+    document, data = json.loads((DATA / "pod.json").read_text()), (DATA / "pod.protobuf").read_bytes()
+    assert CODEC.encode(corev1.Pod.from_dict(document)) == data
+    assert CODEC.stripping().decode(data)[0].to_dict() == document
+
+
+def test_options_are_written_in_the_version_of_the_client() -> None:
+    written = CODEC.writing(GroupVersion("apps", "v1")).encode(metav1.DeleteOptions(grace_period_seconds=0))
+    assert protobuf.read_envelope(written).api_version == "apps/v1"
+
+
+def test_what_has_no_message_is_refused() -> None:
+    obj = Unstructured.from_dict({"apiVersion": "shop.example.com/v1", "kind": "Order"})
+    with pytest.raises(ValueError, match="does not implement the protobuf marshalling interface"):
+        CODEC.encode(obj)
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"containers": [{"nmae": "x"}]}, r"spec\.containers\[0\]\.nmae: protobuf has no such field"),
+        ({"nodeSelector": {"a": 5}}, r"spec\.nodeSelector\[a\]: expected a string, got 5"),
+        ({"priority": "high"}, r'spec\.priority: expected an integer, got "high"'),
+        ({"hostNetwork": 1}, r"spec\.hostNetwork: expected a boolean, got 1"),
+        ({"priority": 2**64}, r"spec\.priority: 18446744073709551616 is no int64"),
+        ({"containers": {}}, r"spec\.containers: expected a list, got {}"),
+        ([], r"spec: expected an object, got \[\]"),
+    ],
+)
+def test_what_a_message_cannot_say_is_refused_by_its_path(spec: Any, path: str) -> None:
+    with pytest.raises(protobuf.EncodeError, match=path):
+        CODEC.encode(corev1.Pod.from_dict({"spec": spec}))
+
+
+# ---- what comes from a newer server
+
+UNKNOWN = sized(30_000, b"new")
+
+
+def newer_pod() -> corev1.Pod:
+    """With a field that nobody knows in the pod, its metadata, an embedded struct, and in an element of a list."""
+    metadata = sized(1, sized(1, b"web"), UNKNOWN)
+    volume = sized(1, sized(1, b"v"), sized(2, sized(2, sized(1, b"Memory")), UNKNOWN))
+    container = sized(2, sized(1, b"c"), UNKNOWN)
+    data = protobuf.wrap(b"".join((metadata, sized(2, volume, container), UNKNOWN)), "v1", "Pod")
+    obj = CODEC.stripping().decode(data)[0]
+    assert isinstance(obj, corev1.Pod)
+    return obj
+
+
+@pytest.mark.parametrize(
+    ("copied", "left"),
+    [
+        (lambda pod: pod, 4),
+        (lambda pod: pod.deep_copy(), 4),
+        (copy.deepcopy, 4),
+        (lambda pod: pickle.loads(pickle.dumps(pod)), 4),
+        # Those of the pod itself and of its metadata stay behind.
+        (lambda pod: corev1.Pod(metadata=pod.metadata, spec=pod.spec), 2),
+    ],
+)
+def test_unknown_fields_survive_copies_and_changes(copied: Any, left: int) -> None:
+    pod = copied(newer_pod())
+    pod.metadata.labels["app"] = "web"
+    pod.spec.containers[0].image = "nginx"
+    assert (pod.name, pod.spec.volumes[0].empty_dir.medium) == ("web", "Memory")
+    assert CODEC.encode(pod).count(UNKNOWN) == left
+
+
+def test_the_object_of_unknown_fields_is_no_json() -> None:
+    with pytest.raises(ValueError, match=r"fields that this version does not know.*application/vnd\.kubernetes\.prot"):
+        JSON.encode(newer_pod())
+
+
+def test_unknown_fields_deep_inside_make_the_object_no_json() -> None:
+    data = sized(2, sized(2, sized(1, b"c"), UNKNOWN))
+    obj = CODEC.decode(protobuf.wrap(data, "v1", "Pod"))[0]
+    with pytest.raises(ValueError, match="fields that this version does not know"):
+        JSON.encode(obj)
+
+
+def test_unknown_fields_take_part_in_equality_and_not_in_dicts() -> None:
+    pod, other = newer_pod(), newer_pod()
+    assert pod == other
+    other.spec.containers[0] = corev1.Container(name="c")
+    assert pod != other
+    assert type(pod.to_dict()) is dict
+    assert type(pod.to_dict()["spec"]["containers"][0]) is dict
+    plain, unknown = {"a": 1}, UnknownFields({"a": 1}, {"m": b"x"})
+    assert unknown != plain and plain != unknown and unknown == copy.deepcopy(unknown)
+
+
+# ---- bytes that are no message
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"\x0a", "unexpected EOF"),
+        (b"\x0a\x05ab", "unexpected EOF"),
+        (b"\x0a\x03\x0a\x05a", "unexpected EOF"),  # longer than what is around it
+        (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "unexpected EOF"),
+        (b"\x0a" + b"\xff" * 9 + b"\x02", "integer overflow"),
+        (b"\xff" * 20, "integer overflow"),
+        (b"\x00\x00", "illegal tag 0"),
+        (b"\x08\x01", "wrong wireType = 0 for field metadata"),
+        (b"\x0b", "illegal wireType 3"),
+        (b"\x0f", "illegal wireType 7"),
+        (b"\x0a\x02\x0a\x00\x12\x03\x52\x01\xff", "invalid UTF-8"),
+        (b"\x0a\x04\x42\x02\x08\x80", "unexpected EOF"),
+        (sized(1, sized(8, b"\x08" + put_varint(2**62))), "time out of range"),
+        (sized(1, sized(17, sized(7, sized(1, b"{")))), "fieldsV1: not JSON"),
+        (sized(1, sized(17, sized(7, sized(1, b"[" * 200_000)))), "fieldsV1: not JSON"),
+    ],
+)
+def test_what_is_no_message_is_refused(body: bytes, reason: str) -> None:
+    with pytest.raises(WireError, match=reason):
+        protobuf.decode_message(message(corev1.Pod), body)
+
+
+def test_messages_without_end_are_refused() -> None:
+    schema = message(apiextensionsv1.JSONSchemaProps)
+    (inner,) = (field.number for field in schema.fields if field.json == "not")
+    body = b""
+    for _ in range(5000):
+        body = sized(inner, body)
+    with pytest.raises(WireError, match="too deep"):
+        protobuf.decode_message(schema, body)
+    document: dict[str, Any] = {}
+    for _ in range(5000):
+        document = {"not": document}
+    with pytest.raises(protobuf.EncodeError, match="too deep"):
+        protobuf.encode_message(schema, document)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b"k8s", b"k8s\0\x0a\x05", protobuf.wrap(b"", "v1", "Pod")[:-2] + b"\x22\x01x"]
+)
+def test_what_is_no_envelope_is_refused(body: bytes) -> None:
+    with pytest.raises(WireError):
+        protobuf.read_envelope(body)
+
+
+def test_packed_numbers_are_read_too() -> None:
+    context = message(corev1.PodSecurityContext)
+    (groups,) = (field for field in context.fields if field.json == "supplementalGroups")
+    packed = sized(groups.number, put_varint(1), put_varint(300))
+    assert protobuf.decode_message(context, packed)["supplementalGroups"] == [1, 300]
+
+
+def test_an_empty_list_that_go_always_writes_is_null_after_protobuf() -> None:
+    """As in Go: the wire has no difference between a list without elements and no list."""
+    spec = message(corev1.PodSpec)
+    assert protobuf.decode_message(spec, protobuf.encode_message(spec, {"containers": []})) == {"containers": None}

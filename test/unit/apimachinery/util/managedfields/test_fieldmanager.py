@@ -1,0 +1,144 @@
+"""Field sets, owners and server-side apply, as pure functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo.apimachinery.util import managedfields
+from clientgo.apimachinery.util.managedfields import Writer, fieldmanager
+from clientgo.applyconfigurations import internal
+
+Json = dict[str, Any]
+DEPLOYMENT_NODE = internal.of_type("k8s.io/api/apps/v1", "Deployment")
+
+paths = st.frozensets(
+    st.lists(st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"z"']), min_size=1, max_size=4).map(tuple)
+)
+
+
+@given(paths)
+def test_field_sets_survive_their_json_form(members: frozenset[managedfields.Path]) -> None:
+    assert managedfields.parse_set(managedfields.format_set(set(members))) == members
+
+
+def managed(entries: list[Json]) -> dict[str, Json]:
+    return {entry["manager"]: entry["fieldsV1"] for entry in entries}
+
+
+def run_apply(
+    live: Json, config: Json, entries: list[Json], manager: str, force: bool = False
+) -> tuple[Json, list[Json]]:
+    node = managedfields.of_schema(
+        {"type": "object", "properties": {"spec": {"type": "object", "additionalProperties": {}}}}, True
+    )
+    return managedfields.applied(
+        node, live, config, entries, Writer(manager, "v1"), "now", force=force, created=not entries
+    )
+
+
+def test_apply_owns_what_it_says_and_removes_what_it_no_longer_says() -> None:
+    live, entries = run_apply({}, {"spec": {"a": 1, "b": 2}}, [], "one")
+    live, entries = run_apply(live, {"spec": {"b": 2}}, entries, "one")
+    assert (live, managed(entries)) == ({"spec": {"b": 2}}, {"one": {"f:spec": {"f:b": {}}}})
+
+
+def test_a_conflict_names_the_manager_and_force_takes_over() -> None:
+    live, entries = run_apply({}, {"spec": {"a": 1}}, [], "one")
+    with pytest.raises(
+        managedfields.ConflictError, match=r'^Apply failed with 1 conflict: conflict with "one": \.spec\.a$'
+    ) as raised:
+        run_apply(live, {"spec": {"a": 2}}, entries, "two")
+    assert raised.value.causes == [(".spec.a", 'conflict with "one"')]
+    live, entries = run_apply(live, {"spec": {"a": 2}}, entries, "two", force=True)
+    assert (live, managed(entries)) == ({"spec": {"a": 2}}, {"two": {"f:spec": {"f:a": {}}}})
+
+
+def test_several_conflicts_are_listed() -> None:
+    live, entries = run_apply({}, {"spec": {"a": 1, "b": 1}}, [], "one")
+    with pytest.raises(
+        managedfields.ConflictError, match=r"(?s)^Apply failed with 2 conflicts: .*- \.spec\.a\n- \.spec\.b$"
+    ):
+        run_apply(live, {"spec": {"a": 2, "b": 2}}, entries, "two")
+
+
+def test_equal_values_are_owned_together() -> None:
+    live, entries = run_apply({}, {"spec": {"a": 1}}, [], "one")
+    live, entries = run_apply(live, {"spec": {"a": 1}}, entries, "two")
+    assert sorted(managed(entries)) == ["one", "two"]
+    live, entries = run_apply(live, {"spec": {}}, entries, "one")
+    assert live["spec"] == {"a": 1}
+
+
+def test_an_item_whose_parts_others_own_stays() -> None:
+    def apply(live: Json, config: Json, entries: list[Json], manager: str) -> tuple[Json, list[Json]]:
+        writer = Writer(manager, "apps/v1")
+        return managedfields.applied(
+            DEPLOYMENT_NODE, live, config, entries, writer, "now", force=False, created=not live
+        )
+
+    template = {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "1"}]}}}}
+    live, entries = apply({}, template, [], "one")
+    args = {"spec": {"template": {"spec": {"containers": [{"name": "web", "args": ["x"]}]}}}}
+    live, entries = apply(live, args, entries, "two")
+    nothing: Json = {"spec": {}}
+    live, entries = apply(live, nothing, entries, "one")
+    assert live["spec"]["template"]["spec"]["containers"] == [{"name": "web", "args": ["x"]}]
+
+
+def test_an_update_takes_fields_from_other_managers() -> None:
+    node = DEPLOYMENT_NODE
+    live: Json = {"spec": {"replicas": 1}}
+    entries = managedfields.updated(node, {"spec": {}}, live, [], Writer("one", "apps/v1"), "t1")
+    entries = managedfields.updated(node, live, {"spec": {"replicas": 2}}, entries, Writer("two", "apps/v1"), "t2")
+    assert managed(entries) == {"two": {"f:spec": {"f:replicas": {}}}}
+
+
+def test_an_update_that_changes_nothing_keeps_times() -> None:
+    live: Json = {"spec": {"replicas": 1}}
+    entries = managedfields.updated(DEPLOYMENT_NODE, {"spec": {}}, live, [], Writer("one", "apps/v1"), "t1")
+    assert managedfields.updated(DEPLOYMENT_NODE, live, live, entries, Writer("two", "apps/v1"), "t2") == entries
+
+
+def test_many_updaters_are_folded_into_one() -> None:
+    live: Json = {"metadata": {"labels": {}}}
+    entries: list[Json] = []
+    for i in range(14):
+        new = {"metadata": {"labels": {**live["metadata"]["labels"], f"l{i}": "x"}}}
+        entries = managedfields.updated(
+            DEPLOYMENT_NODE, live, new, entries, Writer(f"m{i:02d}", "apps/v1"), f"t{i:02d}"
+        )
+        live = new
+    assert len(entries) == fieldmanager.MAX_UPDATE_MANAGERS
+    assert {"ancient-changes", "m13", "m12"} <= set(managed(entries))
+
+
+def test_paths_read_as_in_messages() -> None:
+    path = ("f:spec", "f:containers", 'k:{"name":"web"}', "f:image")
+    assert managedfields.path_text(path) == '.spec.containers[name="web"].image'
+    assert managedfields.path_text(("f:metadata", "f:finalizers", 'v:"a"')) == '.metadata.finalizers[="a"]'
+
+
+ENTRY: Json = {"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"operation": "Take"}, "operation must be `Apply` or `Update`"),
+        ({"apiVersion": ""}, "apiVersion must not be empty"),
+        ({"fieldsType": ""}, "missing fieldsType in managed fields entry 1"),
+        ({"fieldsType": "FieldsV2"}, 'invalid fieldsType "FieldsV2" in managed fields entry 1'),
+        ({"fieldsV1": {"f:a": {"b": {}}}}, 'error decoding managed fields entry 1: unrecognized key "b"'),
+        ({"fieldsV1": {"f:a": []}}, "error decoding managed fields entry 1: not an object"),
+    ],
+)
+def test_managed_fields_that_cannot_be_read_are_found(change: Json, message: str) -> None:
+    good = {**ENTRY, "fieldsV1": {"f:a": {".": {}, 'k:{"name":"x"}': {}, 'v:"z"': {}, "i:0": {}}}}
+    managedfields.validate_managed_fields([good, {**ENTRY, "operation": "Apply"}])
+    with pytest.raises(ValueError, match="") as caught:
+        managedfields.validate_managed_fields([good, {**good, **change}])
+    assert str(caught.value) == message
