@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codegen import naming
+from clientgo.codegen import naming
 from codegen.source import META, Package, lookup, named
 
 # Go types with a JSON form of their own: their notation in `runtime.field`, their Python type, what absent reads as.
@@ -227,8 +227,10 @@ class TypesModule:
     def _struct(self, name: str) -> Iterator[str]:
         role = self._role(name)
         bases = self._bases(name)
-        if role != "Struct" or not bases:
-            bases = [f"runtime.{role}", *bases]
+        promotes = role == "Struct" and any(field["go"] == "ObjectMeta" for field in self._fields(name))
+        role_class = "PromotedObjectMeta" if promotes else role
+        if role_class != "Struct" or not bases:
+            bases = [f"runtime.{role_class}", *bases]
         if self.package.go == META and name in METHODS:
             # They are derived from the role's class themselves.
             bases[0] = METHODS[name]
@@ -323,6 +325,7 @@ def render_register(package: Package) -> str:
         sorted(
             [
                 "from clientgo.apimachinery import runtime",
+                "from clientgo.apimachinery.apis.meta import v1 as metav1",
                 "from clientgo.apimachinery.runtime.schema import GroupResource, GroupVersion",
                 f"from {package.module} import types",
             ],
@@ -351,8 +354,9 @@ def resource(name: str) -> GroupResource:
 
 
 def add_to_scheme(scheme: runtime.Scheme) -> None:
-    """Make the kinds known to `scheme`. Go: AddToScheme."""
+    """Make the kinds known to `scheme`, and what every group version has (Status, ListOptions ...). Go: AddToScheme."""
     scheme.add_known_types(SCHEME_GROUP_VERSION, *KNOWN_TYPES)
+    metav1.add_to_group_version(scheme, SCHEME_GROUP_VERSION)
 '''
 
 

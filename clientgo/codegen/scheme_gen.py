@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.client_gen import GENERATED, render_front_door
-from codegen.clients import Clientset
+from clientgo.codegen.client_gen import GENERATED, render_front_door
+from clientgo.codegen.clients import Clientset
 
 
 def render(title: str, clientset: Clientset) -> str:

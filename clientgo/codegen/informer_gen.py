@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen import naming
-from codegen.client_gen import GENERATED, render_front_door
-from codegen.clients import Clientset, GroupVersion, Kind
+from clientgo.codegen import naming
+from clientgo.codegen.client_gen import GENERATED, render_front_door
+from clientgo.codegen.clients import Clientset, GroupVersion, Kind
 
 _OPTIONS = "with_custom_resync_config, with_informer_name, with_namespace, with_transform, with_tweak_list_options"
 _SHARED = f"BaseSharedInformerFactory, SharedInformerOption, {_OPTIONS}"
@@ -226,7 +226,7 @@ def render_factory(clientset: Clientset) -> str:
         """The informers of the API group {groups[0].group or "core"}."""
         from {clientset.informers}.{directory} import Interface
 
-        return Interface(self, self._namespace, self._tweak_list_options)
+        return Interface(self, self.namespace, self.tweak_list_options)
 '''
         for directory, groups in by_directory.items()
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen import naming
-from codegen.client_gen import GENERATED, render_front_door
-from codegen.clients import LISTER_EXPANSIONS, Clientset, GroupVersion, Kind
+from clientgo.codegen import naming
+from clientgo.codegen.client_gen import GENERATED, render_front_door
+from clientgo.codegen.clients import LISTER_EXPANSIONS, Clientset, GroupVersion, Kind
 
 
 def render_kind(group: GroupVersion, kind: Kind) -> str:
@@ -33,7 +33,7 @@ class {name}Lister({base}):
         text += f'''
     def {kind.accessor}(self, namespace: str) -> {name}NamespaceLister:
         """The lister of one namespace."""
-        return {name}NamespaceLister(self._indexer, self._resource, namespace)
+        return {name}NamespaceLister(self.indexer, self.resource, namespace)
 
 
 class {name}NamespaceLister(ResourceIndexer[{typed}]):

@@ -7,10 +7,11 @@ built-in types and a project's own resources alike.
 from __future__ import annotations
 
 import importlib
+import keyword
 from dataclasses import dataclass
 
 from clientgo.apimachinery.runtime import Genclient, ListObject, ResourceObject
-from codegen import naming
+from clientgo.codegen import naming
 
 # Kinds with a hand-written <kind>_expansion.py beside the generated module, as in Go, and what it adds to the package.
 EXPANSIONS = {
@@ -59,8 +60,9 @@ class Kind:
 
     @property
     def module(self) -> str:
-        """The name of its generated modules: componentstatus."""
-        return self.name.lower()
+        """The name of its generated modules: componentstatus; class_ where the name is a word of Python's."""
+        name = self.name.lower()
+        return f"{name}_" if keyword.iskeyword(name) else name
 
     @property
     def plural(self) -> str:
@@ -91,7 +93,7 @@ class GroupVersion:
 
     @property
     def group(self) -> str:
-        return importlib.import_module(self.module).GROUP_NAME
+        return str(importlib.import_module(self.module).GROUP_NAME)
 
     @property
     def version(self) -> str:
@@ -112,9 +114,9 @@ class GroupVersion:
 
     @property
     def group_word(self) -> str:
-        """The group in Go identifiers: Core, Rbac, Internal."""
+        """The group in Go identifiers: Core, Rbac, Internal; of a group fleet-ops FleetOps."""
         first = (self.group or "core").split(".")[0]
-        return first[0].upper() + first[1:]
+        return "".join(part[:1].upper() + part[1:] for part in first.split("-"))
 
     @property
     def go_name(self) -> str:

@@ -5,35 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from codegen import naming, types_gen
-from codegen.source import META, ROOT, Package, packages
-
-if TYPE_CHECKING:
-    from codegen.clients import Clientset
-
-SAMPLE_CONTROLLER = ROOT / "cmd" / "sample-controller"
+from clientgo.codegen import client_gen, fake_gen, informer_gen, lister_gen, naming, scheme_gen
+from clientgo.codegen.checks import check_fields, import_api
+from clientgo.codegen.clients import Clientset, GroupVersion
 
 
 @dataclass
 class Output:
     """Where generated files go: to disk, or, when verifying, into a comparison with what is on disk."""
 
-    verify: bool = False
     # The folder the paths of messages are relative to.
-    root: Path = ROOT
+    root: Path
+    verify: bool = False
+    # What messages say writes the files.
+    command: str = "python -m clientgo.codegen"
     written: int = 0
     total: int = 0
     stale: list[str] = field(default_factory=list)
 
     def put(self, path: Path, text: str) -> None:
         self.total += 1
-        text = naming.wrap_imports(text)
+        if path.suffix == ".py":
+            text = naming.wrap_imports(text)
         if path.exists() and path.read_text(encoding="utf-8") == text:
             return
         if self.verify:
-            self.stale.append(str(path.relative_to(self.root)))
+            self.stale.append(str(path.relative_to(self.root) if path.is_relative_to(self.root) else path))
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -41,30 +39,8 @@ class Output:
 
     def summary(self) -> str:
         if self.stale:
-            return "not as generated, run hack/update-codegen:\n" + "\n".join(f"  {path}" for path in self.stale)
+            return f"not as generated, run {self.command}:\n" + "\n".join(f"  {path}" for path in self.stale)
         return f"{self.total} generated files, {self.written} changed"
-
-
-def generate(output: Output) -> None:
-    """Types first: the other generators import them."""
-    write_types(output)
-    from codegen.clients import Clientset, GroupVersion
-
-    built_in = [GroupVersion(package.module) for package in packages() if package.parent.startswith("clientgo.api.")]
-    groups = tuple(group for group in built_in if group.kinds())
-    write_clientset(
-        output,
-        ROOT,
-        Clientset(
-            title="The clients of the built-in API groups",
-            clientset="clientgo.kubernetes",
-            informers="clientgo.informers",
-            listers="clientgo.listers",
-            groups=groups,
-        ),
-    )
-    sample = "The clients of sample-controller's own API group"
-    generate_own(output, SAMPLE_CONTROLLER, "pkg.generated", ["pkg.apis.samplecontroller.v1alpha1"], sample)
 
 
 def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], title: str) -> None:
@@ -72,11 +48,11 @@ def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], 
 
     Both are dotted names from the folder `root` on. Raises ValueError for an API package that lacks something.
     """
-    from codegen.clients import Clientset, GroupVersion
-
     groups = tuple(GroupVersion(name) for name in apis)
     for group in groups:
+        module = import_api(group.module, root)
         group.check()
+        check_fields(module)
     write_clientset(
         output,
         root,
@@ -91,32 +67,8 @@ def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], 
     )
 
 
-def write_types(output: Output) -> None:
-    parents: dict[str, str] = {}
-    for package in packages():
-        text = types_gen.TypesModule(package).render()
-        output.put(package.directory / "types.py", text)
-        # apis/meta/v1 has hand-written neighbours, so its register.py and __init__.py are hand-written too.
-        if package.go == META:
-            continue
-        write_package(output, package, text)
-        parents[package.parent] = package.group or "core"
-    for parent, group in parents.items():
-        if parent != "clientgo.apimachinery.apis.meta":
-            path = ROOT / parent.replace(".", "/") / "__init__.py"
-            output.put(path, f'"""The API group {group}, one package a version."""\n')
-    output.put(ROOT / "clientgo/api/__init__.py", '"""k8s.io/api: the built-in API types, one package a group."""\n')
-
-
-def write_package(output: Output, package: Package, types: str) -> None:
-    output.put(package.directory / "register.py", types_gen.render_register(package))
-    output.put(package.directory / "__init__.py", types_gen.render_init(package, naming.public_names(types)))
-
-
 def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
     """Everything generated for one clientset; `root` is the folder its dotted packages start from."""
-    from codegen import client_gen, fake_gen, informer_gen, lister_gen, scheme_gen
-
     def put(module: str, text: str) -> None:
         output.put(root / (module.replace(".", "/") + ".py"), text)
 
@@ -138,16 +90,16 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
         for package, what in ((f"{clientset.clientset}.typed", "clients"), (clientset.listers, "listers")):
             put(f"{package}.{directory}.__init__", f'"""The {what} of the API group {group}. {client_gen.GENERATED}"""\n')
         put(f"{clientset.informers}.{directory}.__init__", informer_gen.render_group_interface(clientset, directory, versions))
-    for group in clientset.groups:
-        place = f"{group.directory}.{group.version}"
+    for version in clientset.groups:
+        place = f"{version.directory}.{version.version}"
         typed = f"{clientset.clientset}.typed.{place}"
-        put(f"{typed}.{group.directory}_client", client_gen.render_group_client(clientset, group))
-        put(f"{typed}.__init__", client_gen.render_group_init(clientset, group))
-        put(f"{clientset.listers}.{place}.__init__", lister_gen.render_group_init(clientset, group))
-        put(f"{clientset.informers}.{place}.__init__", informer_gen.render_version_interface(clientset, group))
-        for kind in group.kinds():
-            put(f"{typed}.{kind.module}", client_gen.render_kind(group, kind))
+        put(f"{typed}.{version.directory}_client", client_gen.render_group_client(clientset, version))
+        put(f"{typed}.__init__", client_gen.render_group_init(clientset, version))
+        put(f"{clientset.listers}.{place}.__init__", lister_gen.render_group_init(clientset, version))
+        put(f"{clientset.informers}.{place}.__init__", informer_gen.render_version_interface(clientset, version))
+        for kind in version.kinds():
+            put(f"{typed}.{kind.module}", client_gen.render_kind(version, kind))
             if kind.listable:
-                put(f"{clientset.listers}.{place}.{kind.module}", lister_gen.render_kind(group, kind))
+                put(f"{clientset.listers}.{place}.{kind.module}", lister_gen.render_kind(version, kind))
             if kind.watchable:
-                put(f"{clientset.informers}.{place}.{kind.module}", informer_gen.render_kind(clientset, group, kind))
+                put(f"{clientset.informers}.{place}.{kind.module}", informer_gen.render_kind(clientset, version, kind))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.client_gen import GENERATED
-from codegen.clients import Clientset
+from clientgo.codegen.client_gen import GENERATED
+from clientgo.codegen.clients import Clientset
 
 
 def render_clientset(clientset: Clientset) -> str:
@@ -28,14 +28,14 @@ from __future__ import annotations
 
 
 class Clientset(testing.FakeClientset, clientset.Clientset):
-    """All typed clients, over an object tracker (Go: fake.Clientset). `testing.FakeClientset` says more."""
+    """All typed clients, over an object tracker. Go: fake.Clientset. `testing.FakeClientset` says more."""
 
     def __init__(self, tracker: testing.ObjectTracker) -> None:
         super().__init__(tracker, SCHEME)
 
 
 def new_simple_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """A fake clientset that holds `objects` (Go: fake.NewSimpleClientset). Nothing is validated or defaulted.
+    """A fake clientset that holds `objects`. Go: fake.NewSimpleClientset. Nothing is validated or defaulted.
 
     An apply is a strategic merge. With `history` it honours resourceVersion in watches: see `clientgo.testing.fixture`.
     """
@@ -43,7 +43,7 @@ def new_simple_clientset(*objects: Object, history: bool = False) -> Clientset:
 
 
 def new_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """As `new_simple_clientset`, with owners of fields and real server-side apply (Go: fake.NewClientset)."""
+    """As `new_simple_clientset`, with owners of fields and real server-side apply. Go: fake.NewClientset."""
     tracker = testing.new_field_managed_object_tracker(SCHEME, CODECS.universal_deserializer(), history=history)
     return _with_objects(tracker, objects)
 

@@ -1,0 +1,108 @@
+"""YAML files that are written anew and keep the comments that people wrote in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+_Path = tuple[str | int, ...]
+
+
+class _Indented(yaml.SafeDumper):
+    """Lists stand further in than their keys, lines stay lines, and nothing refers to something above."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Indented.add_representer(str, _Indented.represent_text)
+
+
+def dump(document: Any, existing: str = "") -> str:
+    """The document as YAML, keys in their order, with the comments of `existing`, each above what it stood at.
+
+    Where that is no longer, above what it stood in. Raises ValueError for an `existing` that is not one YAML document.
+    """
+    text = yaml.dump(document, Dumper=_Indented, sort_keys=False, allow_unicode=True, width=120)
+    lines = text.splitlines()
+    where = {path: line for line, path in reversed(_lines_of(text).items())}
+    above: dict[int, list[str]] = {}
+    for path, comments in _comments(existing).items():
+        while path and path not in where:
+            path = path[:-1]
+        above.setdefault(where[path] if path else len(lines), []).extend(comments)
+    written = []
+    for number, line in enumerate([*lines, ""]):
+        indent = " " * (len(line) - len(line.lstrip()))
+        written += [indent + comment for comment in above.get(number, ())]
+        written.append(line)
+    return "\n".join(written)
+
+
+def _comments(text: str) -> dict[_Path, list[str]]:
+    """The comments of a YAML text, by the path of the key or element they stand above or behind; () for the end."""
+    try:
+        paths, ends = _lines_of(text), _ends_of_lines(text)
+    except yaml.YAMLError as err:
+        raise ValueError(f"comments in it cannot be kept, it is not one YAML document: {err}") from err
+    found: dict[_Path, list[str]] = {}
+    waiting: list[str] = []
+    for number, line in enumerate(text.splitlines()):
+        rest = line[ends.get(number, 0) :].strip()
+        if rest.startswith("#"):
+            waiting.append(rest)
+        if number in paths and waiting:
+            found.setdefault(paths[number], []).extend(waiting)
+            waiting = []
+    if waiting:
+        found[()] = waiting
+    return found
+
+
+def _lines_of(text: str) -> dict[int, _Path]:
+    """What begins on each line: the outermost key or element."""
+    found: dict[int, _Path] = {}
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    for line, path in _walk(root, ()):
+        found.setdefault(line, path)
+    return found
+
+
+def _walk(node: yaml.Node | None, path: _Path) -> Iterator[tuple[int, _Path]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield key.start_mark.line, (*path, key.value)
+            yield from _walk(value, (*path, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            inner = (*path, _name_of(item) or index)
+            yield item.start_mark.line, inner
+            yield from _walk(item, inner)
+
+
+def _name_of(item: yaml.Node) -> str:
+    """An element that has a name keeps its comments when it moves."""
+    if isinstance(item, yaml.MappingNode):
+        for key, value in item.value:
+            if key.value == "name" and isinstance(value, yaml.ScalarNode):
+                return f"name={value.value}"
+    return ""
+
+
+def _ends_of_lines(text: str) -> dict[int, int]:
+    """Up to which column each line is YAML; what follows is a comment or nothing."""
+    ends: dict[int, int] = {}
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        start, end = token.start_mark, token.end_mark
+        ends[end.line] = max(ends.get(end.line, 0), end.column)
+        for line in range(start.line, end.line):  # A text over several lines: all of them are its own.
+            ends[line] = len(text)
+    return ends

@@ -1,0 +1,125 @@
+"""Markers: comments of a program that say what its manifests need, in the spelling of controller-gen.
+
+    # +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
+
+What each of them means stands in [rbac.py](rbac.py) and [webhooks.py](webhooks.py). No Go file: in Go they are a part
+of controller-tools, pkg/markers.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*")
+_VALUE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|`([^`]*)`|([^,;{}\"`]*))\s*")
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marker: its arguments, each a list of texts, and where it stands, as `file:line`."""
+
+    arguments: Mapping[str, list[str]]
+    place: str
+
+    def check(self, known: Iterable[str], required: Iterable[str]) -> None:
+        """Raise ValueError for arguments that nobody knows, and for missing ones."""
+        unknown = [name for name in self.arguments if name not in set(known)]
+        missing = [name for name in required if name not in self.arguments]
+        if unknown:
+            raise ValueError(f"{self.place}: unknown argument {unknown[0]!r}")
+        if missing:
+            raise ValueError(f"{self.place}: missing argument {missing[0]!r}")
+
+    def list(self, name: str) -> list[str]:
+        """The texts of an argument; none when it is absent."""
+        return self.arguments.get(name, [])
+
+    def text(self, name: str, default: str = "") -> str:
+        """The one text of an argument. Raises ValueError for several."""
+        values = self.arguments.get(name, [default])
+        if len(values) != 1:
+            raise ValueError(f"{self.place}: one {name} is needed, there are {len(values)}")
+        return values[0]
+
+    def boolean(self, name: str) -> bool:
+        """Raises ValueError for what is neither true nor false."""
+        text = self.text(name)
+        if text not in ("true", "false"):
+            raise ValueError(f"{self.place}: {name} is true or false, not {text!r}")
+        return text == "true"
+
+
+def read_all(root: Path, folder: Path, name: str) -> list[Marker]:
+    """The markers of a name in all modules below `folder`, in a stable order; places are relative to `root`.
+
+    Raises ValueError, with the place, for a marker that cannot be read, and for a module that is no Python; OSError.
+    """
+    found: list[Marker] = []
+    for path in sorted(folder.rglob("*.py")):
+        found += read(path, name, path.relative_to(root).as_posix())
+    return found
+
+
+def read(path: Path, name: str, shown: str) -> Iterator[Marker]:
+    """The markers of a name (`kubebuilder:rbac`) in one module, which messages call `shown`."""
+    data = path.read_bytes()
+    prefix = f"+{name}:"
+    if prefix.encode() not in data:
+        return
+    try:
+        for token in tokenize.tokenize(io.BytesIO(data).readline):
+            text = token.string.lstrip("#").strip()
+            if token.type == tokenize.COMMENT and text.startswith(prefix):
+                place = f"{shown}:{token.start[0]}"
+                yield Marker(_arguments(text.removeprefix(prefix), place), place)
+    except (SyntaxError, tokenize.TokenError) as err:
+        raise ValueError(f"{shown}: {err}") from err
+
+
+def _arguments(text: str, place: str) -> dict[str, list[str]]:
+    """`a=b;c,d="e"` is {"a": ["b", "c"], "d": ["e"]}; so is `a={b,c},d=e`."""
+    found: dict[str, list[str]] = {}
+    position = 0
+    while True:
+        argument = _ARGUMENT.match(text, position)
+        if argument is None:
+            raise ValueError(f"{place}: expected name=value at {text[position:]!r}")
+        if argument[1] in found:
+            raise ValueError(f"{place}: {argument[1]} is there twice")
+        found[argument[1]], position = _values(text, argument.end(), place)
+        if position == len(text):
+            return found
+        if text[position] != ",":
+            raise ValueError(f"{place}: expected a comma at {text[position:]!r}")
+        position += 1
+
+
+def _values(text: str, position: int, place: str) -> tuple[list[str], int]:
+    """The texts from here on, and where they end."""
+    braces = text.startswith("{", position)
+    separator = "," if braces else ";"
+    position += braces
+    values: list[str] = []
+    while value := _VALUE.match(text, position):
+        position = value.end()
+        values.append(_text(value))
+        if not text.startswith(separator, position):
+            break
+        position += 1
+    if not braces:
+        return values, position
+    if not text.startswith("}", position):
+        raise ValueError(f"{place}: expected }} at {text[position:]!r}")
+    return values, position + 1
+
+
+def _text(value: re.Match[str]) -> str:
+    quoted, raw, bare = value.groups()
+    if quoted is not None:
+        return re.sub(r"\\(.)", r"\1", quoted)
+    return raw if raw is not None else str(bare).strip()

@@ -1,0 +1,99 @@
+"""Roles from the markers of a program: what each part of it needs stands where it needs it.
+
+    # +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
+
+Arguments: `groups` (`core` or `""` for the core group), `resources`, `resourceNames`, `urls`, `verbs`, `namespace`
+(a Role there instead of the ClusterRole), `roleName` (another role). Stands for controller-gen's rbac; equal rules are
+joined as it joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from clientgo.apimachinery.runtime import JSONObject
+from clientgo.codegen.markers import Marker
+
+MARKER = "kubebuilder:rbac"
+
+_API_VERSION = "rbac.authorization.k8s.io/v1"
+_KNOWN = ("groups", "resources", "resourceNames", "urls", "verbs", "namespace", "roleName")
+
+_Strings = tuple[str, ...]
+
+
+@dataclass(frozen=True, order=True)
+class _Rule:
+    groups: _Strings
+    resources: _Strings
+    resource_names: _Strings
+    urls: _Strings
+    verbs: _Strings
+
+
+def roles(markers: Iterable[Marker], name: str) -> list[JSONObject]:
+    """The documents: the ClusterRole `name`, and the Roles in namespaces. Raises ValueError with the place of a fault."""
+    by_role: dict[tuple[str, str], list[_Rule]] = {}
+    for marker in markers:
+        marker.check(_KNOWN, ["verbs"])
+        key = (marker.text("namespace"), marker.text("roleName", name))
+        by_role.setdefault(key, []).append(_rule(marker))
+    return [_document(*key, _joined(rules)) for key, rules in sorted(by_role.items())]
+
+
+def empty(name: str) -> JSONObject:
+    """A ClusterRole that allows nothing."""
+    return _document("", name, [])
+
+
+def _rule(marker: Marker) -> _Rule:
+    groups = ["" if group == "core" else group for group in marker.list("groups")]
+    resources, urls = marker.list("resources"), marker.list("urls")
+    if urls and (groups or resources or marker.list("namespace")):
+        raise ValueError(f"{marker.place}: urls are of no group, resource or namespace")
+    if not urls and not (groups and resources):
+        raise ValueError(f"{marker.place}: groups and resources are needed, or urls")
+    if "" in resources or not all(marker.list("verbs")):
+        raise ValueError(f"{marker.place}: a resource or verb is empty")
+    return _Rule(
+        _set(groups), _set(resources), _set(marker.list("resourceNames")), _set(urls), _set(marker.list("verbs"))
+    )
+
+
+def _set(values: Iterable[str]) -> _Strings:
+    """Sorted, each once; `*` says all there is to say."""
+    found = set(values)
+    return ("*",) if "*" in found else tuple(sorted(found))
+
+
+def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
+    """As few rules as allow the same: those that differ in one respect alone become one."""
+    found = set(rules)
+    for respect in ("verbs", "resources", "groups", "urls"):
+        together: dict[_Rule, set[str]] = {}
+        for rule in found:
+            together.setdefault(replace(rule, **{respect: ()}), set()).update(getattr(rule, respect))
+        found = {replace(rule, **{respect: _set(values)}) for rule, values in together.items()}
+    return sorted(found)
+
+
+def _document(namespace: str, name: str, rules: list[_Rule]) -> JSONObject:
+    metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
+    return {
+        "apiVersion": _API_VERSION,
+        "kind": "Role" if namespace else "ClusterRole",
+        "metadata": metadata,
+        "rules": [_rule_document(rule) for rule in rules],
+    }
+
+
+def _rule_document(rule: _Rule) -> JSONObject:
+    said = {
+        "apiGroups": rule.groups,
+        "resources": rule.resources,
+        "resourceNames": rule.resource_names,
+        "nonResourceURLs": rule.urls,
+        "verbs": rule.verbs,
+    }
+    return {name: list(values) for name, values in said.items() if values}

@@ -1,0 +1,71 @@
+"""Files that are written anew keep what people wrote in them."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from clientgo.codegen.commented import dump
+
+DOCUMENT = {
+    "a": {"b": 1, "text": "# no comment\nat all\n", "c": "x"},
+    "list": [{"name": "one", "v": 1}, {"name": "two", "v": 2}, "plain"],
+}
+
+COMMENTED = """\
+# At the top,
+# over two lines.
+a:
+  # Of b.
+  b: 1
+  text: |
+    # no comment
+    at all
+  # Of c.
+  c: x
+list:
+  # Of one.
+  - name: one
+    v: 1
+  - name: two
+    # Of two's v.
+    v: 2
+  # Of the text.
+  - plain
+# At the end.
+"""
+
+
+def test_comments_stay_where_they_stand() -> None:
+    assert dump(DOCUMENT, COMMENTED) == COMMENTED
+    assert yaml.safe_load(COMMENTED) == DOCUMENT
+
+
+def test_a_named_element_keeps_its_comments_when_it_moves() -> None:
+    moved = {"list": list(reversed(DOCUMENT["list"]))}
+
+    lines = dump(moved, COMMENTED).splitlines()
+
+    assert lines[lines.index("    # Of two's v.") + 1] == "    v: 2"
+    assert lines[lines.index("  # Of one.") + 1] == "  - name: one"
+
+
+def test_no_comment_is_lost_with_what_it_stood_at() -> None:
+    text = dump({"a": {"d": 1}}, COMMENTED)
+
+    comments = [line.strip() for line in COMMENTED.splitlines() if line.strip().startswith("# ")]
+    comments.remove("# no comment")
+    assert sorted(line.strip() for line in text.splitlines() if "#" in line) == sorted(comments)
+    assert yaml.safe_load(text) == {"a": {"d": 1}}
+    lines = text.splitlines()
+    assert lines.index("# Of b.") < lines.index("a:"), "above what it stood in"
+
+
+def test_a_comment_behind_a_value_goes_above_it() -> None:
+    assert dump({"a": "x#y", "b": 2}, "a: 'x#y'  # why\nb: 2\n") == "# why\na: x#y\nb: 2\n"
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: 1\n---\nb: 2\n"])
+def test_what_is_not_one_document_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not one YAML document"):
+        dump({}, text)

@@ -1,0 +1,147 @@
+"""Markers in comments, and the roles and webhook configurations that are made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clientgo.codegen import markers, rbac, webhooks
+
+RULES = """
+# +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list
+class A:
+    # +kubebuilder:rbac:groups=apps,resources=deployments,verbs=watch;get
+    text = "# +kubebuilder:rbac:groups=apps,resources=secrets,verbs=get"
+    x = 1  # +kubebuilder:rbac:groups=core,resources=pods,verbs=*;get
+# +kubebuilder:rbac:groups="",resources={pods/log,pods/exec},verbs=*
+# +kubebuilder:rbac:urls=/metrics,verbs=get
+# +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=mine,verbs=update,namespace=here
+# +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch
+# +kubebuilder:rbac:groups=extensions,resources=deployments;statefulsets,verbs=list;get;watch
+# A comment about +kubebuilder:rbac:groups=apps,resources=secrets,verbs=get
+"""
+WEBHOOK = (
+    "# +kubebuilder:webhook:path=/mutate-a,mutating=true,failurePolicy=fail,sideEffects=None,groups=g.io,resources=as,"
+    "verbs=create;update,versions=v1,name=ma.g.io,admissionReviewVersions=v1"
+)
+SERVICE = {"name": "webhooks", "namespace": "ns"}
+
+
+def read(folder: Path, text: str, name: str) -> list[markers.Marker]:
+    (folder / "program.py").write_text(text)
+    return markers.read_all(folder, folder, name)
+
+
+def roles(folder: Path, text: str) -> list[Any]:
+    return rbac.roles(read(folder, text, rbac.MARKER), "manager")
+
+
+def configurations(folder: Path, text: str) -> list[Any]:
+    return webhooks.configurations(read(folder, text, webhooks.MARKER), "shop-", SERVICE, {})
+
+
+def test_rules_that_differ_in_one_respect_become_one(tmp_path: Path) -> None:
+    cluster, here = roles(tmp_path, RULES)
+
+    assert cluster["kind"] == "ClusterRole"
+    assert cluster["metadata"] == {"name": "manager"}
+    assert cluster["rules"] == [
+        {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+        {"apiGroups": [""], "resources": ["pods", "pods/exec", "pods/log"], "verbs": ["*"]},
+        {
+            "apiGroups": ["apps", "extensions"],
+            "resources": ["deployments", "statefulsets"],
+            "verbs": ["get", "list", "watch"],
+        },
+    ]
+    assert (here["kind"], here["metadata"]) == ("Role", {"name": "manager", "namespace": "here"})
+    assert here["rules"] == [
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": ["mine"], "verbs": ["update"]}
+    ]
+
+
+def test_a_program_without_markers_has_no_role(tmp_path: Path) -> None:
+    assert roles(tmp_path, "print()") == []
+    assert rbac.empty("manager")["rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("groups=apps,resources=deployments", "missing argument 'verbs'"),
+        ("groups=apps,verbs=get", "groups and resources are needed, or urls"),
+        ("urls=/a,groups=apps,verbs=get", "urls are of no group"),
+        ("groups=apps,resources=a,verbs=get,color=red", "unknown argument 'color'"),
+        ("groups=apps,groups=core,resources=a,verbs=get", "groups is there twice"),
+        ("groups=apps,resources=a;,verbs=get", "a resource or verb is empty"),
+        ("groups={apps,resources=a", "expected } at"),
+        ("groups=apps resources", "missing argument 'verbs'"),
+        ("groups=\"a\"b", "expected a comma at 'b'"),
+        ("groups", "expected name=value at 'groups'"),
+        ("groups=apps,resources=a,verbs=get,namespace=a;b", "one namespace is needed, there are 2"),
+    ],
+)
+def test_a_bad_marker_is_told_with_its_place(tmp_path: Path, arguments: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=r"^program\.py:2: ") as told:
+        roles(tmp_path, f"\n# +kubebuilder:rbac:{arguments}\n")
+
+    assert complaint in str(told.value)
+
+
+def test_what_is_no_python_is_told_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^program\.py: "):
+        roles(tmp_path, "# +kubebuilder:rbac:verbs=get\nx = '''")
+    (tmp_path / "program.py").write_bytes(b"# +kubebuilder:rbac:\xff")
+    with pytest.raises(ValueError, match=r"^program\.py: "):
+        markers.read_all(tmp_path, tmp_path, rbac.MARKER)
+
+
+def test_a_webhook_is_configured_as_its_marker_says(tmp_path: Path) -> None:
+    validating = WEBHOOK.replace("mutating=true", "mutating=false").replace("fail,", "Ignore,") + ",timeoutSeconds=5"
+
+    mutating, validate = configurations(tmp_path, f"{WEBHOOK}\n{validating}\n")
+
+    assert mutating["metadata"] == {"name": "shop-mutating-webhook-configuration"}
+    assert mutating["webhooks"] == [
+        {
+            "name": "ma.g.io",
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": {"service": {**SERVICE, "path": "/mutate-a"}},
+            "failurePolicy": "Fail",
+            "sideEffects": "None",
+            "rules": [
+                {"apiGroups": ["g.io"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["as"]}
+            ],
+        }
+    ]
+    assert validate["kind"] == "ValidatingWebhookConfiguration"
+    assert (validate["webhooks"][0]["failurePolicy"], validate["webhooks"][0]["timeoutSeconds"]) == ("Ignore", 5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("mutating=true", "mutating=perhaps", "mutating is true or false, not 'perhaps'"),
+        ("failurePolicy=fail", "failurePolicy=retry", "failurePolicy is one of Fail, Ignore, not 'retry'"),
+        ("verbs=create", "verbs=get", "verbs is one of CREATE, UPDATE, DELETE, CONNECT, *, not 'get'"),
+        ("path=/mutate-a", "url=https://a,path=/b", "a path is needed, or a url, and not both"),
+        ("path=/mutate-a,", "", "a path is needed, or a url, and not both"),
+        ("name=ma.g.io,", "", "missing argument 'name'"),
+        ("versions=v1,", "versions=v1,timeoutSeconds=31,", "timeoutSeconds is a number from 1 to 30, not '31'"),
+        ("versions=v1,", "versions=v1,timeoutSeconds=" + "1" * 9999 + ",", "timeoutSeconds is a number from 1 to 30"),
+        ("mutating=true", "mutating=false,reinvocationPolicy=Never", "reinvocationPolicy is for webhooks that mutate"),
+    ],
+)
+def test_a_webhook_that_cannot_be_is_told_with_its_place(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    assert old in WEBHOOK
+    with pytest.raises(ValueError, match=r"^program\.py:1: ") as told:
+        configurations(tmp_path, WEBHOOK.replace(old, new))
+
+    assert complaint in str(told.value)
+
+
+def test_two_webhooks_of_one_name_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"program\.py:2: there is a webhook ma\.g\.io already"):
+        configurations(tmp_path, f"{WEBHOOK}\n{WEBHOOK}\n")
