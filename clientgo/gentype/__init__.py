@@ -1,5 +1,6 @@
 """The client every typed client is made of. Mirrors k8s.io/client-go/gentype."""
 
+from clientgo.gentype.first_argument import takes_context
 from clientgo.gentype.type import (
     Client,
     ClientWithApply,
@@ -20,4 +21,5 @@ __all__ = [
     "new_client_with_apply",
     "new_client_with_list",
     "new_client_with_list_and_apply",
+    "takes_context",
 ]

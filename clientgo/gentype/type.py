@@ -7,7 +7,7 @@ apply takes the object or a plain document in place of Go's apply configurations
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from clientgo.apimachinery import watch
@@ -15,14 +15,17 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.interfaces import ParameterCodec
 from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
-from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
+from clientgo.gentype.first_argument import takes_context
 from clientgo.rest.client import Interface
 from clientgo.rest.request import Request
 
 T = TypeVar("T", bound=ResourceObject)
 L = TypeVar("L", bound=ListObject)
+# What a subresource is.
+S = TypeVar("S", bound=ResourceObject)
 
 
 class Client(Generic[T]):
@@ -49,52 +52,56 @@ class Client(Generic[T]):
         self._object_class = object_class
 
     def get_client(self) -> Interface:
-        """The client below (Go: GetClient)."""
+        """The client below. Go: GetClient."""
         return self._client
 
     def get_namespace(self) -> str:
-        """The namespace, "" for none (Go: GetNamespace)."""
+        """The namespace, "" for none. Go: GetNamespace."""
         return self._namespace
 
-    def _on_resource(self, ctx: Context, request: Request) -> Request:
-        # Programs written for older client-go have no context; without this the error would be about something else.
-        if not isinstance(ctx, Context):
-            raise TypeError(f"the first argument is a context, such as context.background(); got {ctx!r}")
+    def _on_resource(self, request: Request) -> Request:
         return request.namespace_if_scoped(self._namespace, self._namespace != "").resource(self._resource)
 
+    @takes_context
     def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None) -> T:
         """The named object."""
-        request = self._on_resource(ctx, self._client.get()).name(name)
+        request = self._on_resource(self._client.get()).name(name)
         return self._params(request, options).do(ctx).into(self._object_class)
 
+    @takes_context
     def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
         """Changes of the objects the options select."""
-        request = self._on_resource(ctx, self._client.get())
+        request = self._on_resource(self._client.get())
         opts = opts.deep_copy() if opts is not None else metav1.ListOptions()
         opts.watch = True
         request = self._params(request, opts)
         return request.timeout(_timeout(opts)).watch(ctx, self._object_class)
 
+    @takes_context
     def create(self, ctx: Context, obj: T, opts: metav1.CreateOptions | None = None) -> T:
         """Create the object; returns what the server made of it."""
-        request = self._params(self._on_resource(ctx, self._client.post()), opts)
+        request = self._params(self._on_resource(self._client.post()), opts)
         return request.body(obj).do(ctx).into(self._object_class)
 
+    @takes_context
     def update(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
         """Replace the object; a conflict if it names a resourceVersion that is not the current one."""
-        request = self._params(self._on_resource(ctx, self._client.put()).name(obj.get_name()), opts)
+        request = self._params(self._on_resource(self._client.put()).name(obj.get_name()), opts)
         return request.body(obj).do(ctx).into(self._object_class)
 
+    @takes_context
     def update_status(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
         """Replace the object's status; the rest of `obj` is ignored."""
-        request = self._on_resource(ctx, self._client.put()).name(obj.get_name()).sub_resource("status")
+        request = self._on_resource(self._client.put()).name(obj.get_name()).sub_resource("status")
         return self._params(request, opts).body(obj).do(ctx).into(self._object_class)
 
+    @takes_context
     def delete(self, ctx: Context, name: str, opts: metav1.DeleteOptions | None = None) -> None:
         """Delete the named object."""
-        request = self._on_resource(ctx, self._client.delete()).name(name)
+        request = self._on_resource(self._client.delete()).name(name)
         request.body(opts if opts is not None else metav1.DeleteOptions()).do(ctx).raise_for_error()
 
+    @takes_context
     def patch(
         self,
         ctx: Context,
@@ -105,7 +112,7 @@ class Client(Generic[T]):
         *subresources: str,
     ) -> T:
         """Change the named object, or a subresource of it, by a patch of type `pt` (types.PatchType)."""
-        request = self._on_resource(ctx, self._client.patch(pt)).name(name).sub_resource(*subresources)
+        request = self._on_resource(self._client.patch(pt)).name(name).sub_resource(*subresources)
         return self._params(request, opts).body(data).do(ctx).into(self._object_class)
 
     def _params(self, request: Request, options: Struct | None) -> Request:
@@ -124,16 +131,18 @@ class _AlsoLister(Client[T], Generic[T, L]):
 
     _list_class: type[L]
 
+    @takes_context
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> L:
         """The objects the options select."""
-        request = self._params(self._on_resource(ctx, self._client.get()), opts)
+        request = self._params(self._on_resource(self._client.get()), opts)
         return request.timeout(_timeout(opts)).do(ctx).into(self._list_class)
 
+    @takes_context
     def delete_collection(
         self, ctx: Context, opts: metav1.DeleteOptions | None = None, list_opts: metav1.ListOptions | None = None
     ) -> None:
         """Delete the objects `list_opts` selects."""
-        request = self._params(self._on_resource(ctx, self._client.delete()), list_opts)
+        request = self._params(self._on_resource(self._client.delete()), list_opts)
         body = opts if opts is not None else metav1.DeleteOptions()
         request.timeout(_timeout(list_opts)).body(body).do(ctx).raise_for_error()
 
@@ -141,6 +150,7 @@ class _AlsoLister(Client[T], Generic[T, L]):
 class _AlsoApplier(Client[T]):
     """Adds server-side apply."""
 
+    @takes_context
     def apply(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
         """Make the fields in `obj` this field manager's.
 
@@ -148,6 +158,7 @@ class _AlsoApplier(Client[T]):
         """
         return self._apply(ctx, obj, opts)
 
+    @takes_context
     def apply_status(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
         """The same for the status."""
         return self._apply(ctx, obj, opts, "status")
@@ -157,28 +168,44 @@ class _AlsoApplier(Client[T]):
     ) -> T:
         if obj is None:
             raise ValueError("object provided to Apply must not be nil")
-        document = self._apply_document(obj)
+        document = _apply_document(self._object_class, obj)
         name = (document.get("metadata") or {}).get("name")
         if not name:
             raise ValueError("obj.Name must be provided to Apply")
-        request = (
-            self._on_resource(ctx, self._client.patch(PatchType.APPLY_YAML)).name(name).sub_resource(*subresources)
-        )
+        return self._send_apply(ctx, name, document, opts, subresources, self._object_class)
+
+    @takes_context
+    def apply_subresource(
+        self,
+        ctx: Context,
+        name: str,
+        obj: S | Mapping[str, Any] | None,
+        opts: metav1.ApplyOptions | None,
+        subresource: str,
+        cls: type[S],
+    ) -> S:
+        """Apply a subresource that has a type of its own: what generated methods such as apply_scale call."""
+        if obj is None:
+            raise ValueError(f"{subresource} provided to Apply{subresource.capitalize()} must not be nil")
+        return self._send_apply(ctx, name, _apply_document(cls, obj), opts, (subresource,), cls)
+
+    def _send_apply(
+        self,
+        ctx: Context,
+        name: str,
+        document: dict[str, Any],
+        opts: metav1.ApplyOptions | None,
+        subresources: Sequence[str],
+        cls: type[S],
+    ) -> S:
+        request = self._on_resource(self._client.patch(PatchType.APPLY_YAML)).name(name)
         options = opts.to_patch_options() if opts is not None else None
         data = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
-        return self._params(request, options).body(data).do(ctx).into(self._object_class)
-
-    def _apply_document(self, obj: T | Mapping[str, Any]) -> dict[str, Any]:
-        document = dict(obj._document) if isinstance(obj, ResourceObject) else dict(obj)
-        kind = self._object_class.GROUP_VERSION_KIND
-        if kind is not None:
-            api_version, name = kind.to_api_version_and_kind()
-            document = {"apiVersion": api_version, "kind": name, **document}
-        return document
+        return self._params(request.sub_resource(*subresources), options).body(data).do(ctx).into(cls)
 
 
 class ClientWithList(_AlsoLister[T, L], Generic[T, L]):
-    """Client with list and delete_collection (Go: ClientWithList)."""
+    """Client with list and delete_collection. Go: ClientWithList."""
 
     def __init__(
         self,
@@ -195,11 +222,11 @@ class ClientWithList(_AlsoLister[T, L], Generic[T, L]):
 
 
 class ClientWithApply(_AlsoApplier[T], Generic[T]):
-    """Client with apply and apply_status (Go: ClientWithApply)."""
+    """Client with apply and apply_status. Go: ClientWithApply."""
 
 
 class ClientWithListAndApply(ClientWithList[T, L], _AlsoApplier[T], Generic[T, L]):
-    """Client with all of it (Go: ClientWithListAndApply)."""
+    """Client with all of it. Go: ClientWithListAndApply."""
 
 
 def new_client(
@@ -240,6 +267,15 @@ def new_client_with_list_and_apply(
     return ClientWithListAndApply(
         resource, client, namespace, object_class, list_class, parameter_codec=parameter_codec
     )
+
+
+def _apply_document(cls: type[ResourceObject], obj: ResourceObject | Mapping[str, Any]) -> dict[str, Any]:
+    document = obj.to_dict() if isinstance(obj, ResourceObject) else dict(obj)
+    kind = cls.GROUP_VERSION_KIND
+    if kind is not None:
+        api_version, name = kind.to_api_version_and_kind()
+        document = {"apiVersion": api_version, "kind": name, **document}
+    return document
 
 
 def _timeout(opts: metav1.ListOptions | None) -> float:

@@ -21,8 +21,8 @@ class ResourceIndexer(Generic[T]):
 
     def __init__(self, indexer: cache.Indexer, resource: GroupResource, namespace: str = "") -> None:
         """`namespace` is "" for all namespaces and for cluster-scoped kinds. Go: listers.New."""
-        self._indexer = indexer
-        self._resource = resource
+        self.indexer = indexer
+        self.resource = resource
         self._namespace = namespace
 
     def list(self, selector: Selector) -> list[T]:
@@ -38,14 +38,14 @@ class ResourceIndexer(Generic[T]):
             found.append(obj)
 
         # An empty namespace means all of them.
-        cache.list_all_by_namespace(self._indexer, self._namespace, selector, collect)
+        cache.list_all_by_namespace(self.indexer, self._namespace, selector, collect)
         return found
 
     def get(self, name: str) -> T:
         """The object of that name. Raises StatusError for which `is_not_found` is true. O(1)."""
         key = f"{self._namespace}/{name}" if self._namespace else name
-        obj, exists = self._indexer.get_by_key(key)
+        obj, exists = self.indexer.get_by_key(key)
         if not exists:
-            raise errors.new_not_found(self._resource, name)
+            raise errors.new_not_found(self.resource, name)
         found: T = obj
         return found

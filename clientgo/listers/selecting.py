@@ -29,7 +29,7 @@ def all_selecting(
     name, namespace = obj.get_name(), obj.get_namespace()
     if none and not own:
         raise LookupError(f"{none} {name} because it has no labels")
-    workloads: ResourceIndexer[T] = ResourceIndexer(lister._indexer, lister._resource, namespace)
+    workloads: ResourceIndexer[T] = ResourceIndexer(lister.indexer, lister.resource, namespace)
     found = []
     for workload in workloads.list(labels.everything()):
         selector = _selector_of(workload)

@@ -13,11 +13,11 @@ class GroupVersion(Protocol):
     """The document of one path."""
 
     def schema(self, content_type: str = "application/json") -> bytes:
-        """The document in that format. Blocks; raises StatusError, URLError (Go: Schema)."""
+        """The document in that format. Blocks; raises StatusError, URLError. Go: Schema."""
         ...
 
     def server_relative_url(self) -> str:
-        """Where the document is, with the hash of its content (Go: ServerRelativeURL)."""
+        """Where the document is, with the hash of its content. Go: ServerRelativeURL."""
         ...
 
 
@@ -25,7 +25,7 @@ class Client(Protocol):
     """Lists the documents a server has."""
 
     def paths(self) -> dict[str, GroupVersion]:
-        """The documents by path, such as "apis/apps/v1". Blocks; raises StatusError, URLError (Go: Paths)."""
+        """The documents by path, such as "apis/apps/v1". Blocks; raises StatusError, URLError. Go: Paths."""
         ...
 
 

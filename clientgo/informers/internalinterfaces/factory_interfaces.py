@@ -35,11 +35,11 @@ class SharedInformerFactory(Protocol):
 class InformerOptions:
     """How an informer is made. Go: internalinterfaces.InformerOptions."""
 
-    # Seconds between resyncs; 0 for none.
     resync_period: float = 0.0
+    """Seconds between resyncs; 0 for none."""
     indexers: cache.Indexers = field(default_factory=dict)
-    # Names the informer in metrics; without it there are none.
     informer_name: cache.InformerName | None = None
+    """Names the informer in metrics; without it there are none."""
     tweak_list_options: TweakListOptionsFunc | None = None
 
 

@@ -29,8 +29,8 @@ class BaseSharedInformerFactory:
         """`client` is the clientset the informers list and watch with; `default_resync` is in seconds, 0 for none."""
         self._client = client
         self._default_resync = default_resync
-        self._namespace = metav1.NAMESPACE_ALL
-        self._tweak_list_options: TweakListOptionsFunc | None = None
+        self.namespace = metav1.NAMESPACE_ALL
+        self.tweak_list_options: TweakListOptionsFunc | None = None
         self._custom_resync: dict[type[runtime.Object], float] = {}
         self._transform: cache.TransformFunc | None = None
         self._informer_name: cache.InformerName | None = None
@@ -107,6 +107,11 @@ class BaseSharedInformerFactory:
             self._informers[object_class] = informer
             return informer
 
+    def made(self) -> dict[type[runtime.Object], cache.SharedIndexInformer]:
+        """The informers that somebody asked for, for inspection. Beyond Go."""
+        with self._lock:
+            return dict(self._informers)
+
     def __repr__(self) -> str:
         with self._lock:
             kinds = ", ".join(kind.__name__ for kind in self._informers)
@@ -127,7 +132,7 @@ def with_tweak_list_options(tweak_list_options: TweakListOptionsFunc) -> SharedI
     """Filter what all informers of the factory list and watch. Go: WithTweakListOptions."""
 
     def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
-        factory._tweak_list_options = tweak_list_options
+        factory.tweak_list_options = tweak_list_options
         return factory
 
     return apply
@@ -137,7 +142,7 @@ def with_namespace(namespace: str) -> SharedInformerOption:
     """Look at one namespace only. Go: WithNamespace."""
 
     def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
-        factory._namespace = namespace
+        factory.namespace = namespace
         return factory
 
     return apply

@@ -41,5 +41,5 @@ class _Client:
 
 
 def new_client(other: Client) -> Client:
-    """What `other` says, asked once (Go: NewClient)."""
+    """What `other` says, asked once. Go: NewClient."""
     return _Client(other)

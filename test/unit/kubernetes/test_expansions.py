@@ -18,8 +18,8 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util import net
+from clientgo.golang import http
 from clientgo.kubernetes import fake
-from clientgo.transport import http
 
 CTX = context.background()
 

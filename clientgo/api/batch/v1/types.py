@@ -214,7 +214,7 @@ class JobStatus(runtime.Struct):
     ready: int | None = runtime.field("ready", "*int32", default=None, omitempty=True)
 
 
-class JobTemplateSpec(runtime.Struct):
+class JobTemplateSpec(runtime.PromotedObjectMeta):
     """batch/v1 JobTemplateSpec."""
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)

@@ -76,7 +76,7 @@ class CronJobStatus(runtime.Struct):
     last_successful_time: datetime | None = runtime.field("lastSuccessfulTime", "*time", default=None, omitempty=True)
 
 
-class JobTemplateSpec(runtime.Struct):
+class JobTemplateSpec(runtime.PromotedObjectMeta):
     """batch/v1beta1 JobTemplateSpec."""
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)

@@ -2290,7 +2290,7 @@ class PersistentVolumeClaimStatus(runtime.Struct):
     )
 
 
-class PersistentVolumeClaimTemplate(runtime.Struct):
+class PersistentVolumeClaimTemplate(runtime.PromotedObjectMeta):
     """core/v1 PersistentVolumeClaimTemplate."""
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
@@ -2836,7 +2836,7 @@ class PodTemplateList(runtime.ListObject):
     items: MutableSequence[PodTemplate] = runtime.field("items", "[]PodTemplate", default=runtime.EMPTY)
 
 
-class PodTemplateSpec(runtime.Struct):
+class PodTemplateSpec(runtime.PromotedObjectMeta):
     """core/v1 PodTemplateSpec."""
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)

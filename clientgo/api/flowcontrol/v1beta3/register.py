@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from clientgo.api.flowcontrol.v1beta3 import types
 from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupResource, GroupVersion
 
 GROUP_NAME = "flowcontrol.apiserver.k8s.io"
@@ -25,5 +26,6 @@ def resource(name: str) -> GroupResource:
 
 
 def add_to_scheme(scheme: runtime.Scheme) -> None:
-    """Make the kinds known to `scheme`. Go: AddToScheme."""
+    """Make the kinds known to `scheme`, and what every group version has (Status, ListOptions ...). Go: AddToScheme."""
     scheme.add_known_types(SCHEME_GROUP_VERSION, *KNOWN_TYPES)
+    metav1.add_to_group_version(scheme, SCHEME_GROUP_VERSION)

@@ -524,7 +524,7 @@ class ResourceClaimTemplateList(runtime.ListObject):
     )
 
 
-class ResourceClaimTemplateSpec(runtime.Struct):
+class ResourceClaimTemplateSpec(runtime.PromotedObjectMeta):
     """resource.k8s.io/v1 ResourceClaimTemplateSpec."""
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)

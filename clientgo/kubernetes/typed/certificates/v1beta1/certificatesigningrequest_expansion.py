@@ -9,6 +9,7 @@ from clientgo import gentype
 from clientgo.api.certificates import v1beta1 as certificatesv1beta1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 
 
 class CertificateSigningRequestExpansion(
@@ -18,6 +19,7 @@ class CertificateSigningRequestExpansion(
 ):
     """The extra method of CertificateSigningRequestInterface."""
 
+    @takes_context
     def update_approval(
         self,
         ctx: Context,

@@ -14,6 +14,7 @@ from clientgo.apimachinery import fields, runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 from clientgo.rest import Request
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventLi
         """Deprecated form of the method below. Go: CreateWithEventNamespace."""
         return self.create_with_event_namespace_with_context(context.background(), event)
 
+    @takes_context
     def create_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event) -> corev1.Event:
         """Create the event in its own namespace. Raises ValueError when the client is bound to another one."""
         self._check_namespace(event, "create")
@@ -36,6 +38,7 @@ class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventLi
         """Deprecated form of the method below. Go: UpdateWithEventNamespace."""
         return self.update_with_event_namespace_with_context(context.background(), event)
 
+    @takes_context
     def update_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event) -> corev1.Event:
         """Replace the event in its own namespace. Raises ValueError when the client is bound to another one."""
         self._check_namespace(event, "update")
@@ -46,6 +49,7 @@ class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventLi
         """Deprecated form of the method below. Go: PatchWithEventNamespace."""
         return self.patch_with_event_namespace_with_context(context.background(), event, data)
 
+    @takes_context
     def patch_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event, data: bytes) -> corev1.Event:
         """Apply a strategic merge patch to the event; of `event` only name and namespace matter.
 
@@ -59,6 +63,7 @@ class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventLi
         """Deprecated form of the method below. Go: Search."""
         return self.search_with_context(context.background(), scheme, obj_or_ref)
 
+    @takes_context
     def search_with_context(
         self, ctx: Context, scheme: runtime.Scheme, obj_or_ref: runtime.Object
     ) -> corev1.EventList:

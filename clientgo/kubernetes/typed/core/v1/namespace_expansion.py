@@ -9,11 +9,13 @@ from clientgo import gentype
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 
 
 class NamespaceExpansion(gentype.ClientWithListAndApply[corev1.Namespace, corev1.NamespaceList]):
     """The extra method of NamespaceInterface."""
 
+    @takes_context
     def finalize(
         self, ctx: Context, item: corev1.Namespace, opts: metav1.UpdateOptions | None = None
     ) -> corev1.Namespace:

@@ -6,11 +6,13 @@ from clientgo import gentype
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 
 
 class NodeExpansion(gentype.ClientWithListAndApply[corev1.Node, corev1.NodeList]):
     """The extra method of NodeInterface."""
 
+    @takes_context
     def patch_status(self, ctx: Context, node_name: str, data: bytes) -> corev1.Node:
         """Apply a strategic merge patch to the status. Blocks for the request; raises StatusError. Go: PatchStatus."""
         request = self.get_client().patch(PatchType.STRATEGIC_MERGE).resource("nodes").name(node_name)

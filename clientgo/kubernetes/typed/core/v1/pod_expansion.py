@@ -11,6 +11,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util import net
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 
 if TYPE_CHECKING:
     from clientgo.api.policy import v1 as policyv1
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
 class PodExpansion(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
     """The extra methods of PodInterface. Those that take a context block for one request and raise StatusError."""
 
+    @takes_context
     def bind(self, ctx: Context, binding: corev1.Binding, opts: metav1.CreateOptions | None = None) -> None:
         """Put the pod that the binding names on the node that is its target, as a scheduler does. Go: Bind."""
         request = self.get_client().post().namespace(self.get_namespace()).resource("pods")
         request = request.name(binding.metadata.name).sub_resource("binding")
         request.versioned_params(opts or metav1.CreateOptions()).body(binding).do(ctx).raise_for_error()
 
+    @takes_context
     def evict(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
         """Deprecated name of `evict_v1beta1`. Go: Evict."""
         self.evict_v1beta1(ctx, eviction)
 
+    @takes_context
     def evict_v1(self, ctx: Context, eviction: policyv1.Eviction) -> None:
         """Delete the pod that the eviction names, unless a PodDisruptionBudget forbids it. Go: EvictV1.
 
@@ -37,6 +41,7 @@ class PodExpansion(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
         """
         self._evict(ctx, eviction)
 
+    @takes_context
     def evict_v1beta1(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
         """The same for servers that do not know policy/v1 yet. Go: EvictV1beta1."""
         self._evict(ctx, eviction)

@@ -9,6 +9,7 @@ from clientgo import gentype
 from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 
 
 class DeploymentExpansion(
@@ -16,6 +17,7 @@ class DeploymentExpansion(
 ):
     """The extra method of DeploymentInterface."""
 
+    @takes_context
     def rollback(
         self,
         ctx: Context,

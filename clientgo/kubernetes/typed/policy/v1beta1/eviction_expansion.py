@@ -8,11 +8,13 @@ from __future__ import annotations
 from clientgo import gentype
 from clientgo.api.policy import v1beta1 as policyv1beta1
 from clientgo.context import Context
+from clientgo.gentype import takes_context
 
 
 class EvictionExpansion(gentype.Client[policyv1beta1.Eviction]):
     """The method of EvictionInterface."""
 
+    @takes_context
     def evict(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
         """Delete the pod of the eviction's namespace and name, unless a PodDisruptionBudget forbids it. Go: Evict.
 

@@ -1,0 +1,148 @@
+"""Facts about the built-in types as the Go sources give them: fields in order, Go types, patch strategies, list types.
+
+Data where the packages beside it are classes: for those who work on plain documents of any kind, as server-side apply
+and the embedded API server do. There is no Go counterpart; hack/make-apiserver-data takes the facts from the Go sources.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+META_V1 = "k8s.io/apimachinery/pkg/apis/meta/v1"
+_BASIC = frozenset(("string", "bool", "float64", "interface{}", "int32", "int64", "int", "uint32", "byte"))
+_SHORT_PACKAGES = {"resource": "k8s.io/apimachinery/pkg/api/resource", "metav1": META_V1}
+
+
+class FieldFact(NamedTuple):
+    """One field of a Go struct; `type` is the Go type, absolute when the field was inlined from another package."""
+
+    json: str
+    type: str
+    omitempty: bool
+    optional: bool
+    patch_strategy: str
+    patch_merge_key: str
+
+
+@cache
+def data() -> dict[str, Any]:
+    """All facts: "packages" by Go package, and "merge" by OpenAPI definition. Nobody may change them."""
+    packed = resources.files("clientgo.api").joinpath("data/facts.json.gz").read_bytes()
+    loaded: dict[str, Any] = json.loads(gzip.decompress(packed))
+    return loaded
+
+
+def types_of(package: str) -> dict[str, Any]:
+    """The types of a Go package: a list of rows for a struct, a Go type for another name of it. Empty when unknown."""
+    known: dict[str, Any] = data()["packages"].get(package, {}).get("types", {})
+    return known
+
+
+def definition_name(package: str, name: str) -> str:
+    """The OpenAPI definition of a type.
+
+    >>> definition_name("k8s.io/api/core/v1", "Pod")
+    'io.k8s.api.core.v1.Pod'
+    """
+    head, _, rest = package.partition("/")
+    return f"io.k8s.{rest.replace('/', '.')}.{name}" if head == "k8s.io" else f"{package.replace('/', '.')}.{name}"
+
+
+def resolve(go_type: str, package: str) -> tuple[str, str]:
+    """Package and name of a type without stars and brackets, as it stands in `package`.
+
+    >>> resolve("metav1.Time", "k8s.io/api/core/v1")
+    ('k8s.io/apimachinery/pkg/apis/meta/v1', 'Time')
+    >>> resolve("PodSpec", "k8s.io/api/core/v1")
+    ('k8s.io/api/core/v1', 'PodSpec')
+    """
+    if "." not in go_type:
+        return package, go_type
+    owner, _, name = go_type.rpartition(".")
+    return _SHORT_PACKAGES.get(owner, owner), name
+
+
+def is_struct(package: str, name: str) -> bool:
+    """Whether the facts have that type, and as a struct."""
+    return isinstance(types_of(package).get(name), list)
+
+
+def fields_of(package: str, name: str) -> Iterator[FieldFact]:
+    """The fields of a struct in order, those of inlined structs in their place. Raises KeyError for an unknown type."""
+    return _fields(package, name, package)
+
+
+def _fields(package: str, name: str, home: str) -> Iterator[FieldFact]:
+    for row in data()["packages"][package]["types"][name]:
+        json_name, go_type, flags = row[:3]
+        if json_name == "-":
+            continue
+        if "i" in flags:
+            yield from _fields(*resolve(go_type.lstrip("*"), package), home)
+            continue
+        strategy, key = (*row[3:], "", "")[:2]
+        full_type = go_type if package == home else _qualified(go_type, package)
+        yield FieldFact(json_name, full_type, "e" in flags, "o" in flags, strategy, key)
+
+
+def _qualified(go_type: str, package: str) -> str:
+    """A type of another package made absolute."""
+    match = re.match(r"^((?:\*|\[\]|map\[[^\]]*\])*)(.*)$", go_type)
+    assert match is not None
+    prefix, name = match[1], match[2]
+    if name in _BASIC or "." in name or go_type.endswith("[]byte"):
+        return go_type
+    return f"{prefix}{package}.{name}"
+
+
+@cache
+def collection_of(go_type: str, package: str) -> tuple[str, str, str]:
+    """("list" | "map" | "bytes" | "", type of the elements, package it stands in); names and pointers looked through.
+
+    >>> collection_of("[]Container", "k8s.io/api/core/v1")
+    ('list', 'Container', 'k8s.io/api/core/v1')
+    """
+    go_type = go_type.lstrip("*")
+    if go_type == "[]byte":
+        return "bytes", "byte", package
+    if go_type.startswith("[]"):
+        return "list", go_type[2:], package
+    if go_type.startswith("map["):
+        return "map", go_type.partition("]")[2], package
+    if go_type in _BASIC:
+        return "", "", ""
+    owner, name = resolve(go_type, package)
+    fact = types_of(owner).get(name)
+    return collection_of(fact, owner) if isinstance(fact, str) and fact != name else ("", "", "")
+
+
+@cache
+def merge_facts(definition: str) -> dict[str, Any]:
+    """Which fields of a definition are associative lists (their keys), "set" or "atomic"; "" stands for itself."""
+    facts: dict[str, Any] = data()["merge"].get(definition, {})
+    return facts
+
+
+@cache
+def packages_by_group_version() -> dict[str, str]:
+    """The Go package of each group and version: "apps/v1" to "k8s.io/api/apps/v1"."""
+    out = {}
+    for package, fact in data()["packages"].items():
+        if not package.startswith("k8s.io/api") or package.startswith("k8s.io/apimachinery"):
+            continue
+        group, version = fact["group"], fact["version"]
+        group = "" if group == "core" else group
+        out[f"{group}/{version}" if group else version] = package
+    return out
+
+
+def package_of_kind(group_version: str, kind: str) -> str | None:
+    """The Go package of a kind, None when the facts do not have it."""
+    package = packages_by_group_version().get(group_version)
+    return package if package is not None and is_struct(package, kind) else None

@@ -1,0 +1,20 @@
+"""Mirrors k8s.io/client-go/applyconfigurations/utils.go.
+
+Differs from Go: the converter needs no scheme; what it does not know merges as its JSON suggests, where Go raises.
+"""
+
+from __future__ import annotations
+
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.apimachinery.util.managedfields import DEDUCED_OBJECT, Node, TypeConverter
+from clientgo.applyconfigurations.internal import of_kind
+
+
+def new_type_converter() -> TypeConverter:
+    """How the fields of the built-in kinds merge. Go: applyconfigurations.NewTypeConverter."""
+    return _convert
+
+
+def _convert(gvk: GroupVersionKind) -> Node:
+    group_version, kind = gvk.to_api_version_and_kind()
+    return of_kind(group_version, kind) or DEDUCED_OBJECT

@@ -1,0 +1,28 @@
+"""Calls that were written for older client-go, whose methods took no context, say what is missing. No Go file."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from clientgo.context import Context
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def takes_context(method: F) -> F:
+    """For a method whose first argument is a context. A call without one raises TypeError that says so.
+
+    Without this the error would be about the last argument, which is missing only because the first one is.
+    """
+
+    @functools.wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        ctx = args[0] if args else kwargs.get("ctx")
+        if not isinstance(ctx, Context):
+            got = f"; got {ctx!r}" if args or kwargs else ""
+            raise TypeError(f"{method.__name__}: the first argument is a context, such as context.background(){got}")
+        return method(self, *args, **kwargs)
+
+    return cast(F, checked)

@@ -1,0 +1,63 @@
+"""Informers by resource, for clients that serve any resource. No Go file: dynamicinformer and metadatainformer each
+have a copy of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.util import wait
+from clientgo.context import StopChannel
+from clientgo.informers.generic import GenericInformer
+from clientgo.tools import cache
+
+
+class ResourceInformers:
+    """Makes, shares, starts and joins one informer a resource. Thread-safe."""
+
+    def __init__(self, new_informer: Callable[[GroupVersionResource], GenericInformer]) -> None:
+        self._new_informer = new_informer
+        # Guards the rest; never held while an informer runs or ends.
+        self._lock = threading.Lock()
+        self._informers: dict[GroupVersionResource, GenericInformer] = {}
+        self._started: dict[GroupVersionResource, threading.Thread] = {}
+        self._shutting_down = False
+
+    def for_resource(self, gvr: GroupVersionResource) -> GenericInformer:
+        """The informer of a resource, made when first asked for."""
+        with self._lock:
+            if gvr not in self._informers:
+                self._informers[gvr] = self._new_informer(gvr)
+            return self._informers[gvr]
+
+    def start(self, stop_ch: StopChannel) -> None:
+        """Start what is not running yet, until `stop_ch` is set. Does not block."""
+        ctx = wait.context_for_channel(stop_ch)
+        with self._lock:
+            if self._shutting_down:
+                return
+            for gvr, informer in self._informers.items():
+                if gvr in self._started:
+                    continue
+                run = informer.informer().run_with_context
+                thread = threading.Thread(target=run, args=(ctx,), name=f"informer-{gvr.resource}", daemon=True)
+                self._started[gvr] = thread
+                thread.start()
+
+    def wait_for_cache_sync(self, stop_ch: StopChannel) -> dict[GroupVersionResource, bool]:
+        """Block until all started informers have synced or `stop_ch` is set; which have."""
+        with self._lock:
+            informers = {gvr: self._informers[gvr].informer() for gvr in self._started}
+        return {gvr: cache.wait_for_cache_sync(stop_ch, each.has_synced) for gvr, each in informers.items()}
+
+    def shutdown(self) -> None:
+        """Start no more, and wait until those that run have ended, which `stop_ch` makes them do."""
+        with self._lock:
+            self._shutting_down = True
+            threads = list(self._started.values())
+        for thread in threads:
+            thread.join()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, {len(self._started)} of {len(self._informers)} informers started>"
