@@ -24,7 +24,7 @@ class StaleGroupVersionError(Exception):
 
 
 def split_groups_and_resources(aggregated_groups: Mapping[str, Any]) -> tuple[metav1.APIGroupList, Resources, Failures]:
-    """(groups, resources by group version, group versions that are stale) (Go: SplitGroupsAndResources)."""
+    """(groups, resources by group version, group versions that are stale). Go: SplitGroupsAndResources."""
     groups: list[dict[str, Any]] = []
     resources: Resources = {}
     failed: Failures = {}
@@ -36,7 +36,7 @@ def split_groups_and_resources(aggregated_groups: Mapping[str, Any]) -> tuple[me
 def split_groups_and_resources_v2beta1(
     aggregated_groups: Mapping[str, Any],
 ) -> tuple[metav1.APIGroupList, Resources, Failures]:
-    """The same for v2beta1 (Go: SplitGroupsAndResourcesV2Beta1)."""
+    """The same for v2beta1. Go: SplitGroupsAndResourcesV2Beta1."""
     return split_groups_and_resources(aggregated_groups)
 
 

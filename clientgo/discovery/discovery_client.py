@@ -20,6 +20,7 @@ from clientgo.apimachinery.util.runtime import handle_crash
 from clientgo.apimachinery.version import Info
 from clientgo.discovery.aggregated_discovery import Failures, Resources, split_groups_and_resources
 from clientgo.discovery.helper import ResourcePredicateFunc, filtered_by
+from clientgo.golang.http import Client as HTTPClient
 from clientgo.openapi import Client as OpenAPIClient
 from clientgo.openapi import new_client as new_openapi_client
 from clientgo.rest.client import Interface
@@ -31,7 +32,6 @@ from clientgo.rest.config import (
 )
 from clientgo.rest.request import parse_media_type
 from clientgo.rest.transport import http_client_for
-from clientgo.transport.http import Client as HTTPClient
 
 # How often discovery is tried while single groups fail.
 _DEFAULT_RETRIES = 2
@@ -153,17 +153,17 @@ class ErrGroupDiscoveryFailed(Exception):
         super().__init__(f"unable to retrieve the complete list of server APIs: {listed}")
 
     def is_(self, target: object) -> bool:
-        """Any two of these are the same error (Go: Is)."""
+        """Any two of these are the same error. Go: Is."""
         return isinstance(target, ErrGroupDiscoveryFailed) or target is ErrGroupDiscoveryFailed
 
 
 def is_group_discovery_failed_error(err: BaseException | None) -> bool:
-    """Whether discovery failed for some groups only (Go: IsGroupDiscoveryFailedError)."""
+    """Whether discovery failed for some groups only. Go: IsGroupDiscoveryFailedError."""
     return isinstance(err, ErrGroupDiscoveryFailed)
 
 
 def group_discovery_failed_error_groups(err: BaseException | None) -> tuple[Failures | None, bool]:
-    """(what failed, True) if the error, or one it was caused by, says so (Go: GroupDiscoveryFailedErrorGroups)."""
+    """(what failed, True) if the error, or one it was caused by, says so. Go: GroupDiscoveryFailedErrorGroups."""
     failure = as_type(err, ErrGroupDiscoveryFailed)
     return (failure.groups, True) if failure is not None else (None, False)
 
@@ -187,7 +187,7 @@ class DiscoveryClient:
         self.no_peer_discovery = no_peer_discovery
 
     def rest_client(self) -> Interface:
-        """The client below (Go: RESTClient)."""
+        """The client below. Go: RESTClient."""
         return self._rest_client
 
     def groups_and_maybe_resources(self) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
@@ -272,12 +272,12 @@ class DiscoveryClient:
             raise ValueError(f"unable to parse the server version: {err}") from err
 
     def openapi_schema(self) -> dict[str, Any]:
-        """The OpenAPI v2 document as JSON (Go: OpenAPISchema)."""
+        """The OpenAPI v2 document as JSON. Go: OpenAPISchema."""
         request = self._rest_client.get().abs_path("/openapi/v2").set_header("Accept", _JSON)
         return request.do(context.background()).json_object()
 
     def openapi_v3(self) -> OpenAPIClient:
-        """The client of the OpenAPI v3 documents (Go: OpenAPIV3)."""
+        """The client of the OpenAPI v3 documents. Go: OpenAPIV3."""
         return new_openapi_client(self._rest_client)
 
     def with_legacy(self) -> DiscoveryClient:
@@ -304,7 +304,7 @@ def _api_versions_to_groups(document: dict[str, Any]) -> metav1.APIGroupList:
 
 
 def content_type_is_gvk(content_type: str, gvk: GroupVersionKind) -> bool:
-    """Whether a Content-Type says that the body is JSON of that kind (Go: ContentTypeIsGVK)."""
+    """Whether a Content-Type says that the body is JSON of that kind. Go: ContentTypeIsGVK."""
     base, params = parse_media_type(content_type)
     said = (params.get("g"), params.get("v"), params.get("as"))
     return base == _JSON and said == (gvk.group, gvk.version, gvk.kind)
@@ -313,7 +313,7 @@ def content_type_is_gvk(content_type: str, gvk: GroupVersionKind) -> bool:
 def server_groups_and_resources(
     d: DiscoveryInterface,
 ) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
-    """All groups and resources, by as few requests as the server allows (Go: ServerGroupsAndResources)."""
+    """All groups and resources, by as few requests as the server allows. Go: ServerGroupsAndResources."""
     groups, by_version, failed = groups_and_maybe_resources(d)
     listed = list(groups.groups)
     # Also a server that aggregates may know all group versions to be stale: then each is asked for by itself.
@@ -339,7 +339,7 @@ def _group_versions(groups: metav1.APIGroupList) -> list[GroupVersion]:
 
 
 def server_preferred_resources(d: DiscoveryInterface) -> list[metav1.APIResourceList]:
-    """Each resource once, in the version the server prefers (Go: ServerPreferredResources)."""
+    """Each resource once, in the version the server prefers. Go: ServerPreferredResources."""
     groups, by_version, failed = groups_and_maybe_resources(d)
     if by_version is None:
         by_version, failed = _fetch_group_version_resources(d, groups)
@@ -377,7 +377,7 @@ def _fetch_group_version_resources(d: DiscoveryInterface, groups: metav1.APIGrou
     lock = threading.Lock()
 
     def fetch(gv: GroupVersion) -> None:
-        with handle_crash():
+        with handle_crash(go_on=True):
             try:
                 found = d.server_resources_for_group_version(str(gv))
             except Exception as err:
@@ -399,7 +399,7 @@ def _fetch_group_version_resources(d: DiscoveryInterface, groups: metav1.APIGrou
 
 
 def server_preferred_namespaced_resources(d: DiscoveryInterface) -> list[metav1.APIResourceList]:
-    """Of the preferred resources those in namespaces (Go: ServerPreferredNamespacedResources)."""
+    """Of the preferred resources those in namespaces. Go: ServerPreferredNamespacedResources."""
     namespaced = ResourcePredicateFunc(lambda group_version, resource: resource.namespaced)
     try:
         return filtered_by(namespaced, server_preferred_resources(d))
@@ -428,22 +428,22 @@ def _set_discovery_defaults(c: Config) -> Config:
 
 
 def new_discovery_client_for_config(c: Config) -> DiscoveryClient:
-    """A client with connections of its own (Go: NewDiscoveryClientForConfig). Raises ValueError, OSError."""
+    """A client with connections of its own. Go: NewDiscoveryClientForConfig. Raises ValueError, OSError."""
     config = _set_discovery_defaults(c)
     return new_discovery_client_for_config_and_client(config, http_client_for(config))
 
 
 def new_discovery_client_for_config_and_client(c: Config, http_client: HTTPClient) -> DiscoveryClient:
-    """A client over shared connections (Go: NewDiscoveryClientForConfigAndClient)."""
+    """A client over shared connections. Go: NewDiscoveryClientForConfigAndClient."""
     config = _set_discovery_defaults(c)
     return DiscoveryClient(unversioned_rest_client_for_config_and_client(config, http_client))
 
 
 def new_discovery_client_for_config_or_die(c: Config) -> DiscoveryClient:
-    """The same as new_discovery_client_for_config, which raises anyway (Go: NewDiscoveryClientForConfigOrDie)."""
+    """The same as new_discovery_client_for_config, which raises anyway. Go: NewDiscoveryClientForConfigOrDie."""
     return new_discovery_client_for_config(c)
 
 
 def new_discovery_client(c: Interface) -> DiscoveryClient:
-    """A client over a RESTClient (Go: NewDiscoveryClient)."""
+    """A client over a RESTClient. Go: NewDiscoveryClient."""
     return DiscoveryClient(c)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource, parse_group_version
-from clientgo.apimachinery.util.strconv import quote
 from clientgo.apimachinery.version import Info
+from clientgo.golang.strconv import quote
 
 if TYPE_CHECKING:
     from clientgo.discovery.discovery_client import DiscoveryInterface
 
 
 def is_resource_enabled(client: DiscoveryInterface, resource_to_check: GroupVersionResource) -> bool:
-    """Whether the server has the resource (Go: IsResourceEnabled). Raises StatusError, URLError."""
+    """Whether the server has the resource. Go: IsResourceEnabled. Raises StatusError, URLError."""
     try:
         resources = client.server_resources_for_group_version(str(resource_to_check.group_version()))
     except errors.StatusError as err:
@@ -28,7 +28,7 @@ def is_resource_enabled(client: DiscoveryInterface, resource_to_check: GroupVers
 
 
 def matches_server_version(client_version: Info, client: DiscoveryInterface) -> None:
-    """Raise ValueError unless the server is of exactly this build (Go: MatchesServerVersion)."""
+    """Raise ValueError unless the server is of exactly this build. Go: MatchesServerVersion."""
     try:
         server = client.server_version()
     except Exception as err:
@@ -39,7 +39,7 @@ def matches_server_version(client_version: Info, client: DiscoveryInterface) -> 
 
 
 def server_supports_version(client: DiscoveryInterface, required_gv: GroupVersion) -> None:
-    """Raise ValueError if the server does not have the group version (Go: ServerSupportsVersion).
+    """Raise ValueError if the server does not have the group version. Go: ServerSupportsVersion.
 
     A server that shows none at all gets the benefit of the doubt: it may only forbid to look.
     """
@@ -50,7 +50,7 @@ def server_supports_version(client: DiscoveryInterface, required_gv: GroupVersio
 
 
 def group_version_resources(rls: Iterable[metav1.APIResourceList]) -> set[GroupVersionResource]:
-    """The resources of all lists (Go: GroupVersionResources). Raises ValueError for a malformed group version."""
+    """The resources of all lists. Go: GroupVersionResources. Raises ValueError for a malformed group version."""
     return {
         parse_group_version(rl.group_version).with_resource(resource.name)
         for rl in rls
@@ -75,7 +75,7 @@ class ResourcePredicateFunc:
 
 
 def filtered_by(pred: ResourcePredicate, rls: Iterable[metav1.APIResourceList]) -> list[metav1.APIResourceList]:
-    """The lists with only the resources the predicate chooses; empty ones are left out (Go: FilteredBy)."""
+    """The lists with only the resources the predicate chooses; empty ones are left out. Go: FilteredBy."""
     result = []
     for rl in rls:
         chosen = [resource for resource in rl.api_resources if pred.match(rl.group_version, resource)]

@@ -91,5 +91,5 @@ APIPathResolverFunc = Callable[[GroupVersionKind], str]
 
 
 def legacy_api_path_resolver_func(kind: GroupVersionKind) -> str:
-    """/api for the core group, /apis for all others (Go: LegacyAPIPathResolverFunc)."""
+    """/api for the core group, /apis for all others. Go: LegacyAPIPathResolverFunc."""
     return "/apis" if kind.group else "/api"

@@ -37,9 +37,9 @@ class _UnstructuredSerializer(JSONSerializer):
     def decode_lazily(self, text: UndecodedObject) -> Object | None:
         if not text.kind or (text.kind == "Status" and text.api_version == "v1"):
             return None
-        return Unstructured._from_undecoded(text)
+        return Unstructured.from_undecoded(text)
 
-    def _name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
+    def name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
         item_kind, api_version = document["kind"].removesuffix("List"), document["apiVersion"]
         for item in items:
             if item.kind is None and item_kind != document["kind"]:
@@ -68,7 +68,7 @@ def _new_serializer() -> _UnstructuredSerializer:
 
 
 class BasicNegotiatedSerializer:
-    """JSON without classes for kinds (Go: basicNegotiatedSerializer)."""
+    """JSON without classes for kinds. Go: basicNegotiatedSerializer."""
 
     def __init__(self) -> None:
         self._serializer = _new_serializer()

@@ -12,10 +12,12 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
 from clientgo.apimachinery.types import PatchType
-from clientgo.apimachinery.util.strconv import quote
 from clientgo.context import Context
 from clientgo.dynamic.interface import NamespaceableResourceInterface, ResourceInterface
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
+from clientgo.gentype import takes_context
+from clientgo.golang.http import Client as HTTPClient
+from clientgo.golang.strconv import quote
 from clientgo.rest.client import Interface as RESTInterface
 from clientgo.rest.config import (
     Config,
@@ -25,7 +27,6 @@ from clientgo.rest.config import (
 )
 from clientgo.rest.request import Request, is_valid_path_segment_name
 from clientgo.rest.transport import http_client_for
-from clientgo.transport.http import Client as HTTPClient
 
 _V1 = GroupVersion("", "v1")
 
@@ -37,7 +38,7 @@ class DynamicClient:
         self._client = client
 
     def resource(self, resource: GroupVersionResource) -> NamespaceableResourceInterface:
-        """The client of one resource (Go: Resource). Sends nothing."""
+        """The client of one resource. Go: Resource. Sends nothing."""
         return _DynamicResourceClient(self._client, resource)
 
     def close(self) -> None:
@@ -49,7 +50,7 @@ class DynamicClient:
 
 
 def config_for(in_config: Config) -> Config:
-    """A copy of the config for a dynamic client (Go: ConfigFor)."""
+    """A copy of the config for a dynamic client. Go: ConfigFor."""
     config = copy_config(in_config)
     config.content_type = config.accept_content_types = "application/json"
     config.negotiated_serializer = BasicNegotiatedSerializer()
@@ -58,23 +59,23 @@ def config_for(in_config: Config) -> Config:
 
 
 def new(c: RESTInterface) -> DynamicClient:
-    """A client over a RESTClient, which must decode as `config_for` makes it (Go: New)."""
+    """A client over a RESTClient, which must decode as `config_for` makes it. Go: New."""
     return DynamicClient(c)
 
 
 def new_for_config_or_die(c: Config) -> DynamicClient:
-    """The same as new_for_config, which raises anyway (Go: NewForConfigOrDie)."""
+    """The same as new_for_config, which raises anyway. Go: NewForConfigOrDie."""
     return new_for_config(c)
 
 
 def new_for_config(in_config: Config) -> DynamicClient:
-    """A client with connections of its own (Go: NewForConfig). Raises ValueError, OSError."""
+    """A client with connections of its own. Go: NewForConfig. Raises ValueError, OSError."""
     config = config_for(in_config)
     return new_for_config_and_client(config, http_client_for(config))
 
 
 def new_for_config_and_client(in_config: Config, h: HTTPClient) -> DynamicClient:
-    """A client over shared connections (Go: NewForConfigAndClient)."""
+    """A client over shared connections. Go: NewForConfigAndClient."""
     config = config_for(in_config)
     config.group_version = None
     config.api_path = "/if-you-see-this-search-for-the-break"
@@ -94,6 +95,7 @@ class _DynamicResourceClient:
         scoped._namespace = namespace
         return scoped
 
+    @takes_context
     def create(
         self, ctx: Context, obj: Unstructured, options: metav1.CreateOptions | None = None, *subresources: str
     ) -> Unstructured:
@@ -101,21 +103,25 @@ class _DynamicResourceClient:
         request = self._at(self._client.post(), name, *subresources).body(obj)
         return _with_params(request, options).do(ctx).into(Unstructured)
 
+    @takes_context
     def update(
         self, ctx: Context, obj: Unstructured, options: metav1.UpdateOptions | None = None, *subresources: str
     ) -> Unstructured:
         request = self._at(self._client.put(), _required(obj.get_name()), *subresources).body(obj)
         return _with_params(request, options).do(ctx).into(Unstructured)
 
+    @takes_context
     def update_status(
         self, ctx: Context, obj: Unstructured, options: metav1.UpdateOptions | None = None
     ) -> Unstructured:
         return self.update(ctx, obj, options, "status")
 
+    @takes_context
     def delete(self, ctx: Context, name: str, options: metav1.DeleteOptions | None = None, *subresources: str) -> None:
         request = self._at(self._client.delete(), _required(name), *subresources)
         request.body(options if options is not None else metav1.DeleteOptions()).do(ctx).raise_for_error()
 
+    @takes_context
     def delete_collection(
         self,
         ctx: Context,
@@ -125,20 +131,24 @@ class _DynamicResourceClient:
         request = _with_params(self._at(self._client.delete(), ""), list_options)
         request.body(options if options is not None else metav1.DeleteOptions()).do(ctx).raise_for_error()
 
+    @takes_context
     def get(
         self, ctx: Context, name: str, options: metav1.GetOptions | None = None, *subresources: str
     ) -> Unstructured:
         request = self._at(self._client.get(), _required(name), *subresources)
         return _with_params(request, options).do(ctx).into(Unstructured)
 
+    @takes_context
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> UnstructuredList:
         return _with_params(self._at(self._client.get(), ""), opts).do(ctx).into(UnstructuredList)
 
+    @takes_context
     def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
         opts = opts.deep_copy() if opts is not None else metav1.ListOptions()
         opts.watch = True
         return _with_params(self._at(self._client.get(), ""), opts).watch(ctx)
 
+    @takes_context
     def patch(
         self,
         ctx: Context,
@@ -151,6 +161,7 @@ class _DynamicResourceClient:
         request = self._at(self._client.patch(pt), _required(name), *subresources).body(data)
         return _with_params(request, options).do(ctx).into(Unstructured)
 
+    @takes_context
     def apply(
         self,
         ctx: Context,
@@ -170,6 +181,7 @@ class _DynamicResourceClient:
         patch_options = None if options is None else options.to_patch_options()
         return _with_params(request, patch_options).do(ctx).into(Unstructured)
 
+    @takes_context
     def apply_status(
         self, ctx: Context, name: str, obj: Unstructured, options: metav1.ApplyOptions | None = None
     ) -> Unstructured:

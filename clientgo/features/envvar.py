@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.apimachinery.util.strconv import parse_bool
 from clientgo.features.features import Feature, FeatureSpec
+from clientgo.golang.strconv import parse_bool
 
 __all__: list[str] = []
 

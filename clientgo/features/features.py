@@ -46,7 +46,7 @@ DEPRECATED: str = _Prerelease("DEPRECATED")
 
 
 class Feature(str):
-    """The name of a gate (Go: features.Feature). Open: any name may be registered; these are the ones known here."""
+    """The name of a gate. Go: features.Feature. Open: any name may be registered; these are the ones known here."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class Feature(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureSpec:
-    """What is known of a gate from some version on (Go: features.FeatureSpec)."""
+    """What is known of a gate from some version on. Go: features.FeatureSpec."""
 
     default: bool = False
     """Whether it is on unless somebody says otherwise."""
@@ -77,11 +77,11 @@ class FeatureSpec:
 
 
 VersionedSpecs = Sequence[FeatureSpec]
-"""The history of a gate, oldest first (Go: features.VersionedSpecs)."""
+"""The history of a gate, oldest first. Go: features.VersionedSpecs."""
 
 
 class Gates(Protocol):
-    """Answers whether a feature is on (Go: features.Gates)."""
+    """Answers whether a feature is on. Go: features.Gates."""
 
     def enabled(self, key: Feature) -> bool:
         """Whether the feature is on. Raises LookupError when nobody knows it (Go panics). Go: Gates.Enabled."""
@@ -89,7 +89,7 @@ class Gates(Protocol):
 
 
 class Registry(Protocol):
-    """Feature gates of a program, which can take over those of this library (Go: features.Registry)."""
+    """Feature gates of a program, which can take over those of this library. Go: features.Registry."""
 
     def add(self, features: Mapping[Feature, FeatureSpec]) -> None:
         """Take over these gates; raises what it does not like about them. Go: Registry.Add."""
@@ -97,7 +97,7 @@ class Registry(Protocol):
 
 
 class VersionedRegistry(Protocol):
-    """As Registry, with the history of each gate (Go: features.VersionedRegistry)."""
+    """As Registry, with the history of each gate. Go: features.VersionedRegistry."""
 
     def add_versioned(self, features: Mapping[Feature, VersionedSpecs]) -> None:
         """Take over these gates; raises what it does not like about them. Go: VersionedRegistry.AddVersioned."""

@@ -1,5 +1,6 @@
 """The HTTP client for the Kubernetes API. Mirrors k8s.io/client-go/rest."""
 
+from clientgo.golang.http import URLError
 from clientgo.rest.client import ClientContentConfig, Interface, RESTClient, new_rest_client
 from clientgo.rest.config import (
     DEFAULT_BURST,
@@ -58,7 +59,6 @@ from clientgo.rest.warnings import (
     set_default_warning_handler_with_context,
 )
 from clientgo.rest.with_retry import IsRetryableErrorFunc, RetryAfter, WithRetry
-from clientgo.transport.http import URLError
 
 __all__ = [
     "DEFAULT_BURST",

@@ -1,6 +1,6 @@
 """A client for one API version of one server.
 
-Mirrors rest/client.go. JSON only: what Go does about CBOR is left out.
+Mirrors rest/client.go. JSON, or protobuf where the content type says so; what Go does about CBOR is left out.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from clientgo.apimachinery.runtime.interfaces import ClientNegotiator
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.golang import http
 from clientgo.rest.urlbackoff import BackoffManagerWithContext, NoBackoff, URLBackoff
 from clientgo.rest.warnings import WarningHandlerWithContext
-from clientgo.transport import http
 from clientgo.util import flowcontrol
 from clientgo.utils.clock.clock import REAL_CLOCK, WithDelayedExecution
 
@@ -56,10 +56,10 @@ class Interface(Protocol):
 class ClientContentConfig:
     """How objects are written and read."""
 
-    # Goes into the Accept header as it is; without it the content type is accepted.
     accept_content_types: str = ""
-    # "" means JSON.
+    """Goes into the Accept header as it is; without it the content type is accepted."""
     content_type: str = ""
+    """JSON when empty."""
     group_version: GroupVersion = _NO_VERSION
     negotiator: ClientNegotiator
 
@@ -92,11 +92,11 @@ class RESTClient:
         return _read_exp_backoff_config(self.clock)
 
     def get_rate_limiter(self) -> flowcontrol.RateLimiter | None:
-        """The limiter all requests of this client pass; None for no limit (Go: GetRateLimiter)."""
+        """The limiter all requests of this client pass; None for no limit. Go: GetRateLimiter."""
         return self.rate_limiter
 
     def verb(self, verb: str) -> Request:
-        """Begin a request with an HTTP method (Go: Verb)."""
+        """Begin a request with an HTTP method. Go: Verb."""
         from clientgo.rest.request import new_request
 
         return new_request(self).verb(verb)
@@ -122,11 +122,11 @@ class RESTClient:
         return self.verb("DELETE")
 
     def api_version(self) -> GroupVersion:
-        """The version this client writes (Go: APIVersion)."""
+        """The version this client writes. Go: APIVersion."""
         return self.content.group_version
 
     def close(self) -> None:
-        """Close the connections no request uses now; the client can be used again (Go: Client.CloseIdleConnections)."""
+        """Close the connections no request uses now; the client can be used again. Go: Client.CloseIdleConnections."""
         self.client.close_idle_connections()
 
     def __repr__(self) -> str:
@@ -140,7 +140,7 @@ def new_rest_client(
     rate_limiter: flowcontrol.RateLimiter | None,
     client: http.Client | None,
 ) -> RESTClient:
-    """A client for the API below `base_url` (Go: NewRESTClient)."""
+    """A client for the API below `base_url`. Go: NewRESTClient."""
     parts = urlsplit(base_url)
     path = parts.path if parts.path.endswith("/") else parts.path + "/"
     base = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
@@ -155,7 +155,7 @@ def _without_cbor(config: ClientContentConfig) -> ClientContentConfig:
 
 
 def http_default_transport() -> http.RoundTripper:
-    """A transport without credentials (Go: http.DefaultTransport)."""
+    """A transport without credentials. Go: http.DefaultTransport."""
     from clientgo import transport
 
     return transport.new(transport.Config())

@@ -20,12 +20,12 @@ from clientgo.apimachinery.runtime.negotiate import new_client_negotiator
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import CodecFactory
+from clientgo.golang import http
 from clientgo.pkg import version
 from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client
 from clientgo.rest.plugin import AuthProviderConfigPersister, get_auth_provider
 from clientgo.rest.url_utils import default_server_url_for
 from clientgo.rest.warnings import WarningHandler, WarningHandlerWithContext, _WarningLoggerNopContext
-from clientgo.transport import http
 from clientgo.transport.config import Config as TransportConfig
 from clientgo.transport.config import DialHolder, TLSConfig, WrapperFunc
 from clientgo.transport.config import ImpersonationConfig as TransportImpersonationConfig
@@ -94,18 +94,18 @@ class _Redacted:
 class TLSClientConfig(_Redacted):
     """Transport security. Data wins over the file of the same name; all PEM."""
 
-    # Do not check the server's certificate. For testing only.
     insecure: bool = False
-    # Checked against the certificate, and sent as SNI, in place of the host's name.
+    """Do not check the server's certificate. For testing only."""
     server_name: str = ""
+    """Checked against the certificate, and sent as SNI, in place of the host's name."""
     cert_file: str = ""
     key_file: str = ""
     ca_file: str = ""
     cert_data: bytes = b""
     key_data: bytes = b""
     ca_data: bytes = b""
-    # Accepted for parity; the port speaks HTTP/1.1 only.
     next_protos: list[str] = field(default_factory=list)
+    """Accepted for parity; the port speaks HTTP/1.1 only."""
 
     # dataclass(repr=False) on a subclass would inherit them anyway; stated, since they are part of the API.
     __str__ = _Redacted.__str__
@@ -114,10 +114,16 @@ class TLSClientConfig(_Redacted):
 
 @dataclass(kw_only=True)
 class ContentConfig:
-    """How objects are written and read."""
+    """How objects are written and read.
+
+    JSON unless `content_type` is application/vnd.kubernetes.protobuf, which typed clients of built-in kinds can speak:
+    half the bytes on the wire, and more work to read than JSON. The others (dynamic, metadata, discovery) keep to JSON.
+    """
 
     accept_content_types: str = ""
+    """What an answer may be, "" for the content type: "application/vnd.kubernetes.protobuf,application/json"."""
     content_type: str = ""
+    """What goes out, "" for JSON."""
     group_version: GroupVersion | None = None
     negotiated_serializer: NegotiatedSerializer | None = None
 
@@ -171,7 +177,7 @@ class Config(ContentConfig, TLSClientConfig):
     __repr__ = _Redacted.__repr__
 
     def transport_config(self) -> TransportConfig:
-        """The config as a transport understands it (Go: TransportConfig). Raises ValueError, OSError.
+        """The config as a transport understands it. Go: TransportConfig. Raises ValueError, OSError.
 
         An exec provider is asked for credentials with the first request, not here.
         """
@@ -224,31 +230,31 @@ class Config(ContentConfig, TLSClientConfig):
         get_authenticator(provider, cluster).update_transport_config(conf)
 
     def wrap(self, fn: WrapperFunc) -> None:
-        """Add a wrapper around those that are there (Go: Wrap)."""
+        """Add a wrapper around those that are there. Go: Wrap."""
         self.wrap_transport = wrappers(self.wrap_transport, fn)
 
 
 def rest_client_for(config: Config) -> RESTClient:
-    """A client for the API version of the config (Go: RESTClientFor). Raises ValueError, OSError."""
+    """A client for the API version of the config. Go: RESTClientFor. Raises ValueError, OSError."""
     _require_group_version(config)
     default_server_url_for(config)  # a wrong host is told before anything is built
     return rest_client_for_config_and_client(config, _http_client_for(config))
 
 
 def rest_client_for_config_and_client(config: Config, http_client: http.Client | None) -> RESTClient:
-    """The same over an HTTP client that several API versions share (Go: RESTClientForConfigAndClient)."""
+    """The same over an HTTP client that several API versions share. Go: RESTClientForConfigAndClient."""
     _require_group_version(config)
     return _new_client(config, http_client)
 
 
 def unversioned_rest_client_for(config: Config) -> RESTClient:
-    """rest_client_for without a version, for discovery and the like (Go: UnversionedRESTClientFor)."""
+    """rest_client_for without a version, for discovery and the like. Go: UnversionedRESTClientFor."""
     default_server_url_for(config)
     return unversioned_rest_client_for_config_and_client(config, _http_client_for(config))
 
 
 def unversioned_rest_client_for_config_and_client(config: Config, http_client: http.Client | None) -> RESTClient:
-    """The same over a shared HTTP client (Go: UnversionedRESTClientForConfigAndClient)."""
+    """The same over a shared HTTP client. Go: UnversionedRESTClientForConfigAndClient."""
     return _new_client(config, http_client)
 
 
@@ -301,12 +307,12 @@ def _rate_limiter(config: Config) -> flowcontrol.RateLimiter | None:
 
 
 def set_kubernetes_defaults(config: Config) -> None:
-    """Fill in the user agent (Go: SetKubernetesDefaults)."""
+    """Fill in the user agent. Go: SetKubernetesDefaults."""
     config.user_agent = config.user_agent or default_kubernetes_user_agent()
 
 
 def default_kubernetes_user_agent() -> str:
-    """ "program/version (os/arch) kubernetes/commit" (Go: DefaultKubernetesUserAgent)."""
+    """ "program/version (os/arch) kubernetes/commit". Go: DefaultKubernetesUserAgent."""
     info = version.get()
     command = os.path.basename(sys.argv[0].rstrip("/")) if sys.argv and sys.argv[0] else "unknown"
     release = info.git_version.split("-", 1)[0] or "unknown"
@@ -317,7 +323,7 @@ def default_kubernetes_user_agent() -> str:
 
 
 def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
-    """The config of a pod's service account; its token is re-read as it is rotated (Go: InClusterConfig).
+    """The config of a pod's service account; its token is re-read as it is rotated. Go: InClusterConfig.
 
     `service_account` is the folder Kubernetes mounts. Raises ErrNotInCluster, or OSError for an unreadable token.
     """
@@ -342,7 +348,7 @@ def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
 
 
 def _require_certificates(ca_file: str) -> None:
-    """Raises OSError, and ValueError for a file without certificates (Go: certutil.NewPool)."""
+    """Raises OSError, and ValueError for a file without certificates. Go: certutil.NewPool."""
     if not data_from_slice_or_file(b"", ca_file):
         raise ValueError(
             f"error creating pool from {ca_file}: data does not contain any valid RSA or ECDSA certificates"
@@ -351,7 +357,7 @@ def _require_certificates(ca_file: str) -> None:
 
 
 def is_config_transport_tls(config: Config) -> bool:
-    """Whether requests will be encrypted (Go: IsConfigTransportTLS)."""
+    """Whether requests will be encrypted. Go: IsConfigTransportTLS."""
     try:
         base_url, _ = default_server_url_for(config)
     except ValueError:
@@ -360,7 +366,7 @@ def is_config_transport_tls(config: Config) -> bool:
 
 
 def load_tls_files(c: Config) -> None:
-    """Read the certificate files into the data fields (Go: LoadTLSFiles). Raises OSError."""
+    """Read the certificate files into the data fields. Go: LoadTLSFiles. Raises OSError."""
     c.ca_data = data_from_slice_or_file(c.ca_data, c.ca_file)
     c.cert_data = data_from_slice_or_file(c.cert_data, c.cert_file)
     c.key_data = data_from_slice_or_file(c.key_data, c.key_file)
@@ -375,7 +381,7 @@ def data_from_slice_or_file(data: bytes, path: str) -> bytes:
 
 
 def add_user_agent(config: Config, user_agent: str) -> Config:
-    """Set the default user agent with `user_agent` behind it; returns the config (Go: AddUserAgent)."""
+    """Set the default user agent with `user_agent` behind it; returns the config. Go: AddUserAgent."""
     config.user_agent = f"{default_kubernetes_user_agent()}/{user_agent}"
     return config
 
@@ -389,13 +395,13 @@ _ANONYMOUS_FIELDS = (
 
 
 def anonymous_client_config(config: Config) -> Config:
-    """A copy without credentials and without custom transports (Go: AnonymousClientConfig)."""
+    """A copy without credentials and without custom transports. Go: AnonymousClientConfig."""
     known_safe: dict[str, Any] = {name: getattr(config, name) for name in _ANONYMOUS_FIELDS}
     return Config(**known_safe)
 
 
 def copy_config(config: Config) -> Config:
-    """A copy whose fields can be set without changing the original (Go: CopyConfig)."""
+    """A copy whose fields can be set without changing the original. Go: CopyConfig."""
     copied = replace(config, impersonate=replace(config.impersonate))
     provider = config.exec_provider
     if provider is not None:
@@ -404,5 +410,5 @@ def copy_config(config: Config) -> Config:
 
 
 def codec_factory_for_generated_client(scheme: Scheme, codecs: CodecFactory) -> CodecFactory:
-    """The codecs of a generated client (Go: CodecFactoryForGeneratedClient)."""
+    """The codecs of a generated client. Go: CodecFactoryForGeneratedClient."""
     return codecs

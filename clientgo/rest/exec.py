@@ -7,7 +7,10 @@ from clientgo.rest.config import Config, data_from_slice_or_file
 
 
 def config_to_exec_cluster(config: Config) -> Cluster:
-    """What a plugin may know about the cluster (Go: ConfigToExecCluster). Raises OSError."""
+    """What a plugin may know about the cluster. Go: ConfigToExecCluster.
+
+    Raises OSError for an unreadable authority, ValueError when the config's proxy function fails.
+    """
     try:
         ca_data = data_from_slice_or_file(config.ca_data, config.ca_file)
     except OSError as err:
@@ -17,14 +20,23 @@ def config_to_exec_cluster(config: Config) -> Cluster:
         tls_server_name=config.server_name,
         insecure_skip_tls_verify=config.insecure,
         certificate_authority_data=ca_data,
-        proxy_url=(config.proxy(config.host) or "") if config.proxy is not None else "",
+        proxy_url=_proxy_url(config),
         disable_compression=config.disable_compression,
         config=config.exec_provider.config if config.exec_provider is not None else None,
     )
 
 
+def _proxy_url(config: Config) -> str:
+    if config.proxy is None:
+        return ""
+    try:
+        return config.proxy(config.host) or ""
+    except Exception as err:
+        raise ValueError(f"failed to get proxy URL for execProvider: {err}") from err
+
+
 def exec_cluster_to_config(cluster: Cluster) -> Config:
-    """A config without credentials for that cluster (Go: ExecClusterToConfig)."""
+    """A config without credentials for that cluster. Go: ExecClusterToConfig."""
     proxy_url = cluster.proxy_url
     return Config(
         host=cluster.server,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from clientgo.transport.http import RoundTripper
+from clientgo.golang.http import RoundTripper
 
 if TYPE_CHECKING:
     from clientgo.tools.clientcmd.api import AuthProviderConfig
@@ -44,7 +44,7 @@ _plugins: dict[str, Factory] = {}
 
 
 def register_auth_provider_plugin(name: str, plugin: Factory) -> None:
-    """Make a provider known (Go: RegisterAuthProviderPlugin). Raises ValueError for a name that is taken."""
+    """Make a provider known. Go: RegisterAuthProviderPlugin. Raises ValueError for a name that is taken."""
     with _plugins_lock:
         if name in _plugins:
             raise ValueError(f'auth Provider Plugin "{name}" was registered twice')
@@ -54,7 +54,7 @@ def register_auth_provider_plugin(name: str, plugin: Factory) -> None:
 def get_auth_provider(
     cluster_address: str, apc: AuthProviderConfig, persister: AuthProviderConfigPersister | None
 ) -> AuthProvider:
-    """The provider a kubeconfig names (Go: GetAuthProvider). Raises ValueError when nobody registered it."""
+    """The provider a kubeconfig names. Go: GetAuthProvider. Raises ValueError when nobody registered it."""
     with _plugins_lock:
         plugin = _plugins.get(apc.name)
     if plugin is None:

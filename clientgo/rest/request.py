@@ -2,7 +2,7 @@
 
     pod = client.get().namespace("default").resource("pods").name("web").do(ctx).into(corev1.Pod())
 
-Differs: `Result.into` returns the object; getters that fill a pointer in Go return the value; protobuf is not spoken;
+Differs: `Result.into` returns the object; getters that fill a pointer in Go return the value;
 and a request that is not answered for long, or a watch that is silent for too long, counts as dead, where Go relies on
 HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
 """
@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from email.message import Message
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -21,15 +23,17 @@ from clientgo import context, klog
 from clientgo.apimachinery import watch as apiwatch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.apis.meta.v1.duration import format_duration
-from clientgo.apimachinery.runtime.interfaces import Decoder, ParameterCodec
+from clientgo.apimachinery.runtime.interfaces import Decoder, EventDecoder, ParameterCodec
 from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupResource, GroupVersion, GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
-from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.util import net
 from clientgo.context import Context
+from clientgo.golang import http
+from clientgo.golang.duration import format_duration
+from clientgo.golang.http import Body, Header, Response
 from clientgo.rest.client import ClientContentConfig
 from clientgo.rest.url_utils import join_path
 from clientgo.rest.urlbackoff import (
@@ -47,6 +51,7 @@ from clientgo.rest.warnings import (
 )
 from clientgo.rest.watch.decoder import SILENCE_AFTER_BOOKMARK
 from clientgo.rest.watch.decoder import Decoder as WatchDecoder
+from clientgo.rest.watch.frames import FrameDecoder
 from clientgo.rest.watch.stream_watcher import BatchedStreamWatcher
 from clientgo.rest.with_retry import (
     NEVER_RETRY_ERROR,
@@ -57,8 +62,6 @@ from clientgo.rest.with_retry import (
     retry_after_seconds,
 )
 from clientgo.tools.metrics import metrics
-from clientgo.transport import http
-from clientgo.transport.http import Body, Header, Response
 from clientgo.util import flowcontrol
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 
@@ -122,6 +125,22 @@ class RequestConstructionError(Exception):
         super().__init__(f"request construction error: '{err}'")
 
 
+@dataclass(frozen=True, kw_only=True)
+class RequestParts:
+    """What a request under construction asks for: for whoever answers it without sending it, as fakes do."""
+
+    verb: str
+    path_prefix: str
+    group_version: GroupVersion
+    namespace: str
+    resource: str
+    name: str
+    subresource: str
+    subpath: str
+    params: Mapping[str, Sequence[str]]
+    headers: Header
+
+
 class Request:
     """A request under construction, in a chain of calls; errors are kept until it is sent. Belongs to one thread.
 
@@ -155,14 +174,6 @@ class Request:
         self._set_accept_header()
 
     # --- building ---
-
-    def use_protobuf_as_default_if_preferred(self, prefers_protobuf: bool) -> Request:
-        """Does nothing: this client speaks JSON (Go: UseProtobufAsDefaultIfPreferred)."""
-        return self
-
-    def use_protobuf_as_default(self) -> Request:
-        """Does nothing: this client speaks JSON (Go: UseProtobufAsDefault)."""
-        return self
 
     def _set_accept_header(self) -> None:
         if self._content.accept_content_types:
@@ -369,6 +380,21 @@ class Request:
         """What went wrong in building the request, None if nothing did."""
         return self._err
 
+    def parts(self) -> RequestParts:
+        """What was asked for so far. Beyond Go."""
+        return RequestParts(
+            verb=self._verb,
+            path_prefix=self._path_prefix,
+            group_version=self._content.group_version,
+            namespace=self._namespace,
+            resource=self._resource,
+            name=self._resource_name,
+            subresource=self._subresource,
+            subpath=self._subpath,
+            params=self._params,
+            headers=self._headers,
+        )
+
     def url(self) -> str:
         """The URL as it is now; worth something only while `error` is None."""
         query = dict(self._params)
@@ -402,7 +428,7 @@ class Request:
     # --- sending ---
 
     def _final_url_template(self) -> str:
-        """The URL with placeholders for names and values, so that metrics have few of them (Go: finalURLTemplate)."""
+        """The URL with placeholders for names and values, so that metrics have few of them. Go: finalURLTemplate."""
         base = urlsplit(self._c.base)
         path = _path_template(self._path(), self._base_path)
         values = dict.fromkeys(self._params, "{value}")
@@ -449,12 +475,12 @@ class Request:
             metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, self._host())
 
     def watch(self, ctx: Context, expected: type[Object] | None = None) -> apiwatch.Interface:
-        """Begin a watch (Go: Watch). Blocks until the server answered. Passes no rate limiter.
+        """Begin a watch. Go: Watch. Blocks until the server answered. Passes no rate limiter.
 
         Objects of kinds the client's scheme does not know become objects of the class `expected`. A connection that
         broke gives an ended watch. Raises StatusError, URLError.
         """
-        _log_body(ctx, "Request Body", self._body_bytes)
+        self._log_request_body(ctx)
         if self._err is not None:
             raise self._err
         retry = self._retry_fn(self._max_retries)
@@ -504,12 +530,12 @@ class Request:
         handle_warnings(ctx, response.headers, self._warning_handler)
         # 500 says that nobody knows what went wrong; other codes mean something in HTTP.
         reporter = errors.new_client_error_reporter(500, self._verb, "ClientWatchDecoding")
-        source = WatchDecoder(framer.new_frame_reader(response.body), decoder)
+        source = _watch_decoder(framer.new_frame_reader(response.body), decoder)
         return BatchedStreamWatcher(source, reporter, klog.from_context(ctx), self._resource or self._path_prefix)
 
     def stream(self, ctx: Context) -> Body:
-        """The body of a successful response, to read from and close (Go: Stream). Raises StatusError, URLError."""
-        _log_body(ctx, "Request Body", self._body_bytes)
+        """The body of a successful response, to read from and close. Go: Stream. Raises StatusError, URLError."""
+        self._log_request_body(ctx)
         if self._err is not None:
             raise self._err
         self.try_throttle_with_info(ctx)
@@ -534,6 +560,11 @@ class Request:
             finally:
                 response.close()
 
+    def _log_request_body(self, ctx: Context) -> None:
+        # A stream cannot be logged: it can be read only once.
+        if self._body is None:
+            _log_body(ctx, "Request Body", self._body_bytes)
+
     def _request_preflight_check(self) -> None:
         """Refuse what can only be a mistake of the caller's: an empty namespace where one must be meant."""
         if not self._namespace_set or self._namespace:
@@ -554,6 +585,7 @@ class Request:
             ctx=ctx,
             read_timeout=read_timeout,
             header_timeout=header_timeout,
+            trace=http.ClientTrace(dns_done=partial(metrics.RESOLVER_LATENCY.observe, ctx)),
         )
 
     def _attempt(self, request: http.Request) -> tuple[Response | None, Exception | None]:
@@ -620,8 +652,8 @@ class Request:
         return urlsplit(self._c.base).netloc.rpartition("@")[2]
 
     def do(self, ctx: Context) -> Result:
-        """Send and wait for the result, which holds the object or the error (Go: Do)."""
-        _log_body(ctx, "Request Body", self._body_bytes)
+        """Send and wait for the result, which holds the object or the error. Go: Do."""
+        self._log_request_body(ctx)
         results: list[Result] = []
         try:
             self._request(
@@ -635,8 +667,8 @@ class Request:
         return result
 
     def do_raw(self, ctx: Context) -> bytes:
-        """Send and return the body as it comes (Go: DoRaw). Raises StatusError, URLError."""
-        _log_body(ctx, "Request Body", self._body_bytes)
+        """Send and return the body as it comes. Go: DoRaw. Raises StatusError, URLError."""
+        self._log_request_body(ctx)
         bodies: list[bytes] = []
 
         def read(request: http.Request, response: Response) -> None:
@@ -707,15 +739,19 @@ class Request:
         return err
 
 
+def _watch_decoder(body: Body, decoder: Decoder) -> WatchDecoder:
+    return FrameDecoder(body, decoder) if isinstance(decoder, EventDecoder) else WatchDecoder(body, decoder)
+
+
 def new_request(c: RESTClient) -> Request:
-    """Begin a request (Go: NewRequest)."""
+    """Begin a request. Go: NewRequest."""
     return Request(c)
 
 
 def new_request_with_client(
     base: str, versioned_api_path: str, content: ClientContentConfig, client: http.Client
 ) -> Request:
-    """Begin a request without a RESTClient of its own, for tests (Go: NewRequestWithClient)."""
+    """Begin a request without a RESTClient of its own, for tests. Go: NewRequestWithClient."""
     from clientgo.rest.client import new_rest_client
 
     return Request(new_rest_client(base, versioned_api_path, content, None, client))
@@ -761,7 +797,7 @@ class Result:
         self._request = request
 
     def raw(self) -> bytes:
-        """The body (Go: Raw)."""
+        """The body. Go: Raw."""
         if self._err is not None:
             raise self._err
         return self._body
@@ -776,18 +812,18 @@ class Result:
         return document or {}
 
     def get(self) -> Object:
-        """The object the body says it is (Go: Get). Raises StatusError and what decoders raise."""
+        """The object the body says it is. Go: Get. Raises StatusError and what decoders raise."""
         self.raise_for_error()
         with self._noting_request():
             obj, _ = self._decoder_or_raise().decode(self._body)
         return self._unless_failure(obj)
 
     def status_code(self) -> int:
-        """The HTTP status code, 0 when there was no response (Go: StatusCode)."""
+        """The HTTP status code, 0 when there was no response. Go: StatusCode."""
         return self._status_code
 
     def content_type(self) -> str:
-        """The response's Content-Type (Go: ContentType)."""
+        """The response's Content-Type. Go: ContentType."""
         return self._content_type
 
     @overload
@@ -795,9 +831,10 @@ class Result:
     @overload
     def into(self, obj: ObjectT) -> ObjectT: ...
     def into(self, obj: Any) -> Any:
-        """Fill `obj` from the body and return it, or a new object if `obj` is a class (Go: Into).
+        """Fill `obj` from the body and return it, or a new object if `obj` is a class. Go: Into.
 
-        The object takes the decoded document over, whatever it held before. A Status that says Success fills nothing.
+        The object takes the decoded document over, whatever it held before. An answer of another kind fills nothing, as
+        in Go: a Status that says Success, or the Scale that a patch of a Deployment's scale gives.
         Raises StatusError and what decoders raise.
         """
         self.raise_for_error()
@@ -807,20 +844,18 @@ class Result:
                 raise ValueError(
                     f"0-length response with status code: {self._status_code} and content type: {self._content_type}"
                 )
-            out, gvk = decoder.decode(self._body, None, obj)
-        cls = obj if isinstance(obj, type) else type(obj)
-        if type(out) is cls:
+            out, _ = decoder.decode(self._body, None, obj)
+        if type(out) is (obj if isinstance(obj, type) else type(obj)):
             return out
-        if isinstance(self._unless_failure(out), metav1.Status):
-            return obj() if isinstance(obj, type) else obj
-        raise TypeError(f"unable to decode {gvk.kind} into {cls.__name__}")
+        self._unless_failure(out)
+        return obj() if isinstance(obj, type) else obj
 
     def was_created(self) -> bool:
-        """Whether the server answered 201 (Go: WasCreated)."""
+        """Whether the server answered 201. Go: WasCreated."""
         return self._status_code == 201
 
     def error(self) -> Exception | None:
-        """The error of the request, None if there was none; the server's Status if it sent one (Go: Error)."""
+        """The error of the request, None if there was none; the server's Status if it sent one. Go: Error."""
         err = self._err
         if err is None or not errors.is_unexpected_server_error(err) or not self._body or self._decoder is None:
             return err
@@ -841,7 +876,7 @@ class Result:
         return self
 
     def warnings(self) -> list[WarningHeader]:
-        """The warnings of the response (Go: Warnings)."""
+        """The warnings of the response. Go: Warnings."""
         return self._warnings
 
     @contextlib.contextmanager
@@ -904,7 +939,7 @@ def _path_template(path: str, base_path: str) -> str:
 
 
 def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
-    """("application/json", {"charset": "utf-8"}) (Go: mime.ParseMediaType)."""
+    """("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
     if ";" not in value:
         return value.strip().lower(), {}
     message = Message()
@@ -972,17 +1007,17 @@ NAME_MAY_NOT_CONTAIN = ["/", "%"]
 
 
 def is_valid_path_segment_name(name: str) -> list[str]:
-    """Why the name cannot be a segment of a path; empty if it can (Go: IsValidPathSegmentName)."""
+    """Why the name cannot be a segment of a path; empty if it can. Go: IsValidPathSegmentName."""
     if name in NAME_MAY_NOT_BE:
         return [f"may not be '{name}'"]
     return is_valid_path_segment_prefix(name)
 
 
 def is_valid_path_segment_prefix(name: str) -> list[str]:
-    """The same for the start of a segment (Go: IsValidPathSegmentPrefix)."""
+    """The same for the start of a segment. Go: IsValidPathSegmentPrefix."""
     return [f"may not contain '{text}'" for text in NAME_MAY_NOT_CONTAIN if text in name]
 
 
 def validate_path_segment_name(name: str, prefix: bool) -> list[str]:
-    """One or the other (Go: ValidatePathSegmentName)."""
+    """One or the other. Go: ValidatePathSegmentName."""
     return is_valid_path_segment_prefix(name) if prefix else is_valid_path_segment_name(name)

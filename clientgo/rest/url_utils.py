@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.transport.http import redacted_url
+from clientgo.golang.http import redacted_url
 
 if TYPE_CHECKING:
     from clientgo.rest.config import Config
 
 
 def default_server_url(host: str, api_path: str, group_version: GroupVersion, default_tls: bool) -> tuple[str, str]:
-    """(base URL, path of the API below it) for a URL or host:port (Go: DefaultServerURL). Raises ValueError.
+    """(base URL, path of the API below it) for a URL or host:port. Go: DefaultServerURL. Raises ValueError.
 
     The path of the base URL is a prefix of all requests, for a proxy that has moved the API server.
     """
@@ -42,19 +42,19 @@ def _parse(text: str) -> SplitResult | None:
 
 
 def default_versioned_api_path(api_path: str, group_version: GroupVersion) -> str:
-    """Where the API of a version stands: /api/v1, /apis/apps/v1 (Go: DefaultVersionedAPIPath)."""
+    """Where the API of a version stands: /api/v1, /apis/apps/v1. Go: DefaultVersionedAPIPath."""
     return join_path("/", api_path, group_version.group, group_version.version)
 
 
 def default_server_url_for(config: Config) -> tuple[str, str]:
-    """default_server_url for a config; certificates in it mean https (Go: DefaultServerUrlFor). Raises ValueError."""
+    """default_server_url for a config; certificates in it mean https. Go: DefaultServerUrlFor. Raises ValueError."""
     default_tls = bool(config.ca_file or config.ca_data or config.cert_file or config.cert_data or config.insecure)
     group_version = config.group_version or GroupVersion("", "")
     return default_server_url(config.host or "localhost", config.api_path, group_version, default_tls)
 
 
 def join_path(*segments: str) -> str:
-    """Join and clean, "" for nothing (Go: path.Join)."""
+    """Join and clean, "" for nothing. Go: path.Join."""
     joined = "/".join(segment for segment in segments if segment)
     if not joined:
         return ""

@@ -51,7 +51,7 @@ class URLBackoff:
         self.backoff = backoff
 
     def disable(self) -> None:
-        """Never wait again (Go: Disable)."""
+        """Never wait again. Go: Disable."""
         self.backoff = flowcontrol.new_back_off(0.0, 0.0)
 
     def update_backoff(self, actual_url: str, err: BaseException | None, response_code: int) -> None:

@@ -16,7 +16,7 @@ from typing import Protocol, TextIO, runtime_checkable
 
 from clientgo import context, klog
 from clientgo.context import Context
-from clientgo.transport.http import Header
+from clientgo.golang.http import Header
 
 
 @runtime_checkable
@@ -71,12 +71,12 @@ _default_warning_handler: WarningHandlerWithContext | None = WarningLogger()
 
 
 def set_default_warning_handler(handler: WarningHandler | None) -> None:
-    """Set the handler of clients that have none; by default warnings are logged (Go: SetDefaultWarningHandler)."""
+    """Set the handler of clients that have none; by default warnings are logged. Go: SetDefaultWarningHandler."""
     set_default_warning_handler_with_context(None if handler is None else _WarningLoggerNopContext(handler))
 
 
 def set_default_warning_handler_with_context(handler: WarningHandlerWithContext | None) -> None:
-    """The same with the request's context (Go: SetDefaultWarningHandlerWithContext)."""
+    """The same with the request's context. Go: SetDefaultWarningHandlerWithContext."""
     global _default_warning_handler
     _default_warning_handler = handler
 
@@ -85,13 +85,13 @@ def set_default_warning_handler_with_context(handler: WarningHandlerWithContext 
 class WarningWriterOptions:
     """How a warning writer writes."""
 
-    # Write each text once. A long-running process that meets many warnings then remembers them all.
     deduplicate: bool = False
+    """Write each text once. A long-running process that meets many warnings then remembers them all."""
     color: bool = False
 
 
 def new_warning_writer(out: TextIO, opts: WarningWriterOptions | None = None) -> _WarningWriter:
-    """A handler that writes warnings for people (Go: NewWarningWriter)."""
+    """A handler that writes warnings for people. Go: NewWarningWriter."""
     return _WarningWriter(out, opts or WarningWriterOptions())
 
 
@@ -117,14 +117,14 @@ class _WarningWriter:
             self._out.write(f"{label} {text}\n")
 
     def warning_count(self) -> int:
-        """How many warnings were written (Go: WarningCount)."""
+        """How many warnings were written. Go: WarningCount."""
         with self._lock:
             return self._count
 
 
 @dataclass(frozen=True)
 class WarningHeader:
-    """One warning of a Warning header (Go: utilnet.WarningHeader)."""
+    """One warning of a Warning header. Go: utilnet.WarningHeader."""
 
     code: int
     agent: str

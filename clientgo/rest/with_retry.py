@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
-from clientgo.apimachinery.util.strconv import parse_int
 from clientgo.context import Context
-from clientgo.transport.http import Header, Response, URLError, describe, redacted_url
-from clientgo.transport.http import Request as HTTPRequest
+from clientgo.golang.http import Header, Response, URLError, describe, redacted_url
+from clientgo.golang.http import Request as HTTPRequest
+from clientgo.golang.strconv import parse_int
 
 if TYPE_CHECKING:
     from clientgo.rest.request import Request

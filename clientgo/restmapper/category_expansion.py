@@ -64,7 +64,7 @@ def resources_by_group(client: DiscoveryInterface) -> list[tuple[str, list[metav
 
 
 def new_discovery_category_expander(client: DiscoveryInterface) -> CategoryExpander:
-    """Categories as the server has them (Go: NewDiscoveryCategoryExpander). Raises ValueError without a client."""
+    """Categories as the server has them. Go: NewDiscoveryCategoryExpander. Raises ValueError without a client."""
     if client is None:
         raise ValueError("Please provide discovery client to shortcut expander")
     return _DiscoveryCategoryExpander(client)

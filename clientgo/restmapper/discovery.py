@@ -72,7 +72,7 @@ def _version_mapper(gv: GroupVersion, resources: Iterable[metav1.APIResource]) -
 
 
 def get_api_group_resources(cl: DiscoveryInterface) -> list[APIGroupResources]:
-    """What the server has, by group; groups that cannot be read are left out (Go: GetAPIGroupResources)."""
+    """What the server has, by group; groups that cannot be read are left out. Go: GetAPIGroupResources."""
     try:
         groups, lists = cl.server_groups_and_resources()
     except ErrGroupDiscoveryFailed as err:
@@ -120,7 +120,7 @@ class DeferredDiscoveryRESTMapper:
         return self._ask(question)
 
     def reset(self) -> None:
-        """Forget what the server said (Go: Reset)."""
+        """Forget what the server said. Go: Reset."""
         klog.v(5).info("Invalidating discovery information")
         with self._lock:
             self._cl.invalidate()
@@ -156,5 +156,5 @@ class DeferredDiscoveryRESTMapper:
 
 
 def new_deferred_discovery_rest_mapper(cl: CachedDiscoveryInterface) -> DeferredDiscoveryRESTMapper:
-    """A mapper that asks nothing yet (Go: NewDeferredDiscoveryRESTMapper)."""
+    """A mapper that asks nothing yet. Go: NewDeferredDiscoveryRESTMapper."""
     return DeferredDiscoveryRESTMapper(cl)

@@ -13,8 +13,8 @@ from clientgo.apimachinery.runtime.schema import (
     GroupVersionKind,
     GroupVersionResource,
 )
-from clientgo.apimachinery.util.strconv import quote
 from clientgo.discovery import DiscoveryInterface
+from clientgo.golang.strconv import quote
 from clientgo.restmapper.category_expansion import resources_by_group
 
 # Resources by group, in the order of discovery.
@@ -116,5 +116,5 @@ def _matches(resource: GroupVersionResource, item: _Shortcut) -> bool:
 def new_shortcut_expander(
     delegate: meta.RESTMapper, client: DiscoveryInterface, warning_handler: Callable[[str], None] | None = None
 ) -> meta.ResettableRESTMapper:
-    """Short names over another mapper; `warning_handler` hears of ambiguous ones (Go: NewShortcutExpander)."""
+    """Short names over another mapper; `warning_handler` hears of ambiguous ones. Go: NewShortcutExpander."""
     return _ShortcutExpander(delegate, client, warning_handler)

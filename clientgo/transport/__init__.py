@@ -1,16 +1,6 @@
 """HTTP transports with the authentication and security of Kubernetes clients. Mirrors k8s.io/client-go/transport."""
 
-from clientgo.transport.config import (
-    Certificate,
-    Config,
-    DialHolder,
-    GetCertHolder,
-    ImpersonationConfig,
-    TLSConfig,
-    WrapperFunc,
-)
-from clientgo.transport.connection import Transport
-from clientgo.transport.http import (
+from clientgo.golang.http import (
     Body,
     BytesBody,
     Client,
@@ -20,6 +10,16 @@ from clientgo.transport.http import (
     RoundTripper,
     RoundTripperWrapper,
     URLError,
+)
+from clientgo.golang.http.transport import Transport
+from clientgo.transport.config import (
+    Certificate,
+    Config,
+    DialHolder,
+    GetCertHolder,
+    ImpersonationConfig,
+    TLSConfig,
+    WrapperFunc,
 )
 from clientgo.transport.round_trippers import (
     IMPERSONATE_GROUP_HEADER,

@@ -9,9 +9,9 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from clientgo.transport.http import RoundTripper
+from clientgo.golang.http import RoundTripper
 
-# Wraps a round tripper in another one (Go: transport.WrapperFunc).
+# Wraps a round tripper in another one. Go: transport.WrapperFunc.
 WrapperFunc = Callable[[RoundTripper], RoundTripper]
 
 
@@ -54,16 +54,16 @@ class TLSConfig:
     ca_file: str = ""
     cert_file: str = ""
     key_file: str = ""
-    # Set by `tls_config_for` when certificate and key, or the CA, come from files alone, which may be rotated.
     reload_tls_files: bool = False
+    """Set by `tls_config_for` when certificate and key, or the CA, come from files alone, which may be rotated."""
     reload_ca_files: bool = False
     insecure: bool = False
     server_name: str = ""
     ca_data: bytes = field(default=b"", repr=False)
     cert_data: bytes = field(default=b"", repr=False)
     key_data: bytes = field(default=b"", repr=False)
-    # Accepted for parity; this transport speaks HTTP/1.1 only.
     next_protos: list[str] = field(default_factory=list)
+    """Accepted for parity; this transport speaks HTTP/1.1 only."""
     get_cert_holder: GetCertHolder | None = None
 
 
@@ -87,27 +87,27 @@ class Config:
     proxy: Callable[[str], str | None] | None = None
 
     def has_ca(self) -> bool:
-        """Whether a certificate authority is given (Go: HasCA)."""
+        """Whether a certificate authority is given. Go: HasCA."""
         return bool(self.tls.ca_data or self.tls.ca_file)
 
     def has_basic_auth(self) -> bool:
-        """Whether there is a user name for basic authentication (Go: HasBasicAuth)."""
+        """Whether there is a user name for basic authentication. Go: HasBasicAuth."""
         return bool(self.username)
 
     def has_token_auth(self) -> bool:
-        """Whether there is a bearer token, or a file with one (Go: HasTokenAuth)."""
+        """Whether there is a bearer token, or a file with one. Go: HasTokenAuth."""
         return bool(self.bearer_token or self.bearer_token_file)
 
     def has_cert_auth(self) -> bool:
-        """Whether there are a client certificate and its key (Go: HasCertAuth)."""
+        """Whether there are a client certificate and its key. Go: HasCertAuth."""
         return bool((self.tls.cert_data or self.tls.cert_file) and (self.tls.key_data or self.tls.key_file))
 
     def has_cert_callback(self) -> bool:
-        """Whether client certificates come from a callback (Go: HasCertCallback)."""
+        """Whether client certificates come from a callback. Go: HasCertCallback."""
         return self.tls.get_cert_holder is not None
 
     def wrap(self, fn: WrapperFunc) -> None:
-        """Add a wrapper around those that are there (Go: Wrap)."""
+        """Add a wrapper around those that are there. Go: Wrap."""
         from clientgo.transport.transport import wrappers
 
         self.wrap_transport = wrappers(self.wrap_transport, fn)

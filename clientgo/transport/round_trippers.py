@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clientgo import klog
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.http import Header, Request, Response, RoundTripper, basic_auth, redacted_url
+from clientgo.golang.strconv import quote
 from clientgo.transport.config import Config, ImpersonationConfig
-from clientgo.transport.http import Header, Request, Response, RoundTripper, basic_auth, redacted_url
 from clientgo.transport.token_source import ResettableTokenSource, new_cached_file_token_source
 from clientgo.utils.clock import RealClock
 
@@ -26,7 +26,7 @@ IMPERSONATE_USER_EXTRA_HEADER_PREFIX = "Impersonate-Extra-"
 
 
 def http_wrappers_for_config(config: Config, rt: RoundTripper) -> RoundTripper:
-    """Lay everything the config asks for over `rt` (Go: HTTPWrappersForConfig). Raises ValueError, OSError."""
+    """Lay everything the config asks for over `rt`. Go: HTTPWrappersForConfig. Raises ValueError, OSError."""
     if config.wrap_transport is not None:
         rt = config.wrap_transport(rt)
     rt = debug_wrappers(rt)
@@ -45,7 +45,7 @@ def http_wrappers_for_config(config: Config, rt: RoundTripper) -> RoundTripper:
 
 
 def debug_wrappers(rt: RoundTripper) -> RoundTripper:
-    """Log requests if the verbosity is 6 or more now (Go: DebugWrappers)."""
+    """Log requests if the verbosity is 6 or more now. Go: DebugWrappers."""
     return new_debugging_round_tripper(rt, DebugLevel.BY_CONTEXT) if klog.v(6).enabled() else rt
 
 
@@ -65,7 +65,7 @@ class _Wrapper:
 def new_auth_proxy_round_tripper(
     username: str, uid: str, groups: Sequence[str], extra: Mapping[str, Sequence[str]], rt: RoundTripper
 ) -> RoundTripper:
-    """Tell an authenticating proxy's backend who the user is (Go: NewAuthProxyRoundTripper)."""
+    """Tell an authenticating proxy's backend who the user is. Go: NewAuthProxyRoundTripper."""
     return _AuthProxyRoundTripper(username, uid, groups, extra, rt)
 
 
@@ -85,7 +85,7 @@ class _AuthProxyRoundTripper(_Wrapper):
 def set_auth_proxy_headers(
     request: Request, username: str, uid: str, groups: Sequence[str], extra: Mapping[str, Sequence[str]]
 ) -> None:
-    """Replace the X-Remote headers of the request (Go: SetAuthProxyHeaders)."""
+    """Replace the X-Remote headers of the request. Go: SetAuthProxyHeaders."""
     stale = [key for key in request.headers if key.lower().startswith("x-remote-extra-")]
     for key in ("X-Remote-User", "X-Remote-Uid", "X-Remote-Group", *stale):
         request.headers.discard(key)
@@ -104,7 +104,7 @@ def _add_extra(headers: Header, prefix: str, extra: Mapping[str, Sequence[str]])
 
 
 def new_user_agent_round_tripper(agent: str, rt: RoundTripper) -> RoundTripper:
-    """Add a User-Agent to requests that have none (Go: NewUserAgentRoundTripper)."""
+    """Add a User-Agent to requests that have none. Go: NewUserAgentRoundTripper."""
     return _UserAgentRoundTripper(agent, rt)
 
 
@@ -121,7 +121,7 @@ class _UserAgentRoundTripper(_Wrapper):
 
 
 def new_basic_auth_round_tripper(username: str, password: str, rt: RoundTripper) -> RoundTripper:
-    """Add basic authentication to requests that have none (Go: NewBasicAuthRoundTripper)."""
+    """Add basic authentication to requests that have none. Go: NewBasicAuthRoundTripper."""
     return _BasicAuthRoundTripper(username, password, rt)
 
 
@@ -138,7 +138,7 @@ class _BasicAuthRoundTripper(_Wrapper):
 
 
 def new_impersonating_round_tripper(impersonate: ImpersonationConfig, delegate: RoundTripper) -> RoundTripper:
-    """Ask the server to act as somebody else, unless the request does so itself (Go: NewImpersonatingRoundTripper)."""
+    """Ask the server to act as somebody else, unless the request does so itself. Go: NewImpersonatingRoundTripper."""
     return _ImpersonatingRoundTripper(impersonate, delegate)
 
 
@@ -162,7 +162,7 @@ class _ImpersonatingRoundTripper(_Wrapper):
 
 
 def new_bearer_auth_round_tripper(bearer: str, rt: RoundTripper) -> RoundTripper:
-    """Add a bearer token to requests without Authorization (Go: NewBearerAuthRoundTripper)."""
+    """Add a bearer token to requests without Authorization. Go: NewBearerAuthRoundTripper."""
     return _BearerAuthRoundTripper(bearer, None, rt)
 
 
@@ -242,7 +242,7 @@ _LEVELS_BY_VERBOSITY: tuple[tuple[int, frozenset[DebugLevel]], ...] = (
 
 
 def new_debugging_round_tripper(rt: RoundTripper, *levels: DebugLevel) -> RoundTripper:
-    """Log requests and responses, with credentials masked (Go: NewDebuggingRoundTripper)."""
+    """Log requests and responses, with credentials masked. Go: NewDebuggingRoundTripper."""
     return _DebuggingRoundTripper(rt, frozenset(levels))
 
 
@@ -331,5 +331,5 @@ _ILLEGAL_IN_HEADER_KEY = re.compile(rb"[^!#$&'*+\-.0-9A-Z^_`a-z|~]")
 
 
 def header_key_escape(key: str) -> str:
-    """Percent-encode what a header's name cannot hold (Go: headerKeyEscape)."""
+    """Percent-encode what a header's name cannot hold. Go: headerKeyEscape."""
     return _ILLEGAL_IN_HEADER_KEY.sub(lambda match: b"%%%02X" % match.group()[0], key.encode()).decode("ascii")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from clientgo import klog
+from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.transport.config import WrapperFunc
-from clientgo.transport.http import Request, Response, RoundTripper
 from clientgo.utils.clock import Clock, RealClock
 
 # A projected token lives ten minutes and is renewed at 80 % of that: half of what then remains.
@@ -50,7 +50,7 @@ class ResettableTokenSource(TokenSource, Protocol):
 
 
 def token_source_wrap_transport(ts: TokenSource) -> WrapperFunc:
-    """A wrapper that adds the source's token to each request (Go: TokenSourceWrapTransport)."""
+    """A wrapper that adds the source's token to each request. Go: TokenSourceWrapTransport."""
     return lambda rt: _TokenSourceTransport(rt, ts, None)
 
 
@@ -63,13 +63,13 @@ def resettable_token_source_wrap_transport(ts: ResettableTokenSource) -> Wrapper
 
 
 def new_cached_file_token_source(path: str, clock: Clock | None = None) -> _CachingTokenSource:
-    """A source that reads a file, at most each minute (Go: NewCachedFileTokenSource)."""
+    """A source that reads a file, at most each minute. Go: NewCachedFileTokenSource."""
     clock = clock or RealClock()
     return _CachingTokenSource(_FileTokenSource(path, FILE_TOKEN_PERIOD, clock.now), clock.now, FILE_TOKEN_LEEWAY)
 
 
 def new_cached_token_source(ts: TokenSource, clock: Clock | None = None) -> _CachingTokenSource:
-    """A source that asks another one only when its token has expired (Go: NewCachedTokenSource)."""
+    """A source that asks another one only when its token has expired. Go: NewCachedTokenSource."""
     return _CachingTokenSource(ts, (clock or RealClock()).now, 0.0)
 
 
@@ -135,7 +135,7 @@ class _CachingTokenSource:
         """
         with self._lock:
             token = self._token
-            if token is not None and token.expiry - self._leeway > self._now():
+            if token is not None and token.expiry + -self._leeway > self._now():  # `-` would lose the monotonic reading
                 return token
             try:
                 fetched = self._base.token()

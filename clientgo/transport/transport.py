@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from clientgo import klog
 from clientgo.context import Context
+from clientgo.golang.http import Request, Response, RoundTripper
+from clientgo.golang.http.transport import Transport
 from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
-from clientgo.transport.connection import Transport
-from clientgo.transport.http import Request, Response, RoundTripper
 from clientgo.transport.round_trippers import http_wrappers_for_config
 from clientgo.utils.clock import Clock, RealClock
 
@@ -29,7 +29,7 @@ _FILE_CHECK_PERIOD = 1.0
 
 
 def new(config: Config) -> RoundTripper:
-    """A round tripper with the security and authentication the config asks for (Go: New).
+    """A round tripper with the security and authentication the config asks for. Go: New.
 
     Raises ValueError when the config contradicts itself, OSError when a file cannot be read.
     """
@@ -56,7 +56,7 @@ def _new_transport(config: Config) -> Transport:
 
 
 def tls_config_for(c: Config) -> ssl.SSLContext | None:
-    """The TLS context the config describes, None when it describes nothing special (Go: TLSConfigFor).
+    """The TLS context the config describes, None when it describes nothing special. Go: TLSConfigFor.
 
     Marks in `c.tls` what comes from files alone. Raises ValueError, OSError.
     """
@@ -159,7 +159,7 @@ def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
 
 
 def check_certificate(certificate: Certificate) -> None:
-    """Raise ValueError unless this is a certificate with its key (Go: tls.X509KeyPair)."""
+    """Raise ValueError unless this is a certificate with its key. Go: tls.X509KeyPair."""
     _load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
 
 
@@ -248,7 +248,7 @@ class _ContextSource:
 
 
 def wrappers(*fns: WrapperFunc | None) -> WrapperFunc | None:
-    """One wrapper that applies the given ones in order, ignoring None (Go: Wrappers)."""
+    """One wrapper that applies the given ones in order, ignoring None. Go: Wrappers."""
     present = [fn for fn in fns if fn is not None]
     if not present:
         return None
@@ -264,7 +264,7 @@ def wrappers(*fns: WrapperFunc | None) -> WrapperFunc | None:
 
 
 def context_canceller(ctx: Context, err: Exception) -> WrapperFunc:
-    """Refuse new requests with `err` once the context is done (Go: ContextCanceller)."""
+    """Refuse new requests with `err` once the context is done. Go: ContextCanceller."""
     return lambda rt: _ContextCanceller(ctx, err, rt)
 
 

@@ -27,9 +27,9 @@ class CachingDiscovery(ABC):
     """Asks a delegate what a subclass does not remember. Thread-safe. Implements CachedDiscoveryInterface."""
 
     def __init__(self, delegate: DiscoveryInterface) -> None:
-        self._delegate = delegate
+        self.delegate = delegate
         # Guards what is remembered, here and in the subclass.
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._openapi_client: OpenAPIClient | None = None
 
     @abstractmethod
@@ -45,7 +45,7 @@ class CachingDiscovery(ABC):
         """See CachedDiscoveryInterface."""
 
     @abstractmethod
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Drop what is remembered; the lock is held."""
 
     def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
@@ -62,30 +62,30 @@ class CachingDiscovery(ABC):
 
     def server_version(self) -> Info:
         """See ServerVersionInterface; never remembered."""
-        return self._delegate.server_version()
+        return self.delegate.server_version()
 
     def openapi_schema(self) -> dict[str, Any]:
         """See OpenAPISchemaInterface; never remembered."""
-        return self._delegate.openapi_schema()
+        return self.delegate.openapi_schema()
 
     def openapi_v3(self) -> OpenAPIClient:
         """See OpenAPIV3SchemaInterface; the documents are remembered in memory."""
-        with self._lock:
+        with self.lock:
             if self._openapi_client is None:
-                self._openapi_client = new_cached_openapi_client(self._delegate.openapi_v3())
+                self._openapi_client = new_cached_openapi_client(self.delegate.openapi_v3())
             return self._openapi_client
 
     def invalidate(self) -> None:
         """See CachedDiscoveryInterface. A delegate that remembers forgets too."""
-        with self._lock:
-            self._forget()
+        with self.lock:
+            self.forget()
             self._openapi_client = None
-            if isinstance(self._delegate, CachedDiscoveryInterface):
-                self._delegate.invalidate()
+            if isinstance(self.delegate, CachedDiscoveryInterface):
+                self.delegate.invalidate()
 
     def rest_client(self) -> Interface | None:
-        """The client below (Go: RESTClient)."""
-        return self._delegate.rest_client()
+        """The client below. Go: RESTClient."""
+        return self.delegate.rest_client()
 
     def with_legacy(self) -> DiscoveryInterface:
         """Itself: what is remembered is the same either way."""

@@ -36,5 +36,5 @@ class _DynamicNamespaceListerShim:
 
 
 def new_runtime_object_shim(lister: Lister) -> cache.GenericLister:
-    """The lister for code that does not care about classes (Go: NewRuntimeObjectShim)."""
+    """The lister for code that does not care about classes. Go: NewRuntimeObjectShim."""
     return _DynamicListerShim(lister)

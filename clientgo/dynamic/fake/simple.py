@@ -18,10 +18,11 @@ from clientgo.apimachinery.runtime.serializer import new_codec_factory
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
 from clientgo.dynamic.interface import NamespaceableResourceInterface, ResourceInterface
+from clientgo.gentype import takes_context
 
 
 def new_simple_dynamic_client(scheme: Scheme, *objects: Object) -> FakeDynamicClient:
-    """A client of a cluster that holds `objects`, which become Unstructured (Go: NewSimpleDynamicClient).
+    """A client of a cluster that holds `objects`, which become Unstructured. Go: NewSimpleDynamicClient.
 
     Only resources whose list kinds `scheme` knows, and those of the objects, can be listed.
     """
@@ -33,7 +34,7 @@ def new_simple_dynamic_client(scheme: Scheme, *objects: Object) -> FakeDynamicCl
 def new_simple_dynamic_client_with_custom_list_kinds(
     scheme: Scheme, gvr_to_list_kind: Mapping[GroupVersionResource, str], *objects: Object
 ) -> FakeDynamicClient:
-    """The same, with the list kinds of more resources (Go: NewSimpleDynamicClientWithCustomListKinds).
+    """The same, with the list kinds of more resources. Go: NewSimpleDynamicClientWithCustomListKinds.
 
     Raises ValueError for a list kind that does not end in "List".
     """
@@ -83,18 +84,18 @@ class FakeDynamicClient(testing.Fake):
         return True, self._tracker.watch(action.get_resource(), action.get_namespace(), options)
 
     def tracker(self) -> testing.ObjectTracker:
-        """What holds the objects (Go: Tracker)."""
+        """What holds the objects. Go: Tracker."""
         return self._tracker
 
     def resource(self, resource: GroupVersionResource) -> NamespaceableResourceInterface:
-        """The client of one resource (Go: Resource)."""
+        """The client of one resource. Go: Resource."""
         return _FakeResourceClient(self, resource, self._list_kinds.get(resource, ""))
 
     def close(self) -> None:
         """There are no connections to close."""
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """A fake cannot stream lists (Go: IsWatchListSemanticsUnSupported)."""
+        """A fake cannot stream lists. Go: IsWatchListSemanticsUnSupported."""
         return True
 
 
@@ -116,6 +117,7 @@ class _FakeResourceClient:
         found = self._client.invokes(action, default)
         return _as_unstructured(found) if found is not None else Unstructured()
 
+    @takes_context
     def create(
         self, ctx: Context, obj: Unstructured, options: metav1.CreateOptions | None = None, *subresources: str
     ) -> Unstructured:
@@ -127,6 +129,7 @@ class _FakeResourceClient:
         )
         return self._invoke(action, obj)
 
+    @takes_context
     def update(
         self, ctx: Context, obj: Unstructured, options: metav1.UpdateOptions | None = None, *subresources: str
     ) -> Unstructured:
@@ -138,11 +141,13 @@ class _FakeResourceClient:
         )
         return self._invoke(action, obj)
 
+    @takes_context
     def update_status(
         self, ctx: Context, obj: Unstructured, options: metav1.UpdateOptions | None = None
     ) -> Unstructured:
         return self.update(ctx, obj, options, "status")
 
+    @takes_context
     def delete(self, ctx: Context, name: str, options: metav1.DeleteOptions | None = None, *subresources: str) -> None:
         opts = options or metav1.DeleteOptions()
         action: testing.Action
@@ -154,6 +159,7 @@ class _FakeResourceClient:
             action = testing.new_delete_action_with_options(self._resource, self._namespace, name, opts)
         self._client.invokes(action, None)
 
+    @takes_context
     def delete_collection(
         self,
         ctx: Context,
@@ -165,6 +171,7 @@ class _FakeResourceClient:
         )
         self._client.invokes(action, None)
 
+    @takes_context
     def get(
         self, ctx: Context, name: str, options: metav1.GetOptions | None = None, *subresources: str
     ) -> Unstructured:
@@ -177,6 +184,7 @@ class _FakeResourceClient:
             )
         return self._invoke(action, Unstructured())
 
+    @takes_context
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> UnstructuredList:
         if not self._list_kind:
             raise ValueError(
@@ -201,6 +209,7 @@ class _FakeResourceClient:
         }
         return UnstructuredList.from_dict(document)
 
+    @takes_context
     def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
         options = opts.deep_copy() if opts is not None else metav1.ListOptions()
         options.watch = True
@@ -208,6 +217,7 @@ class _FakeResourceClient:
             testing.new_watch_action_with_options(self._resource, self._namespace, options)
         )
 
+    @takes_context
     def patch(
         self,
         ctx: Context,
@@ -223,6 +233,7 @@ class _FakeResourceClient:
         )
         return self._invoke(action, Unstructured())
 
+    @takes_context
     def apply(
         self,
         ctx: Context,
@@ -236,6 +247,7 @@ class _FakeResourceClient:
         data = json.dumps(obj.to_dict()).encode()
         return self.patch(ctx, name, PatchType.APPLY_YAML, data, patch_options, *subresources)
 
+    @takes_context
     def apply_status(
         self, ctx: Context, name: str, obj: Unstructured, options: metav1.ApplyOptions | None = None
     ) -> Unstructured:

@@ -11,5 +11,5 @@ _RELEASE = "v0.36.0"
 
 
 def get() -> Info:
-    """The version of this library (Go: version.Get)."""
+    """The version of this library. Go: version.Get."""
     return Info(major="0", minor="36", git_version=_RELEASE)

@@ -17,7 +17,7 @@ from clientgo.apimachinery.runtime.undecoded import read_event
 from clientgo.apimachinery.util.json import scan
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
-from clientgo.transport.http import Body
+from clientgo.golang.http import Body
 
 _JSON_SPACE = " \t\r\n"
 
@@ -45,7 +45,7 @@ class Decoder:
         self._rest: list[bytes] = []
         self._ended = False
         # Lines `decode` has not come to.
-        self._lines: deque[str] = deque()
+        self._lines: deque[Any] = deque()
         # The object decoded last, for messages; looked at only when something fails.
         self._last: Any = None
         self._expects_bookmarks = False
@@ -153,9 +153,9 @@ class Decoder:
 
 
 def _ends_initial_events(obj: Any) -> bool:
-    return bool(obj.get_annotations().get(_INITIAL_EVENTS_END)) if hasattr(obj, "get_annotations") else True
+    return obj.get_annotations().get(_INITIAL_EVENTS_END) == "true" if hasattr(obj, "get_annotations") else True
 
 
 def new_decoder(decoder: Body, embedded_decoder: ObjectDecoder) -> Decoder:
-    """A decoder of the events in a response's body (Go: NewDecoder)."""
+    """A decoder of the events in a response's body. Go: NewDecoder."""
     return Decoder(decoder, embedded_decoder)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 from clientgo import context, klog
 from clientgo.apimachinery.api.errors import ErrorReporter
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF, is_probable_eof, is_timeout
 from clientgo.apimachinery.util.runtime import handle_crash_with_logger
 from clientgo.apimachinery.watch import Event, EventType
-from clientgo.channel import Channel, ChannelClosed
+from clientgo.golang.batch_channel import BatchChannel
+from clientgo.golang.channel import Channel, ChannelClosed
 from clientgo.rest.watch.decoder import Decoder
+from clientgo.utils.pacer import Pacer
 
 # Events waiting for a slow reader. While so many wait, the connection is not read, and the server feels it.
 _RESULT_BUFFER = 1024
@@ -27,80 +29,35 @@ _RESULT_BUFFER = 1024
 _STOP_PATIENCE = 5.0
 
 
-class _EventChannel(Channel[Any]):
-    """Takes lines and gives events: a line is decoded by the thread that receives it, in the moment it does.
+class _EventChannel(BatchChannel[Any]):
+    """Takes lines, or frames, and gives events: each is decoded by the thread that receives it, in the moment it does.
 
     A line that cannot be decoded becomes an ERROR event, and is the last that comes.
     """
 
-    def __init__(self, decode_line: Callable[[str], Event], on_failure: Callable[[Exception], Event]) -> None:
+    def __init__(self, decode_line: Callable[[Any], Event], on_failure: Callable[[Exception], Event]) -> None:
         super().__init__(_RESULT_BUFFER)
         self._decode_line = decode_line
         self._on_failure = on_failure
-        self._broken = False
-        # Tells a sender that the full buffer has become half empty. With room for one line at a time it would be woken
-        # for each.
-        self._has_room = threading.Condition(self._lock)
-        self._is_full = False
+        self._pacer = Pacer()
 
-    def send_all(self, lines: Sequence[str]) -> None:
-        """Send the lines in order, as many as there is room for at a time. Raises ChannelClosed."""
-        position, end = 0, len(lines)
-        with self._lock:
-            while position < end:
-                if self._closed or self._broken:
-                    raise ChannelClosed("send on closed channel")
-                while self._receivers and position < end:
-                    self._send_now(lines[position])
-                    position += 1
-                taken = lines[position : position + self._capacity - len(self._buffer)]
-                self._buffer.extend(taken)
-                position += len(taken)
-                if position < end:
-                    self._is_full = True
-                    self._has_room.wait()
-
-    def abandon(self) -> None:
-        """Close the channel and throw away what nobody took; closing twice does nothing."""
-        with self._lock:
-            self._buffer.clear()
-        self.close_quietly()
-
-    def close(self) -> None:
-        super().close()
-        with self._lock:
-            self._has_room.notify_all()
+    def unpack(self, value: Any) -> Event:
+        """The event in a line, or in a frame."""
+        if isinstance(value, Event):
+            return value
+        try:
+            event = self._decode_line(value)
+        except Exception as err:
+            # Nothing behind it can be trusted.
+            self.abandon()
+            return self._on_failure(err)
+        self._pacer.give_way()
+        return event
 
     def close_quietly(self) -> None:
         """Close, unless it is closed."""
         with contextlib.suppress(ChannelClosed):
             self.close()
-
-    # These two run with the channel's lock held, as in Channel; every way to receive comes through one of them.
-
-    def _send_now(self, value: Any) -> bool:
-        if not self._receivers or self._closed:
-            return super()._send_now(value)
-        return super()._send_now(self._event(value))
-
-    def _receive_now(self) -> tuple[Any, bool, bool]:
-        value, ok, ready = super()._receive_now()
-        if self._is_full and len(self._buffer) <= self._capacity // 2:
-            self._is_full = False
-            self._has_room.notify_all()
-        return (self._event(cast("str | Event", value)), True, True) if ok else (value, ok, ready)
-
-    def _event(self, value: str | Event) -> Event:
-        if not isinstance(value, str):
-            return value
-        try:
-            return self._decode_line(value)
-        except Exception as err:
-            # Nothing behind it can be trusted.
-            self._broken = True
-            self._buffer.clear()
-            self._has_room.notify_all()
-            return self._on_failure(err)
 
 
 class BatchedStreamWatcher:
@@ -136,7 +93,7 @@ class BatchedStreamWatcher:
 
     def _receive(self) -> None:
         try:
-            with handle_crash_with_logger(self._logger):
+            with handle_crash_with_logger(self._logger, go_on=True):
                 self._receive_until_done()
         finally:
             self._source.release()

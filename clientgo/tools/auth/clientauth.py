@@ -22,7 +22,7 @@ class Info:
     insecure: bool | None = None
 
     def merge_with_config(self, c: Config) -> Config:
-        """A copy of the config with these credentials in place of its own (Go: MergeWithConfig)."""
+        """A copy of the config with these credentials in place of its own. Go: MergeWithConfig."""
         config = copy_config(c)
         config.username = self.user
         config.password = self.password
@@ -35,7 +35,7 @@ class Info:
         return config
 
     def complete(self) -> bool:
-        """Whether there is something to authenticate with (Go: Complete)."""
+        """Whether there is something to authenticate with. Go: Complete."""
         return bool(self.user or self.cert_file or self.bearer_token)
 
     def to_json(self) -> bytes:
@@ -55,7 +55,7 @@ _NAMES = {
 
 
 def load_from_file(path: str) -> Info:
-    """Read the file (Go: LoadFromFile). Raises OSError, and ValueError without what the file holds."""
+    """Read the file. Go: LoadFromFile. Raises OSError, and ValueError without what the file holds."""
     with open(path, "rb") as file:
         data = file.read()
     try:

@@ -28,7 +28,7 @@ class PromptingAuthLoader:
         self._reader = reader
 
     def load_auth(self, path: str) -> auth.Info:
-        """Read the file, or ask and write it, for this user's eyes only (Go: LoadAuth). Raises OSError, ValueError."""
+        """Read the file, or ask and write it, for this user's eyes only. Go: LoadAuth. Raises OSError, ValueError."""
         if os.path.exists(path):
             return auth.load_from_file(path)
         info = self.prompt()
@@ -37,7 +37,7 @@ class PromptingAuthLoader:
         return info
 
     def prompt(self) -> auth.Info:
-        """Ask for a user name and a password (Go: Prompt). Raises EOFError, and ValueError without a terminal."""
+        """Ask for a user name and a password. Go: Prompt. Raises EOFError, and ValueError without a terminal."""
         sys.stdout.write("Please enter Username: ")
         sys.stdout.flush()
         user = self._next_word()
@@ -53,10 +53,10 @@ class PromptingAuthLoader:
 
 
 def new_prompting_auth_loader(reader: TextIO) -> PromptingAuthLoader:
-    """A loader that asks; `reader` is where the name is read from (Go: NewPromptingAuthLoader)."""
+    """A loader that asks; `reader` is where the name is read from. Go: NewPromptingAuthLoader."""
     return PromptingAuthLoader(reader)
 
 
 def new_default_auth_loader() -> AuthLoader:
-    """A loader that only reads files (Go: NewDefaultAuthLoader)."""
+    """A loader that only reads files. Go: NewDefaultAuthLoader."""
     return _DefaultAuthLoader()

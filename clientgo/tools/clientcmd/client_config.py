@@ -192,7 +192,7 @@ class DirectClientConfig:
         return self._config_access
 
     def confirm_usable(self) -> None:
-        """Check what the chosen context needs (Go: ConfirmUsable). Raises everything that is wrong at once."""
+        """Check what the chosen context needs. Go: ConfirmUsable. Raises everything that is wrong at once."""
         errors: list[BaseException] = []
         context_name = self._context_name or self._config.current_context
         if context_name and context_name not in self._config.contexts:
@@ -354,7 +354,7 @@ def _is_harmless(char: str) -> bool:
 
 
 def new_default_client_config(config: Config, overrides: ConfigOverrides | None) -> OverridingClientConfig:
-    """With the config's own current context (Go: NewDefaultClientConfig)."""
+    """With the config's own current context. Go: NewDefaultClientConfig."""
     access = new_default_client_config_loading_rules()
     return DirectClientConfig(config, config.current_context, overrides, None, access)
 
@@ -362,7 +362,7 @@ def new_default_client_config(config: Config, overrides: ConfigOverrides | None)
 def new_non_interactive_client_config(
     config: Config, context_name: str, overrides: ConfigOverrides | None, config_access: ConfigAccess | None
 ) -> OverridingClientConfig:
-    """With a given context, never asking anybody (Go: NewNonInteractiveClientConfig)."""
+    """With a given context, never asking anybody. Go: NewNonInteractiveClientConfig."""
     return DirectClientConfig(config, context_name, overrides, None, config_access)
 
 
@@ -373,17 +373,17 @@ def new_interactive_client_config(
     fallback_reader: TextIO | None,
     config_access: ConfigAccess | None,
 ) -> OverridingClientConfig:
-    """With a given context, asking for credentials that are missing (Go: NewInteractiveClientConfig)."""
+    """With a given context, asking for credentials that are missing. Go: NewInteractiveClientConfig."""
     return DirectClientConfig(config, context_name, overrides, fallback_reader, config_access)
 
 
 def new_client_config_from_bytes(config_bytes: bytes) -> OverridingClientConfig:
-    """From a kubeconfig's content (Go: NewClientConfigFromBytes). Raises ValueError."""
+    """From a kubeconfig's content. Go: NewClientConfigFromBytes. Raises ValueError."""
     return DirectClientConfig(load(config_bytes), "", ConfigOverrides())
 
 
 def rest_config_from_kube_config(config_bytes: bytes) -> rest.Config:
-    """A rest config from a kubeconfig's content (Go: RESTConfigFromKubeConfig). Raises as client_config does."""
+    """A rest config from a kubeconfig's content. Go: RESTConfigFromKubeConfig. Raises as client_config does."""
     return new_client_config_from_bytes(config_bytes).client_config()
 
 
@@ -433,7 +433,7 @@ class _InClusterClientConfig:
 
 
 def build_config_from_flags(master_url: str, kubeconfig_path: str) -> rest.Config:
-    """From the two flags every controller has: both empty means the pod's config (Go: BuildConfigFromFlags).
+    """From the two flags every controller has: both empty means the pod's config. Go: BuildConfigFromFlags.
 
     Raises OSError, ValueError, or everything that is wrong with the kubeconfig at once.
     """
@@ -454,7 +454,7 @@ def build_config_from_flags(master_url: str, kubeconfig_path: str) -> rest.Confi
 
 
 def build_config_from_kubeconfig_getter(master_url: str, kubeconfig_getter: KubeconfigGetter) -> rest.Config:
-    """From a function that loads the kubeconfig (Go: BuildConfigFromKubeconfigGetter)."""
+    """From a function that loads the kubeconfig. Go: BuildConfigFromKubeconfigGetter."""
     from clientgo.tools.clientcmd.merged_client_builder import new_non_interactive_deferred_loading_client_config
 
     return new_non_interactive_deferred_loading_client_config(

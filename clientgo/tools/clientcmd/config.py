@@ -55,12 +55,12 @@ class PathOptions:
     global_file: str = ""
     env_var: str = ""
     explicit_file_flag: str = ""
-    # For help texts.
     global_file_subpath: str = ""
+    """For help texts."""
     loading_rules: ClientConfigLoadingRules = field(default_factory=_default_loading_rules)
 
     def get_env_var_files(self) -> list[str]:
-        """The files the environment variable lists, each once (Go: GetEnvVarFiles)."""
+        """The files the environment variable lists, each once. Go: GetEnvVarFiles."""
         value = os.environ.get(self.env_var, "") if self.env_var else ""
         return list(dict.fromkeys(value.split(os.pathsep))) if value else []
 
@@ -96,7 +96,7 @@ class PathOptions:
 
 
 def new_default_path_options() -> PathOptions:
-    """The options of kubectl (Go: NewDefaultPathOptions)."""
+    """The options of kubectl. Go: NewDefaultPathOptions."""
     from clientgo.tools.clientcmd import loader
 
     rules = loader.new_default_client_config_loading_rules()
@@ -111,7 +111,7 @@ def new_default_path_options() -> PathOptions:
 
 
 def modify_config(config_access: ConfigAccess, new: Config, relativize_paths: bool) -> None:
-    """Write what differs from the starting config, each entry into the file it came from (Go: ModifyConfig).
+    """Write what differs from the starting config, each entry into the file it came from. Go: ModifyConfig.
 
     New entries, preferences and the current context go into the default file. With `relativize_paths`, paths in changed
     entries must be absolute. Raises OSError, ValueError.
@@ -184,7 +184,7 @@ def _write(config: Config, filename: str) -> None:
 
 
 def persister_for_user(config_access: ConfigAccess, user: str) -> AuthProviderConfigPersister:
-    """Writes an authentication provider's configuration back (Go: PersisterForUser)."""
+    """Writes an authentication provider's configuration back. Go: PersisterForUser."""
     return _Persister(config_access, user)
 
 

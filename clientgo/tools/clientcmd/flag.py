@@ -7,10 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 
-def setting(target: object, attr: str, transform: Callable[[str], Any] = str) -> type[argparse.Action]:
+class FlagAction(argparse.Action):
+    """What a bound flag does."""
+
+    # Whether its value is a secret; see FlagInfo.add_secret_annotation.
+    classified = False
+
+
+def setting(target: object, attr: str, transform: Callable[[str], Any] = str) -> type[FlagAction]:
     """An argparse action that sets an attribute of `target`; a ValueError of `transform` is a usage error."""
 
-    class Setting(argparse.Action):
+    class Setting(FlagAction):
         def __call__(
             self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
         ) -> None:
@@ -24,10 +31,10 @@ def setting(target: object, attr: str, transform: Callable[[str], Any] = str) ->
     return Setting
 
 
-def appending(target: object, attr: str) -> type[argparse.Action]:
+def appending(target: object, attr: str) -> type[FlagAction]:
     """An argparse action that appends to a list attribute of `target`; the first value replaces the default."""
 
-    class Appending(argparse.Action):
+    class Appending(FlagAction):
         used = False
 
         def __call__(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from urllib.parse import urlsplit
 
-from clientgo.apimachinery.apis.meta.v1.duration import parse_duration
-from clientgo.apimachinery.util.strconv import quote
-from clientgo.transport.http import redacted_url
+from clientgo.golang.duration import parse_duration
+from clientgo.golang.http import redacted_url
+from clientgo.golang.strconv import parse_int, quote
 
 
 def parse_timeout(duration: str) -> float:
-    """Seconds, from a whole number of seconds or a text such as 1m30s (Go: ParseTimeout). Raises ValueError."""
-    if duration.isdecimal():
-        return float(int(duration))
+    """Seconds, from a whole number of seconds or a text such as 1m30s. Go: ParseTimeout. Raises ValueError.
+
+    >>> parse_timeout("30"), parse_timeout("1m30s"), parse_timeout("-1")
+    (30.0, 90.0, -1.0)
+    """
+    with contextlib.suppress(ValueError):
+        return float(parse_int(duration))
     try:
         return parse_duration(duration)
     except ValueError:
@@ -23,7 +28,12 @@ def parse_timeout(duration: str) -> float:
 
 
 def parse_proxy_url(proxy_url: str) -> str:
-    """The URL, if its scheme can be that of a proxy. Raises ValueError."""
+    """The URL, if its scheme can be that of a proxy. Raises ValueError.
+
+    >>> parse_proxy_url("ftp://proxy")
+    Traceback (most recent call last):
+    ValueError: unsupported scheme "ftp", must be http, https, or socks5
+    """
     try:
         scheme = urlsplit(proxy_url).scheme
     except ValueError:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
+from clientgo.golang.http import redacted_url
 from clientgo.rest.config import Config as RESTConfig
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, new_config
-from clientgo.tools.clientcmd.api.latest import CODEC
+from clientgo.tools.clientcmd.api.latest import CODEC, LIMITS
 from clientgo.tools.clientcmd.config import ConfigAccess
 from clientgo.tools.clientcmd.helpers import file_error
 from clientgo.tools.clientcmd.merge import merge
-from clientgo.transport.http import redacted_url
 from clientgo.util.homedir import home_dir
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class ClientConfigLoadingRules:
     warner: WarningHandler = field(default_factory=WarningHandler)
 
     def load(self) -> Config:
-        """Migrate, read and merge (Go: Load).
+        """Migrate, read and merge. Go: Load.
 
         The first file to name a cluster, user or context wins, entry by entry; of everything else too. Relative paths
         become absolute, from the folder of their file. Missing files are skipped, except the explicit one. Raises
@@ -167,7 +167,7 @@ class ClientConfigLoadingRules:
         return [self.explicit_path]
 
     def migrate(self) -> None:
-        """Copy old files to where they are looked for now (Go: Migrate). Raises OSError."""
+        """Copy old files to where they are looked for now. Go: Migrate. Raises OSError."""
         for destination, source in self.migration_rules.items():
             if os.path.exists(destination) or not os.path.exists(source):
                 continue
@@ -178,11 +178,11 @@ class ClientConfigLoadingRules:
             _write_private(destination, data)
 
     def get_loading_precedence(self) -> list[str]:
-        """The files, those that win first (Go: GetLoadingPrecedence)."""
+        """The files, those that win first. Go: GetLoadingPrecedence."""
         return [self.explicit_path] if self.explicit_path else list(self.precedence)
 
     def get_starting_config(self) -> Config:
-        """The config to change (Go: GetStartingConfig)."""
+        """The config to change. Go: GetStartingConfig."""
         from clientgo.tools.clientcmd.merged_client_builder import new_non_interactive_deferred_loading_client_config
         from clientgo.tools.clientcmd.overrides import ConfigOverrides
 
@@ -192,22 +192,22 @@ class ClientConfigLoadingRules:
             return new_config()
 
     def get_default_filename(self) -> str:
-        """Where new entries go: the first file that exists, or the first of all (Go: GetDefaultFilename)."""
+        """Where new entries go: the first file that exists, or the first of all. Go: GetDefaultFilename."""
         if self.is_explicit_file():
             return self.get_explicit_file()
         existing = (name for name in self.get_loading_precedence() if os.path.exists(name))
         return next(existing, self.precedence[0] if self.precedence else "")
 
     def is_explicit_file(self) -> bool:
-        """Whether there is exactly one file (Go: IsExplicitFile)."""
+        """Whether there is exactly one file. Go: IsExplicitFile."""
         return bool(self.explicit_path)
 
     def get_explicit_file(self) -> str:
-        """That file (Go: GetExplicitFile)."""
+        """That file. Go: GetExplicitFile."""
         return self.explicit_path
 
     def is_default_config(self, config: RESTConfig) -> bool:
-        """Whether the config equals the default one (Go: IsDefaultConfig)."""
+        """Whether the config equals the default one. Go: IsDefaultConfig."""
         if self.default_client_config is None:
             return False
         try:
@@ -216,7 +216,7 @@ class ClientConfigLoadingRules:
             return False
 
     def resolve_paths(self) -> bool:
-        """Whether relative paths are made absolute (Go: ResolvePaths)."""
+        """Whether relative paths are made absolute. Go: ResolvePaths."""
         return not self.do_not_resolve_paths
 
 
@@ -229,7 +229,7 @@ def _merged(kubeconfigs: list[Config]) -> Config:
 
 
 def new_default_client_config_loading_rules() -> ClientConfigLoadingRules:
-    """The files of KUBECONFIG, or the one in the home directory (Go: NewDefaultClientConfigLoadingRules)."""
+    """The files of KUBECONFIG, or the one in the home directory. Go: NewDefaultClientConfigLoadingRules."""
     listed = os.environ.get(RECOMMENDED_CONFIG_PATH_ENV_VAR, "")
     return ClientConfigLoadingRules(
         precedence=_deduplicate(listed.split(os.pathsep)) if listed else [RECOMMENDED_HOME_FILE],
@@ -239,13 +239,14 @@ def new_default_client_config_loading_rules() -> ClientConfigLoadingRules:
 
 
 def load_from_file(filename: str) -> Config:
-    """Read one kubeconfig, and note in its entries where they are from (Go: LoadFromFile).
+    """Read one kubeconfig, and note in its entries where they are from. Go: LoadFromFile.
 
     Raises OSError, ValueError.
     """
     try:
         with open(filename, "rb") as file:
-            data = file.read()
+            # One byte more than is allowed says enough: a path may name something without end.
+            data = file.read(LIMITS.size + 1)
     except OSError as err:
         raise file_error("open", filename, err) from err
     config = load(data)
@@ -257,12 +258,12 @@ def load_from_file(filename: str) -> Config:
 
 
 def load(data: bytes) -> Config:
-    """The config in a kubeconfig's content, an empty one in nothing (Go: Load). Raises ValueError."""
+    """The config in a kubeconfig's content, an empty one in nothing. Go: Load. Raises ValueError."""
     return CODEC.decode(data) if data else new_config()
 
 
 def write_to_file(config: Config, filename: str) -> None:
-    """Write the config as YAML; a new file is readable by the user alone (Go: WriteToFile). Raises OSError."""
+    """Write the config as YAML; a new file is readable by the user alone. Go: WriteToFile. Raises OSError."""
     folder = os.path.dirname(filename)
     if folder:
         os.makedirs(folder, mode=0o755, exist_ok=True)
@@ -301,7 +302,7 @@ def _lock_name(filename: str) -> str:
 
 
 def write(config: Config) -> bytes:
-    """The config as YAML (Go: Write)."""
+    """The config as YAML. Go: Write."""
     return CODEC.encode(config)
 
 
@@ -322,7 +323,7 @@ class FileReference(NamedTuple):
 
 
 def resolve_local_paths(config: Config) -> None:
-    """Make relative paths absolute, from the folder of the file that holds them (Go: ResolveLocalPaths)."""
+    """Make relative paths absolute, from the folder of the file that holds them. Go: ResolveLocalPaths."""
     for cluster in config.clusters.values():
         if cluster.location_of_origin:
             resolve_paths(get_cluster_file_references(cluster), _base(cluster.location_of_origin))
@@ -336,7 +337,7 @@ def _base(location_of_origin: str) -> str:
 
 
 def relativize_cluster_local_paths(cluster: Cluster) -> None:
-    """Make the cluster's paths relative to its file where that needs no ".." (Go: RelativizeClusterLocalPaths)."""
+    """Make the cluster's paths relative to its file where that needs no "..". Go: RelativizeClusterLocalPaths."""
     if not cluster.location_of_origin:
         raise ValueError(f"no location of origin for {redacted_url(cluster.server)}")
     base = _base(cluster.location_of_origin)
@@ -345,7 +346,7 @@ def relativize_cluster_local_paths(cluster: Cluster) -> None:
 
 
 def relativize_auth_info_local_paths(auth_info: AuthInfo) -> None:
-    """The same for a user (Go: RelativizeAuthInfoLocalPaths)."""
+    """The same for a user. Go: RelativizeAuthInfoLocalPaths."""
     if not auth_info.location_of_origin:
         raise ValueError(f"no location of origin for {auth_info!r}")
     base = _base(auth_info.location_of_origin)
@@ -354,28 +355,28 @@ def relativize_auth_info_local_paths(auth_info: AuthInfo) -> None:
 
 
 def relativize_config_paths(config: Config, base: str) -> None:
-    """Make all paths relative to `base` where that needs no ".." (Go: RelativizeConfigPaths)."""
+    """Make all paths relative to `base` where that needs no "..". Go: RelativizeConfigPaths."""
     relativize_path_with_no_backsteps(get_config_file_references(config), base)
 
 
 def resolve_config_paths(config: Config, base: str) -> None:
-    """Make all paths absolute, from `base` (Go: ResolveConfigPaths)."""
+    """Make all paths absolute, from `base`. Go: ResolveConfigPaths."""
     resolve_paths(get_config_file_references(config), base)
 
 
 def get_config_file_references(config: Config) -> list[FileReference]:
-    """All paths of a config (Go: GetConfigFileReferences)."""
+    """All paths of a config. Go: GetConfigFileReferences."""
     references = [ref for cluster in config.clusters.values() for ref in get_cluster_file_references(cluster)]
     return references + [ref for info in config.auth_infos.values() for ref in get_auth_info_file_references(info)]
 
 
 def get_cluster_file_references(cluster: Cluster) -> list[FileReference]:
-    """The paths of a cluster (Go: GetClusterFileReferences)."""
+    """The paths of a cluster. Go: GetClusterFileReferences."""
     return [FileReference(cluster, "certificate_authority")]
 
 
 def get_auth_info_file_references(auth_info: AuthInfo) -> list[FileReference]:
-    """The paths of a user; a plugin's command only if it is one (Go: GetAuthInfoFileReferences)."""
+    """The paths of a user; a plugin's command only if it is one. Go: GetAuthInfoFileReferences."""
     references = [FileReference(auth_info, attr) for attr in ("client_certificate", "client_key", "token_file")]
     if auth_info.exec is not None and os.sep in auth_info.exec.command:
         references.append(FileReference(auth_info.exec, "command"))
@@ -383,7 +384,7 @@ def get_auth_info_file_references(auth_info: AuthInfo) -> list[FileReference]:
 
 
 def resolve_paths(refs: Iterable[FileReference], base: str) -> None:
-    """Make relative paths absolute, from `base` (Go: ResolvePaths)."""
+    """Make relative paths absolute, from `base`. Go: ResolvePaths."""
     for ref in refs:
         path = ref.get()
         if path and not os.path.isabs(path):
@@ -391,7 +392,7 @@ def resolve_paths(refs: Iterable[FileReference], base: str) -> None:
 
 
 def relativize_path_with_no_backsteps(refs: Iterable[FileReference], base: str) -> None:
-    """Make paths relative to `base`; one that would need ".." stays absolute (Go: RelativizePathWithNoBacksteps).
+    """Make paths relative to `base`; one that would need ".." stays absolute. Go: RelativizePathWithNoBacksteps.
 
     Raises ValueError for one that is neither.
     """
@@ -407,7 +408,7 @@ def relativize_path_with_no_backsteps(refs: Iterable[FileReference], base: str) 
 
 
 def make_relative(path: str, base: str) -> str:
-    """The path from `base` (Go: MakeRelative). Raises ValueError when one is absolute and the other is not."""
+    """The path from `base`. Go: MakeRelative. Raises ValueError when one is absolute and the other is not."""
     if not path:
         return path
     if os.path.isabs(path) != os.path.isabs(base):

@@ -123,12 +123,12 @@ class DeferredLoadingClientConfig:
 def new_non_interactive_deferred_loading_client_config(
     loader: ClientConfigLoader, overrides: ConfigOverrides | None
 ) -> ClientConfig:
-    """One that never asks anybody (Go: NewNonInteractiveDeferredLoadingClientConfig)."""
+    """One that never asks anybody. Go: NewNonInteractiveDeferredLoadingClientConfig."""
     return DeferredLoadingClientConfig(loader, overrides)
 
 
 def new_interactive_deferred_loading_client_config(
     loader: ClientConfigLoader, overrides: ConfigOverrides | None, fallback_reader: TextIO | None
 ) -> ClientConfig:
-    """One that asks for credentials that are missing (Go: NewInteractiveDeferredLoadingClientConfig)."""
+    """One that asks for credentials that are missing. Go: NewInteractiveDeferredLoadingClientConfig."""
     return DeferredLoadingClientConfig(loader, overrides, fallback_reader)

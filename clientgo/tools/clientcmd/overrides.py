@@ -9,10 +9,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from clientgo.apimachinery.util.strconv import parse_bool
+from clientgo.golang.strconv import parse_bool
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Context
-from clientgo.tools.clientcmd.flag import appending, setting
+from clientgo.tools.clientcmd.flag import FlagAction, appending, setting
+
+_Bound = WeakValueDictionary[str, FlagAction]
+
+# The bound flags of each parser by long name, which argparse cannot be asked for. Keeps neither of them alive.
+_BOUND: WeakKeyDictionary[argparse.ArgumentParser, _Bound] = WeakKeyDictionary()
 
 
 @dataclass(kw_only=True)
@@ -38,14 +45,17 @@ class FlagInfo:
     description: str = ""
 
     def add_secret_annotation(self, flags: argparse.ArgumentParser) -> FlagInfo:
-        """Mark the flag's value as a secret: usage texts then show no default (Go: AddSecretAnnotation)."""
-        for action in flags._actions:
-            if f"--{self.long_name}" in action.option_strings:
-                action.classified = True  # type: ignore[attr-defined]
+        """Mark the value of a flag that a FlagInfo has bound as a secret: its action then has `classified` set.
+
+        Go: AddSecretAnnotation.
+        """
+        action = _BOUND.get(flags, _Bound()).get(self.long_name)
+        if action is not None:
+            action.classified = True
         return self
 
     def bind_string_flag(self, flags: argparse.ArgumentParser, target: object, attr: str) -> FlagInfo:
-        """Let the flag set a text attribute (Go: BindStringFlag)."""
+        """Let the flag set a text attribute. Go: BindStringFlag."""
         return self.bind_transforming_string_flag(flags, target, attr, str)
 
     def bind_transforming_string_flag(
@@ -57,27 +67,31 @@ class FlagInfo:
         """
         if self.long_name:
             setattr(target, attr, self.default)
-            flags.add_argument(*self._names(), action=setting(target, attr, transformer), help=self._help())
+            self._add_argument(flags, setting(target, attr, transformer))
         return self
 
     def bind_string_array_flag(self, flags: argparse.ArgumentParser, target: object, attr: str) -> FlagInfo:
-        """Let the flag, each time it is given, append to a list attribute (Go: BindStringArrayFlag)."""
+        """Let the flag, each time it is given, append to a list attribute. Go: BindStringArrayFlag."""
         if self.long_name:
             setattr(target, attr, [self.default] if self.default else [])
-            flags.add_argument(*self._names(), action=appending(target, attr), help=self._help())
+            self._add_argument(flags, appending(target, attr))
         return self
 
     def bind_bool_flag(self, flags: argparse.ArgumentParser, target: object, attr: str) -> FlagInfo:
-        """Let the flag set a bool attribute: --flag or --flag=false (Go: BindBoolFlag)."""
+        """Let the flag set a bool attribute: --flag or --flag=false. Go: BindBoolFlag."""
         if self.long_name:
             try:
                 value = parse_bool(self.default)
             except ValueError:
                 value = False
             setattr(target, attr, value)
-            action = setting(target, attr, parse_bool)
-            flags.add_argument(*self._names(), action=action, nargs="?", const="true", help=self._help())
+            self._add_argument(flags, setting(target, attr, parse_bool), nargs="?", const="true")
         return self
+
+    def _add_argument(self, flags: argparse.ArgumentParser, action: type[FlagAction], **options: Any) -> None:
+        added = flags.add_argument(*self._names(), action=action, help=self._help(), **options)
+        assert isinstance(added, FlagAction)
+        _BOUND.setdefault(flags, _Bound())[self.long_name] = added
 
     def _names(self) -> list[str]:
         return ([f"-{self.short_name}"] if self.short_name else []) + [f"--{self.long_name}"]
@@ -156,7 +170,7 @@ FLAG_DISABLE_COMPRESSION = "disable-compression"
 
 
 def recommended_config_override_flags(prefix: str) -> ConfigOverrideFlags:
-    """The usual flags, with a prefix before each name (Go: RecommendedConfigOverrideFlags)."""
+    """The usual flags, with a prefix before each name. Go: RecommendedConfigOverrideFlags."""
     return ConfigOverrideFlags(
         auth_override_flags=recommended_auth_override_flags(prefix),
         cluster_override_flags=recommended_cluster_override_flags(prefix),
@@ -172,7 +186,7 @@ def recommended_config_override_flags(prefix: str) -> ConfigOverrideFlags:
 
 
 def recommended_auth_override_flags(prefix: str) -> AuthOverrideFlags:
-    """The usual flags of a user (Go: RecommendedAuthOverrideFlags)."""
+    """The usual flags of a user. Go: RecommendedAuthOverrideFlags."""
     return AuthOverrideFlags(
         client_certificate=FlagInfo(prefix + FLAG_CERT_FILE, "", "", "File with the client certificate for TLS"),
         client_key=FlagInfo(prefix + FLAG_KEY_FILE, "", "", "File with the client key for TLS"),
@@ -186,7 +200,7 @@ def recommended_auth_override_flags(prefix: str) -> AuthOverrideFlags:
 
 
 def recommended_cluster_override_flags(prefix: str) -> ClusterOverrideFlags:
-    """The usual flags of a cluster (Go: RecommendedClusterOverrideFlags)."""
+    """The usual flags of a cluster. Go: RecommendedClusterOverrideFlags."""
     return ClusterOverrideFlags(
         api_server=FlagInfo(prefix + FLAG_API_SERVER, "", "", "Address and port of the API server"),
         certificate_authority=FlagInfo(prefix + FLAG_CA_FILE, "", "", "File with the certificate authority"),
@@ -204,7 +218,7 @@ def recommended_cluster_override_flags(prefix: str) -> ClusterOverrideFlags:
 
 
 def recommended_context_override_flags(prefix: str) -> ContextOverrideFlags:
-    """The usual flags of a context (Go: RecommendedContextOverrideFlags)."""
+    """The usual flags of a context. Go: RecommendedContextOverrideFlags."""
     return ContextOverrideFlags(
         cluster_name=FlagInfo(prefix + FLAG_CLUSTER_NAME, "", "", "The kubeconfig cluster to use"),
         auth_info_name=FlagInfo(prefix + FLAG_AUTH_INFO_NAME, "", "", "The kubeconfig user to use"),
@@ -215,7 +229,7 @@ def recommended_context_override_flags(prefix: str) -> ContextOverrideFlags:
 def bind_override_flags(
     overrides: ConfigOverrides, flags: argparse.ArgumentParser, flag_names: ConfigOverrideFlags
 ) -> None:
-    """Let the flags set the overrides (Go: BindOverrideFlags)."""
+    """Let the flags set the overrides. Go: BindOverrideFlags."""
     bind_auth_info_flags(overrides.auth_info, flags, flag_names.auth_override_flags)
     bind_cluster_flags(overrides.cluster_info, flags, flag_names.cluster_override_flags)
     bind_context_flags(overrides.context, flags, flag_names.context_override_flags)
@@ -224,7 +238,7 @@ def bind_override_flags(
 
 
 def bind_auth_info_flags(auth_info: AuthInfo, flags: argparse.ArgumentParser, flag_names: AuthOverrideFlags) -> None:
-    """Let the flags set the user (Go: BindAuthInfoFlags)."""
+    """Let the flags set the user. Go: BindAuthInfoFlags."""
     for attr in ("client_certificate", "client_key", "token", "impersonate", "impersonate_uid"):
         info: FlagInfo = getattr(flag_names, attr)
         info.bind_string_flag(flags, auth_info, attr).add_secret_annotation(flags)
@@ -235,7 +249,7 @@ def bind_auth_info_flags(auth_info: AuthInfo, flags: argparse.ArgumentParser, fl
 
 
 def bind_cluster_flags(cluster_info: Cluster, flags: argparse.ArgumentParser, flag_names: ClusterOverrideFlags) -> None:
-    """Let the flags set the cluster (Go: BindClusterFlags)."""
+    """Let the flags set the cluster. Go: BindClusterFlags."""
     flag_names.api_server.bind_string_flag(flags, cluster_info, "server")
     flag_names.certificate_authority.bind_string_flag(flags, cluster_info, "certificate_authority")
     flag_names.insecure_skip_tls_verify.bind_bool_flag(flags, cluster_info, "insecure_skip_tls_verify")
@@ -245,14 +259,14 @@ def bind_cluster_flags(cluster_info: Cluster, flags: argparse.ArgumentParser, fl
 
 
 def bind_context_flags(context_info: Context, flags: argparse.ArgumentParser, flag_names: ContextOverrideFlags) -> None:
-    """Let the flags set the context (Go: BindContextFlags)."""
+    """Let the flags set the context. Go: BindContextFlags."""
     flag_names.cluster_name.bind_string_flag(flags, context_info, "cluster")
     flag_names.auth_info_name.bind_string_flag(flags, context_info, "auth_info")
     flag_names.namespace.bind_transforming_string_flag(flags, context_info, "namespace", remove_namespaces_prefix)
 
 
 def remove_namespaces_prefix(value: str) -> str:
-    """The name without "ns/", "namespace/" or "namespaces/" before it (Go: RemoveNamespacesPrefix)."""
+    """The name without "ns/", "namespace/" or "namespaces/" before it. Go: RemoveNamespacesPrefix."""
     for prefix in ("namespaces/", "namespace/", "ns/"):
         if len(value) > len(prefix) and value.lower().startswith(prefix):
             return value[len(prefix) :]

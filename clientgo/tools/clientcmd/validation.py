@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from clientgo.apimachinery.util.errors import AggregateError
-from clientgo.apimachinery.util.strconv import quote
 from clientgo.apimachinery.util.validation import is_dns1123_label
+from clientgo.golang.http import redacted_url
+from clientgo.golang.strconv import quote
 from clientgo.tools.clientcmd.api import (
     AuthInfo,
     Cluster,
@@ -18,7 +19,6 @@ from clientgo.tools.clientcmd.api import (
     is_config_empty,
 )
 from clientgo.tools.clientcmd.helpers import file_error, parse_proxy_url
-from clientgo.transport.http import redacted_url
 
 
 class ErrNoContext(Exception):
@@ -60,12 +60,12 @@ class _ConfigurationInvalidError(AggregateError):
 
 
 def new_empty_config_error(message: str) -> Exception:
-    """An error `is_empty_config` knows (Go: NewEmptyConfigError)."""
+    """An error `is_empty_config` knows. Go: NewEmptyConfigError."""
     return _EmptyConfigError(message)
 
 
 def is_context_not_found(err: BaseException | None) -> bool:
-    """Whether the error says that a context is missing (Go: IsContextNotFound)."""
+    """Whether the error says that a context is missing. Go: IsContextNotFound."""
     if err is None:
         return False
     known = isinstance(err, (_ContextNotFoundError, ErrNoContext))
@@ -73,7 +73,7 @@ def is_context_not_found(err: BaseException | None) -> bool:
 
 
 def is_empty_config(err: BaseException | None) -> bool:
-    """Whether the error says that there is no configuration, and nothing else (Go: IsEmptyConfig)."""
+    """Whether the error says that there is no configuration, and nothing else. Go: IsEmptyConfig."""
     if isinstance(err, _ConfigurationInvalidError):
         errors = err.errors()
         return len(errors) == 1 and isinstance(errors[0], _EmptyConfigError)
@@ -81,7 +81,7 @@ def is_empty_config(err: BaseException | None) -> bool:
 
 
 def is_configuration_invalid(err: BaseException | None) -> bool:
-    """Whether the error says that the configuration is wrong (Go: IsConfigurationInvalid)."""
+    """Whether the error says that the configuration is wrong. Go: IsConfigurationInvalid."""
     return isinstance(err, (_ContextNotFoundError, _ConfigurationInvalidError)) or is_context_not_found(err)
 
 
@@ -92,7 +92,7 @@ def raise_if_invalid(errors: Sequence[BaseException]) -> None:
 
 
 def validate(config: Config) -> None:
-    """Check all of a config (Go: Validate). Raises one error with all that is wrong."""
+    """Check all of a config. Go: Validate. Raises one error with all that is wrong."""
     if is_config_empty(config):
         raise_if_invalid([ErrEmptyConfig()])
     errors: list[BaseException] = []
@@ -108,7 +108,7 @@ def validate(config: Config) -> None:
 
 
 def confirm_usable(config: Config, passed_context_name: str) -> None:
-    """Check what a context needs, by default the current one (Go: ConfirmUsable). Raises as `validate` does."""
+    """Check what a context needs, by default the current one. Go: ConfirmUsable. Raises as `validate` does."""
     if is_config_empty(config):
         raise_if_invalid([ErrEmptyConfig()])
     name = passed_context_name or config.current_context

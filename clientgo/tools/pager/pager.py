@@ -14,8 +14,8 @@ from clientgo.apimachinery.api import errors, meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
 from clientgo.apimachinery.runtime.object import ListObject
-from clientgo.channel import Channel, Send, select
 from clientgo.context import Context
+from clientgo.golang.channel import Channel, Send, select
 
 __all__ = ["ListPageFunc", "ListPager", "new", "simple_page_func"]
 
@@ -23,7 +23,7 @@ _DEFAULT_PAGE_SIZE = 500
 _DEFAULT_PAGE_BUFFER_SIZE = 10
 
 ListPageFunc = Callable[[Context, metav1.ListOptions], Any]
-"""Returns the list object that the options ask for (Go: pager.ListPageFunc)."""
+"""Returns the list object that the options ask for. Go: pager.ListPageFunc."""
 
 
 def simple_page_func(fn: Callable[[metav1.ListOptions], Any]) -> ListPageFunc:
@@ -32,7 +32,7 @@ def simple_page_func(fn: Callable[[metav1.ListOptions], Any]) -> ListPageFunc:
 
 
 class ListPager:
-    """Asks for a list page by page (Go: pager.ListPager). Selectors in the options are left as they are."""
+    """Asks for a list page by page. Go: pager.ListPager. Selectors in the options are left as they are."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ def _join(page: Any, items: list[Any]) -> ListObject:
     joined.set_group_version_kind(page.group_version_kind())
     joined.set_resource_version(page.get_resource_version())
     joined.set_self_link(page.get_self_link())
-    return cls._of_items(joined._document, items)
+    return meta.new_list(cls, joined.to_dict(), items)
 
 
 def _send(ctx: Context, chunks: Channel[Any], page: Any) -> None:

@@ -17,7 +17,7 @@ from scripteddiscovery import (
     resources,
 )
 
-from clientgo import discovery
+from clientgo import discovery, rest
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 
@@ -46,6 +46,7 @@ CORE = aggregated(aggregated_group("", aggregated_version("v1", aggregated_resou
 
 
 def test_a_server_that_does_not_aggregate_is_asked_for_each_group_version():
+    """Go: TestGetServerGroupsWithV1Server"""
     apps = [resources("apps/v1", DEPLOYMENTS), resources("apps/v1beta1", DEPLOYMENTS)]
     with discovering(legacy([group("apps", "v1", "v1beta1")], [PODS, *apps])) as (client, server):
         groups, lists = client.server_groups_and_resources()
@@ -59,6 +60,12 @@ def test_a_server_that_does_not_aggregate_is_asked_for_each_group_version():
 
 @pytest.mark.parametrize("content_type", [AGGREGATED_V2, AGGREGATED_V2BETA1])
 def test_a_server_that_aggregates_is_asked_twice(content_type):
+    """
+    Go: TestSplitGroupsAndResources, TestSplitGroupsAndResourcesV2Beta1
+    Go: TestAggregatedServerGroups, TestAggregatedServerGroupsAndResources
+    Go: TestSplitGroupsAndResources/Aggregated discovery with single subresource
+    Go: TestSplitGroupsAndResources/Aggregated discovery with multiple subresources
+    """
     deployments = aggregated_resource(
         "deployments",
         "Deployment",
@@ -85,6 +92,10 @@ def test_a_server_that_aggregates_is_asked_twice(content_type):
 
 
 def test_a_resource_without_a_kind_is_only_the_parent_of_its_subresources():
+    """
+    Go: TestSplitGroupsAndResources/Aggregated discovery with single subresource and parent missing GVK
+    Go: TestSplitGroupsAndResources/Aggregated discovery with single subresource and parent empty GVK
+    """
     eviction = {"subresource": "eviction", "responseKind": {"group": "policy", "version": "v1", "kind": "Eviction"}}
     parent = {"resource": "pods", "scope": "Namespaced", "responseKind": {}, "subresources": [eviction]}
     _, found, _ = discovery.split_groups_and_resources(
@@ -94,6 +105,11 @@ def test_a_resource_without_a_kind_is_only_the_parent_of_its_subresources():
 
 
 def test_a_stale_version_is_a_failure_and_never_preferred():
+    """
+    Go: TestSplitGroupsAndResources/Aggregated discovery: 1 group/2 versions/1 failed GV at /apis
+    Go: TestAggregatedServerPreferredResources/Aggregated discovery: stale Group/Version
+    Go: TestAggregatedServerGroupsAndResources/Aggregated discovery: 1 group/2 resources at /api, 2
+    """
     stale, current = aggregated_version("v2", freshness="Stale"), aggregated_version("v1")
     apps = aggregated_group("apps", stale, current)
     with (
@@ -112,7 +128,10 @@ def test_a_stale_version_is_a_failure_and_never_preferred():
 
 
 def test_where_all_versions_are_stale_the_groups_that_are_left_are_asked_one_by_one():
-    """Go takes an aggregated answer without any resources for one of the old form."""
+    """Go takes an aggregated answer without any resources for one of the old form.
+
+    Go: TestSplitGroupsAndResources/Aggregated discovery: single failed GV at /api
+    """
     all_stale = aggregated(aggregated_group("", aggregated_version("v1", freshness="Stale")))
     with discovering({"/api": all_stale, "/apis": aggregated()}, AGGREGATED_V2) as (client, _):
         groups, lists = client.server_groups_and_resources()
@@ -129,6 +148,7 @@ def test_only_both_endpoints_together_make_an_aggregated_answer():
 
 
 def test_a_server_without_a_core_group():
+    """Go: TestDiscoveryToleratesMissingCoreGroup"""
     documents = legacy([group("apps", "v1")], [resources("apps/v1", DEPLOYMENTS)])
     del documents["/api"]
     with discovering(documents) as (client, _):
@@ -145,6 +165,7 @@ def test_a_server_without_a_core_group():
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
 def test_without_the_groups_nothing_is_known(path):
+    """Go: TestGetServerGroupsWithBrokenServer"""
     documents = legacy([], [PODS])
     documents[path] = status(403, "Forbidden", "no")
     with discovering(documents) as (client, server):
@@ -155,6 +176,10 @@ def test_without_the_groups_nothing_is_known(path):
 
 
 def test_one_group_that_fails_leaves_the_others():
+    """
+    Go: TestServerPreferredResourcesRetries
+    Go: TestServerPreferredNamespacedResources
+    """
     documents = legacy([group("apps", "v1"), group("bad", "v1")], [PODS, resources("apps/v1", DEPLOYMENTS)])
     documents["/apis/bad/v1"] = status(500, "InternalError", "boom")
     with discovering(documents) as (client, server):
@@ -189,7 +214,10 @@ def test_a_group_that_is_there_at_the_second_attempt():
 
 
 def test_the_preferred_version_of_each_resource():
-    """A resource that only another version has is taken from there; a version without any stays as an empty list."""
+    """A resource that only another version has is taken from there; a version without any stays as an empty list.
+
+    Go: TestServerPreferredResources
+    """
     old_only = resource("cronjobs", "CronJob")
     apps = [
         resources("apps/v1", DEPLOYMENTS, resource("deployments/status", "Deployment")),
@@ -208,6 +236,7 @@ def test_the_preferred_version_of_each_resource():
 
 
 def test_the_legacy_client_asks_for_the_plain_form_only():
+    """Go: TestUseLegacyDiscovery"""
     with discovering(legacy([], [PODS])) as (client, server):
         client.with_legacy().server_groups()
         client.no_peer_discovery = True
@@ -230,11 +259,13 @@ def test_the_legacy_client_asks_for_the_plain_form_only():
     ],
 )
 def test_content_types(content_type, is_it):
+    """Go: TestDiscoveryContentTypeVersion"""
     v2 = GroupVersion("apidiscovery.k8s.io", "v2").with_kind("APIGroupDiscoveryList")
     assert discovery.content_type_is_gvk(content_type, v2) is is_it
 
 
 def test_a_version_that_cannot_be_parsed():
+    """Go: TestGetServerVersion"""
     with (
         discovering({"/version": Answer(200, b"[]")}) as (client, _),
         pytest.raises(ValueError, match="unable to parse the server version: "),
@@ -249,6 +280,7 @@ def test_a_version_that_cannot_be_parsed():
 
 @pytest.mark.parametrize("body", [b"<html>sign in here</html>", b"[]", b"", b'"v1"'])
 def test_an_answer_that_is_something_else_says_whose_it_is(body):
+    """Go: TestTimeoutIsSet"""
     with discovering({"/api": {"versions": ["v1"]}, "/apis": Answer(200, body)}) as (client, _):
         with pytest.raises(ValueError, match=r"Expecting value|cannot unmarshal (list|str) into an object") as caught:
             client.server_groups()
@@ -265,12 +297,18 @@ def test_null_is_an_empty_answer():
 
 
 def test_a_list_without_its_group_version_has_the_one_it_was_asked_for():
+    """Go: TestGetServerResourcesForGroupVersion"""
     nameless = {"kind": "APIResourceList", "apiVersion": "v1", "resources": [DEPLOYMENTS]}
     with discovering({"/apis/apps/v1": nameless}) as (client, _):
         assert client.server_resources_for_group_version("apps/v1").group_version == "apps/v1"
 
 
 def test_which_versions_a_server_supports():
+    """
+    Go: TestServerSupportsVersion/explicit version supported
+    Go: TestServerSupportsVersion/explicit version not supported on server
+    Go: TestServerSupportsVersion/Status 404 Not Found for core/v1 group returns empty and is unsupported
+    """
     with discovering(legacy([group("apps", "v1")], [])) as (client, _):
         discovery.server_supports_version(client, GroupVersion("apps", "v1"))
         with pytest.raises(ValueError, match='server does not support API version "apps/v2"'):
@@ -281,6 +319,7 @@ def test_which_versions_a_server_supports():
 
 
 def test_predicates_choose_resources():
+    """Go: TestFilteredBy"""
     lists = [copy.deepcopy(PODS), resources("apps/v1", DEPLOYMENTS)]
     known = [discovery.discovery_client.metav1.APIResourceList.from_dict(each) for each in lists]
     chosen = discovery.filtered_by(discovery.SupportsAllVerbs(verbs=["list"]), known)
@@ -298,3 +337,74 @@ def test_close_ends_the_idle_connection_and_the_next_request_opens_another():
         client.close()
         client.server_groups()
         assert {request.connection for request in server.requests} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "is_wanted"),
+    [
+        # Go: TestAggregatedServerGroupsAndResourcesWithErrors/Aggregated Discovery: 404 for core/v1 is tolerated
+        ("/api", status(404, "NotFound", "no"), None),
+        # Go: TestAggregatedServerGroupsAndResourcesWithErrors/Aggregated Discovery: 403 for core/v1 causes error
+        ("/api", status(403, "Forbidden", "no"), errors.is_forbidden),
+        # Go: TestAggregatedServerGroupsAndResourcesWithErrors/Aggregated Discovery: 404 for /apis causes error
+        ("/apis", status(404, "NotFound", "no"), errors.is_not_found),
+        # Go: TestAggregatedServerGroupsAndResourcesWithErrors/Aggregated Discovery: 403 for /apis causes error
+        ("/apis", status(403, "Forbidden", "no"), errors.is_forbidden),
+    ],
+)
+@pytest.mark.parametrize("content_type", [AGGREGATED_V2, "application/json"])
+def test_only_the_core_group_may_be_missing(path, answer, is_wanted, content_type):
+    """Go: TestDiscoveryFailsWhenNonCoreGroupsMissing"""
+    if content_type == AGGREGATED_V2:
+        version = aggregated_version("v1", aggregated_resource("deployments", "Deployment", "apps", "v1"))
+        documents = {"/api": CORE, "/apis": aggregated(aggregated_group("apps", version))}
+    else:
+        documents = legacy([group("apps", "v1")], [PODS, resources("apps/v1", DEPLOYMENTS)])
+    documents[path] = answer
+    with discovering(documents, content_type) as (client, _):
+        if is_wanted is None:
+            groups, lists = client.server_groups_and_resources()
+            assert ([found.name for found in groups], [listed.group_version for listed in lists]) == (
+                ["apps"],
+                ["apps/v1"],
+            )
+            return
+        with pytest.raises(errors.StatusError) as caught:
+            client.server_groups_and_resources()
+    assert is_wanted(caught.value)
+
+
+def test_of_an_aggregated_answer_only_preferred_versions_are_preferred():
+    """
+    Go: TestAggregatedServerPreferredResources/Aggregated discovery: basic corev1 and apps/v1
+    Go: TestAggregatedServerPreferredResources/Aggregated discovery: only resources from preferred apps/v2 group/version
+    """
+    versions = [
+        aggregated_version(version, aggregated_resource("deployments", "Deployment", "apps", version))
+        for version in ("v2", "v1")
+    ]
+    apps = aggregated_group("apps", *versions)
+    with discovering({"/api": CORE, "/apis": aggregated(apps)}, AGGREGATED_V2) as (client, _):
+        preferred = client.server_preferred_resources()
+    names = {listed.group_version: [found.name for found in listed.api_resources] for listed in preferred}
+    assert {version: found for version, found in names.items() if found} == {"v1": ["pods"], "apps/v2": ["deployments"]}
+
+
+def test_a_server_that_refuses_to_tell_supports_nothing():
+    """
+    Go: TestServerSupportsVersion/Status 403 Forbidden for core/v1 group returns error and is unsupported
+    Go: TestServerSupportsVersion/connection refused error
+    """
+    documents = legacy([group("apps", "v1")], [])
+    documents["/api"] = status(403, "Forbidden", "no")
+    with discovering(documents) as (client, _), pytest.raises(errors.StatusError, match="no"):
+        discovery.server_supports_version(client, GroupVersion("apps", "v1"))
+    with pytest.raises(rest.URLError):
+        discovery.server_supports_version(client, GroupVersion("apps", "v1"))
+
+
+def test_the_openapi_document_comes_as_the_server_has_it():
+    """Go: TestGetOpenAPISchema"""
+    document = {"swagger": "2.0", "info": {"title": "Kubernetes"}, "paths": {}}
+    with discovering({"/openapi/v2": document}) as (client, _):
+        assert client.openapi_schema() == document

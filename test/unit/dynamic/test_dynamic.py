@@ -87,6 +87,7 @@ def test_every_verb(client):
 
 
 def test_names_that_cannot_be():
+    """Go: TestInvalidSegments"""
     maps = dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1")).resource(CONFIG_MAPS)
     with pytest.raises(ValueError, match="name is required"):
         maps.get(CTX, "")
@@ -110,6 +111,7 @@ def test_watch(client):
 
 
 def test_an_informer_follows_the_server(client):
+    """Go: TestDynamicSharedInformerFactory"""
     factory = dynamicinformer.new_filtered_dynamic_shared_informer_factory(
         client, 0.0, "default", lambda options: setattr(options, "label_selector", "watched=yes")
     )
@@ -181,6 +183,7 @@ def test_memory_cache(discovered):
 
 
 def test_disk_cache(discovered, tmp_path):
+    """Go: TestNewCachedDiscoveryClient_TTL"""
     clock = FakeClock(0.0)
     first = CachedDiscoveryClient(discovered, str(tmp_path), 600.0, clock)
     listed = first.server_resources_for_group_version("apps/v1")

@@ -267,7 +267,10 @@ def test_a_watch_that_starts_too_late_gets_a_status(carts, env):
 
 
 def test_informers_of_two_versions_side_by_side(client, carts):
-    """One factory, a namespace, a selector; both stop without leaving a thread."""
+    """One factory, a namespace, a selector; both stop without leaving a thread.
+
+    Go: TestFilteredDynamicSharedInformerFactory
+    """
     factory = dynamicinformer.new_filtered_dynamic_shared_informer_factory(
         client, 0.0, "default", lambda options: setattr(options, "label_selector", "seen=yes")
     )

@@ -100,6 +100,10 @@ DELETION = b'{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}\n'
     ],
 )
 def test_requests(do: Callable[[ResourceInterface], object], line: str, content_type: str | None, body: bytes) -> None:
+    """
+    Go: TestGoldenRequest
+    Go: TestList, TestGet, TestDelete, TestDeleteCollection, TestCreate, TestUpdate, TestWatch, TestPatch
+    """
     answer = Answer(200, b'{"apiVersion":"flops/v1alpha1","kind":"Flip","items":[]}')
     with serving(lambda request: answer) as server:
         client = dynamic.new_for_config(rest.Config(host=server.url, user_agent="test"))
@@ -131,6 +135,7 @@ OBJECT = {**KIND, **ACCOUNT}
     ],
 )
 def test_objects_come_as_the_server_sent_them(do: Callable[[ResourceInterface], Unstructured]) -> None:
+    """Go: TestGoldenResponse"""
     assert answered(OBJECT, do).unstructured_content() == OBJECT
 
 

@@ -158,6 +158,15 @@ status:
     assert len(plugin.runs()) == 2
 
 
+@pytest.mark.parametrize(
+    "answer", ["[" * 100_000, "- " * 100_000, "a: " + "[" * 3000 + "]" * 3000], ids=["json", "yaml", "deep"]
+)
+def test_an_answer_that_is_too_deep_is_refused(plugin, answer):
+    (plugin.folder / "answer").write_text(answer)
+    with pytest.raises(ValueError, match="decoding stdout"):
+        plugin.authenticator().get_creds()
+
+
 def test_no_token_in_an_error_about_the_answer(plugin):
     (plugin.folder / "answer").write_text('{"status": {"token": "very-secret"')
     with pytest.raises(ValueError, match="decoding stdout") as caught:

@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest
 from certificates import Authority
+from roundtrips import Turns, answer, client_of
 
-from clientgo import rest, transport
+from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.golang import http
 from clientgo.pkg import version
 from clientgo.rest.config import add_user_agent, set_kubernetes_defaults
 from clientgo.rest.url_utils import default_server_url
 from clientgo.tools.clientcmd import api
-from clientgo.transport import http
 from clientgo.util import flowcontrol
 
 V1 = GroupVersion("", "v1")
 
 
-# Go: TestDefaultServerURL
+# Go: TestValidatesHostParameter
 @pytest.mark.parametrize(
     ("host", "api_path", "expected"),
     [
@@ -74,7 +75,10 @@ def test_certificates_mean_encryption(settings, expected):
     ],
 )
 def test_user_agent(monkeypatch, argv, release, commit, expected):
-    """Go: TestAdjustVersion, TestAdjustCommit, TestAdjustCommand"""
+    """
+    Go: TestAdjustVersion, TestAdjustCommit, TestAdjustCommand, TestBuildUserAgent
+    Go: TestSetKubernetesDefaultsUserAgent, TestDefaultKubernetesUserAgent
+    """
     info = dataclasses.replace(version.get(), git_version=release, git_commit=commit)
     monkeypatch.setattr(version, "get", lambda: info)
     monkeypatch.setattr("sys.argv", [argv])
@@ -92,7 +96,12 @@ def test_user_agent(monkeypatch, argv, release, commit, expected):
     [({}, 5.0), ({"qps": 7.0}, 7.0), ({"qps": 7.0, "burst": 1}, 7.0), ({"qps": -1.0}, None)],
 )
 def test_rate_limits(settings, qps):
-    """Go: TestRESTClientLimiter"""
+    """
+    Go: TestRESTClientLimiter/with no QPS
+    Go: TestRESTClientLimiter/with QPS:10
+    Go: TestRESTClientLimiter/with QPS:-1
+    Go: TestRESTClientLimiter/with RateLimiter
+    """
     limiter = rest.unversioned_rest_client_for(rest.Config(host="h", **settings)).get_rate_limiter()
     assert (limiter.qps() if limiter is not None else None) == qps
     shared = flowcontrol.new_fake_always_rate_limiter()
@@ -124,7 +133,7 @@ def filled() -> rest.Config:
 
 
 def test_an_anonymous_config_keeps_everything_but_credentials_and_transports():
-    """Go: TestAnonymousConfig. A field that comes later has to be put on one side or the other."""
+    """Go: TestAnonymousAuthConfig. A field that comes later has to be put on one side or the other."""
     config = filled()
     anonymous = rest.anonymous_client_config(config)
     dropped = {each.name for each in dataclasses.fields(config) if not getattr(anonymous, each.name)}
@@ -229,3 +238,102 @@ def test_a_pod_without_a_usable_authority_trusts_the_systems(tmp_path: Path, mon
     ca_file.write_bytes(Authority(tmp_path, "made").data)
     assert rest.in_cluster_config(str(tmp_path)).ca_file == str(ca_file)
     assert not caplog.records
+
+
+@pytest.mark.parametrize("field", ["password", "bearer_token", "key_data", "cert_data"])
+@pytest.mark.parametrize("render", [str, repr, "{}".format, "%s".__mod__])
+def test_no_text_of_a_config_shows_a_credential(field, render):
+    """
+    Go: TestConfigStringer/non-sensitive config
+    Go: TestConfigStringer/sensitive config
+    Go: TestConfigSprint
+    """
+    secret = b"s3cr3t" if field.endswith("_data") else "s3cr3t"
+    config = rest.Config(host="localhost:8080", api_path="v1", username="gopher", **{field: secret})
+    text = render(config)
+    assert "s3cr3t" not in text
+    assert "localhost:8080" in text and "v1" in text
+    assert "s3cr3t" not in render({"config": config})
+
+
+class Heard:
+    """A handler of both forms."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def handle_warning_header(self, code: int, agent: str, text: str) -> None:
+        self.texts.append(text)
+
+    def handle_warning_header_with_context(self, ctx: context.Context, code: int, agent: str, text: str) -> None:
+        self.texts.append(f"{text} with context")
+
+
+@pytest.mark.parametrize(
+    ("fields", "heard"),
+    [
+        # Go: TestConfigWarningHandler/none
+        ((), []),
+        # Go: TestConfigWarningHandler/no-context
+        (("warning_handler",), ["old"]),
+        # Go: TestConfigWarningHandler/with-context
+        (("warning_handler_with_context",), ["old with context"]),
+        # Go: TestConfigWarningHandler/both
+        (("warning_handler", "warning_handler_with_context"), ["old with context"]),
+    ],
+)
+def test_a_configs_handler_hears_the_warnings_the_one_with_a_context_first(fields, heard, monkeypatch):
+    default, handler = Heard(), Heard()
+    monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", default)
+    turns = Turns(answer(200, {}, Warning='299 - "old"'))
+    client, _ = client_of(turns, **dict.fromkeys(fields, handler))
+    client.get().do(context.background()).raise_for_error()
+    assert handler.texts == heard
+    assert default.texts == ([] if heard else ["old with context"])
+
+
+def test_the_default_handler_of_warnings_logs_and_may_be_replaced(monkeypatch, caplog):
+    """
+    Go: TestDefaultWarningHandler/default
+    Go: TestDefaultWarningHandler/no-context
+    Go: TestDefaultWarningHandler/with-context
+    """
+    # Puts the one that logs back when the test is over.
+    monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", rest.WarningLogger())
+
+    def warn() -> None:
+        client, _ = client_of(Turns(answer(200, {}, Warning='299 - "old", 214 - "no warning of Kubernetes"')))
+        client.get().do(context.background()).raise_for_error()
+
+    with caplog.at_level("INFO"):
+        warn()
+    assert [record.getMessage() for record in caplog.records] == ['"Warning: old"']
+    plain, contextual = Heard(), Heard()
+    rest.set_default_warning_handler(plain)
+    warn()
+    rest.set_default_warning_handler_with_context(contextual)
+    warn()
+    rest.set_default_warning_handler(None)
+    warn()
+    assert plain.texts == ["old", "no warning of Kubernetes"]
+    assert contextual.texts == ["old with context", "no warning of Kubernetes with context"]
+    assert len(caplog.records) == 1
+
+
+def test_threads_may_make_transports_of_one_config_at_the_same_time():
+    """Go: TestTransportForThreadSafe"""
+    from queueobjects import in_threads, join
+
+    made: list[object] = []
+    for settings in ({}, {"ca_file": "none"}, {"dial": lambda host, port: socket.socket()}, {"insecure": True}):
+        config = rest.Config(host="https://h", username="gopher", password="g0ph3r", **settings)
+
+        def make(config: rest.Config = config) -> None:
+            try:
+                made.append(rest.transport_for(config))
+            except OSError as err:
+                made.append(str(err))
+
+        join(in_threads([make] * 8))
+    assert len(made) == 4 * 8
+    assert len({each for each in made if isinstance(each, str)}) == 1

@@ -230,7 +230,7 @@ ENDS = {
     "half open": (2, ""),
     "short headers": (0, ""),
     "long length": (0, ""),
-    "short length": (0, ""),
+    "short length": (0, "malformed chunked encoding"),
     "short gzip": (0, ""),
     "refuse": (0, ""),
     "down": (0, ""),

@@ -16,10 +16,10 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.golang import http
 from clientgo.rest.request import parse_media_type
 from clientgo.rest.warnings import parse_warning_headers
 from clientgo.tools.metrics import metrics
-from clientgo.transport import http
 from clientgo.util import flowcontrol
 from clientgo.utils.clock.testing import FakeClock
 
@@ -280,6 +280,7 @@ def with_clock(client: rest.RESTClient) -> SleptClock:
 
 
 def test_retry_after_is_obeyed_up_to_ten_times():
+    """Go: TestCheckRetryHandles429And5xx"""
     with ScriptedServer(lambda request: status(429, "TooManyRequests", "slow down", Retry_After="3")) as server:
         client = client_for(server.url)
         clock = with_clock(client)
@@ -312,6 +313,7 @@ def test_no_retry_without_the_header_and_none_with_max_retries_zero():
 
 
 def test_a_lost_connection_is_tried_again_for_get_only():
+    """Go: TestConnectionResetByPeerIsRetried"""
     answers = iter([Answer(hang_up=True), Answer(200, pod())])
     with ScriptedServer(lambda request: next(answers)) as server:
         client = client_for(server.url)
@@ -492,6 +494,7 @@ def test_no_credential_in_any_text():
 
 @pytest.mark.parametrize("state", ["connected", "reading"])
 def test_cancelling_the_context_ends_a_blocked_request_at_once(state):
+    """Go: TestDoContext"""
     arrived = threading.Event()
     ended = threading.Event()
     with ScriptedServer(lambda request: Answer(200, chunks=stream(request))) as server:
@@ -527,6 +530,7 @@ def test_cancelling_the_context_ends_a_blocked_request_at_once(state):
 
 
 def test_a_timeout_ends_the_request_and_is_told_to_the_server():
+    """Go: TestRestClientTimeout"""
     with ScriptedServer(lambda request: Answer(200, chunks=hold(request))) as server:
 
         def hold(request: Received) -> Any:
@@ -540,6 +544,7 @@ def test_a_timeout_ends_the_request_and_is_told_to_the_server():
 
 
 def test_connections_are_used_again():
+    """Go: TestReuseRequest/HTTP1"""
     with ScriptedServer(lambda request: Answer(200, pod())) as server:
         client = client_for(server.url)
         for _ in range(3):
@@ -549,6 +554,7 @@ def test_connections_are_used_again():
 
 
 def test_stream_gives_the_body_as_it_comes():
+    """Go: TestStream"""
     with ScriptedServer(lambda request: Answer(200, chunks=[b"one\n", b"two\n"])) as server:
         body = client_for(server.url).get().namespace("d").resource("pods").name("a").sub_resource("log").stream(CTX)
         assert body.read() == b"one\ntwo\n"

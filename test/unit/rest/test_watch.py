@@ -22,12 +22,11 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.serializer import JSONSerializer
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
+from clientgo.golang.http import BytesBody
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.rest.request import watch_silence
 from clientgo.rest.watch import Decoder, new_encoder
 from clientgo.rest.watch.decoder import SILENCE_AFTER_BOOKMARK
-from clientgo.transport.connection import _ChunkedReader
-from clientgo.transport.http import BytesBody
 from clientgo.utils.clock.clock import REAL_CLOCK
 
 CTX = context.background()
@@ -63,6 +62,7 @@ def decode_all(*pieces: bytes) -> tuple[list[tuple[str, str]], Exception]:
 
 @given(st.lists(st.integers(1, 200), max_size=20), st.lists(st.integers(0, 99), min_size=1, max_size=8))
 def test_events_do_not_depend_on_how_the_bytes_arrive(cuts, names):
+    """Go: TestDecoder"""
     body = b"".join(line("ADDED", f"pöd-{name}", name) for name in names)
     pieces, rest_of_body = [], body
     for cut in cuts:
@@ -156,7 +156,21 @@ def test_a_bookmark_shows_that_silence_means_a_dead_connection():
     assert timeouts == [SILENCE_AFTER_BOOKMARK]
 
 
+@pytest.mark.parametrize("value", ["false", ""])
+def test_a_bookmark_that_does_not_end_the_initial_objects_counts_at_once(value: str):
+    timeouts: list[float | None] = []
+
+    class Body(BytesBody):
+        def limit_silence(self, seconds: float) -> None:
+            timeouts.append(seconds)
+
+    annotations = {"k8s.io/initial-events-end": value}
+    Decoder(Body([line("BOOKMARK", "", 1, annotations=annotations)]), SERIALIZER).decode()
+    assert timeouts == [SILENCE_AFTER_BOOKMARK]
+
+
 def test_the_encoder_writes_what_the_decoder_reads():
+    """Go: TestEncodeDecodeRoundTrip"""
     out = io.BytesIO()
     new_encoder(out, JSONSerializer(SCHEME)).encode(
         Event(EventType.ADDED, corev1.Pod(metadata=metav1.ObjectMeta(name="a")))
@@ -164,55 +178,11 @@ def test_the_encoder_writes_what_the_decoder_reads():
     assert decode_all(out.getvalue())[0] == [("ADDED", "a")]
 
 
-# --- the chunked transfer coding ---
-
-
-class Connection:
-    def __init__(self, pieces: list[bytes]) -> None:
-        self._pieces = iter(pieces)
-
-    def read1(self, size: int) -> bytes:
-        return next((piece for piece in self._pieces if piece), b"")
-
-
-def read_chunked(pieces: list[bytes]) -> bytes:
-    reader = _ChunkedReader(Connection(pieces))
-    return b"".join(iter(reader.read_some, b""))
-
-
-@given(st.lists(st.binary(min_size=1, max_size=40), max_size=6), st.lists(st.integers(1, 9), max_size=40))
-def test_chunks_do_not_depend_on_how_the_bytes_arrive(chunks, cuts):
-    wire = b"".join(b"%x;ext=1\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\nTrailer: x\r\n\r\n"
-    pieces = []
-    for cut in cuts:
-        pieces.append(wire[:cut])
-        wire = wire[cut:]
-    assert read_chunked([*pieces, wire]) == b"".join(chunks)
-
-
-@pytest.mark.parametrize("wire", [b"zz\r\nabc", b"-1\r\n\r\n", b"x" * 5000])
-def test_a_malformed_chunk_is_an_error(wire):
-    with pytest.raises(ValueError, match="http: "):
-        read_chunked([wire])
-
-
-def test_what_came_before_a_malformed_chunk_is_given_out():
-    reader = _ChunkedReader(Connection([b"3\r\nabc\r\n2\r\nde\r\noops\r\n"]))
-    assert reader.read_some() == b"abcde"
-    for _ in range(2):
-        with pytest.raises(ValueError, match="http: invalid byte in chunk length"):
-            reader.read_some()
-
-
-def test_a_stream_that_ends_without_the_last_chunk_ended_too_early():
-    with pytest.raises(ErrUnexpectedEOF):
-        read_chunked([b"3\r\nabc\r\n"])
-
-
 # --- over HTTP ---
 
 
-def test_a_watch_has_a_connection_of_its_own_which_is_closed_at_its_end():
+def test_a_watch_leaves_its_connection_to_the_next_request_when_the_server_ended_it():
+    """Go: TestWatch/no retry"""
     with ScriptedServer(lambda request: Answer(chunks=[line("ADDED", "a", 1), line("DELETED", "a", 2)])) as server:
         client = pods(server)
         options = metav1.ListOptions(resource_version="7", timeout_seconds=484, allow_watch_bookmarks=True)
@@ -221,7 +191,7 @@ def test_a_watch_has_a_connection_of_its_own_which_is_closed_at_its_end():
         assert events == [("ADDED", "a"), ("DELETED", "a")]
         assert not options.watch, "the caller's options are not changed"
         client.watch(CTX).stop()
-        assert [request.connection for request in server.requests] == [1, 2]
+        assert [request.connection for request in server.requests] == [1, 1]
     assert server.requests[0].target == (
         "/api/v1/pods?allowWatchBookmarks=true&resourceVersion=7&timeout=8m4s&timeoutSeconds=484&watch=true"
     )
@@ -233,6 +203,7 @@ def endless(server_closing: threading.Event, *lines: bytes) -> Iterator[bytes]:
 
 
 def test_stop_ends_a_blocked_read_at_once():
+    """Go: TestDecoder_SourceClose"""
     with ScriptedServer(lambda request: Answer(chunks=endless(server.closing, line("ADDED", "a", 1)))) as server:
         watcher = pods(server).watch(CTX)
         assert watcher.result_chan().receive(10)[1]

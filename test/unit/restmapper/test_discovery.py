@@ -72,6 +72,7 @@ def mapper_of(groups: list[dict], lists: list[dict]) -> meta.RESTMapper:
     ],
 )
 def test_the_core_group_comes_first_then_the_order_of_discovery(asked, kind):
+    """Go: TestRESTMapper"""
     batch = [
         resources("batch/v1", resource("jobs", "Job")),
         resources("batch/v2alpha1", resource("jobs", "Job"), resource("scheduledjobs", "ScheduledJob")),
@@ -126,6 +127,7 @@ JOBS = GroupVersionResource("", "", "jobs")
     ],
 )
 def test_what_is_not_found_in_old_data_is_looked_up_once_more(question):
+    """Go: TestDeferredDiscoveryRESTMapper_CacheMiss"""
     new = known([group("extensions", "v1beta1")], [PODS, EXTENSIONS])
     cache: Any = ScriptedCache([known([], [PODS]), new])
     assert question(restmapper.new_deferred_discovery_rest_mapper(cache))
@@ -150,6 +152,7 @@ def test_what_discovery_raises_is_raised_and_tried_again_at_the_next_question():
 
 
 def test_groups_that_cannot_be_read_are_left_out():
+    """Go: TestGetAPIGroupResources"""
     documents = legacy([group("bad", "v1"), group("extensions", "v1beta1")], [PODS, EXTENSIONS])
     documents["/apis/bad/v1"] = status(500, "InternalError", "boom")
     with discovering(documents) as (client, _):

@@ -98,11 +98,13 @@ AUTOSCALING = resource("horizontalpodautoscalers", "HorizontalPodAutoscaler", sh
     ],
 )
 def test_short_names_are_spelled_out(asked, result):
+    """Go: TestReplaceAliases, TestKindFor"""
     core = resources("v1", PODS, resource("po2", "Po2"), resource("others", "Other", shortNames=["po2"]))
     assert expanded(asked, core, resources("autoscaling/v1", AUTOSCALING)) == result
 
 
 def test_the_first_resource_wins_and_the_others_are_worth_a_word_each():
+    """Go: TestWarnAmbigious"""
     lists = [
         resources("a/v1", resource("sparkjobs", "SparkJob", shortNames=["sj"])),
         resources("a/v2", resource("sparkjobs", "SparkJob", shortNames=["sj"])),
@@ -118,7 +120,10 @@ def test_the_first_resource_wins_and_the_others_are_worth_a_word_each():
 
 
 def test_a_kind_that_is_not_found_is_asked_for_once_more():
-    """The mapper below may have discovered anew meanwhile."""
+    """The mapper below may have discovered anew meanwhile.
+
+    Go: TestKindForWithNewCRDs
+    """
     client: Any = Lists(resources("v1", PODS))
     once: Any = Echo(misses=1)
     assert restmapper.new_shortcut_expander(once, client).kind_for(GroupVersionResource("", "", "po")).kind == "pods"
@@ -161,6 +166,7 @@ def test_a_group_version_that_is_none_hides_only_its_own_resources():
 
 
 def test_categories():
+    """Go: TestCategoryExpansion, TestDiscoveryCategoryExpander"""
     deployments = resource("deployments", "Deployment", categories=["all", "apps"])
     client: Any = Lists(resources("v1", PODS), resources("apps/v1", deployments))
     expander = restmapper.new_discovery_category_expander(client)

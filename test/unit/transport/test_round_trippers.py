@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from clientgo import context, klog, transport
-from clientgo.transport import DebugLevel, http
+from clientgo.golang import http
+from clientgo.transport import DebugLevel
 from clientgo.transport.round_trippers import _mask_value, header_key_escape
 
 
@@ -44,10 +45,16 @@ def test_a_bearer_token():
 
 
 def test_a_user_and_a_password():
-    """Go: TestBasicAuthRoundTripper"""
+    """Go: TestBasicAuthRoundTripper/basic"""
     wrap: transport.WrapperFunc = lambda rt: transport.new_basic_auth_round_tripper("user", "p\u00e4ss", rt)  # noqa: E731
     assert sent(wrap)["Authorization"] == "Basic dXNlcjpww6Rzcw=="
     assert sent(wrap, Authorization="Bearer x")["Authorization"] == "Bearer x"
+
+
+def test_an_empty_password_is_one():
+    """Go: TestBasicAuthRoundTripper/no pass"""
+    headers = sent(lambda rt: transport.new_basic_auth_round_tripper("user", "", rt))
+    assert headers["Authorization"] == "Basic dXNlcjo="
 
 
 def test_a_user_agent():
@@ -75,10 +82,25 @@ def test_a_user_agent():
                 ("Impersonate-Extra-se%2Fcond%25", "B"),
             ],
         ),
+        (
+            {"user_name": "user", "uid": "1", "groups": ["g"], "extra": {"test%20key": ["x"]}},
+            [
+                ("Impersonate-User", "user"),
+                ("Impersonate-Uid", "1"),
+                ("Impersonate-Group", "g"),
+                ("Impersonate-Extra-test%2520key", "x"),
+            ],
+        ),
     ],
 )
 def test_impersonation(who: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    """Go: TestImpersonationRoundTripper"""
+    """
+    Go: TestImpersonationRoundTripper/all
+    Go: TestImpersonationRoundTripper/username, groups and extra
+    Go: TestImpersonationRoundTripper/username and uid
+    Go: TestImpersonationRoundTripper/escape handling
+    Go: TestImpersonationRoundTripper/double escape handling
+    """
     config = transport.Config(impersonate=transport.ImpersonationConfig(**who))
     headers = sent(lambda rt: transport.http_wrappers_for_config(config, rt))
     assert list(headers.items()) == expected
@@ -87,10 +109,15 @@ def test_impersonation(who: dict[str, Any], expected: list[tuple[str, str]]) -> 
 
 
 def test_an_authenticating_proxys_headers_replace_those_of_a_stranger():
-    """Go: TestAuthProxyRoundTripper"""
+    """
+    Go: TestAuthProxyRoundTripper/allfields
+    Go: TestAuthProxyRoundTripper/escaped extra
+    Go: TestAuthProxyRoundTripper/double escaped extra
+    """
 
     def wrap(rt: http.RoundTripper) -> http.RoundTripper:
-        return transport.new_auth_proxy_round_tripper("user", "1", ["g1", "g2"], {"a/b": ["x", "y"]}, rt)
+        extra = {"a/b": ["x", "y"], "c%20d": ["z"]}
+        return transport.new_auth_proxy_round_tripper("user", "1", ["g1", "g2"], extra, rt)
 
     evil = {"X_Remote_User": "root", "x_remote_group": "masters", "X_Remote_Extra_Scope": "all", "X_Remote_Uid": "0"}
     assert list(sent(wrap, **evil).items()) == [
@@ -100,6 +127,7 @@ def test_an_authenticating_proxys_headers_replace_those_of_a_stranger():
         ("X-Remote-Group", "g2"),
         ("X-Remote-Extra-a%2Fb", "x"),
         ("X-Remote-Extra-a%2Fb", "y"),
+        ("X-Remote-Extra-c%2520d", "z"),
     ]
 
 
@@ -207,7 +235,10 @@ def test_the_log(levels, v, expected, verbosity, caplog):
 
 
 def test_a_done_context_refuses_new_requests():
-    """Go: Test_contextCanceller_RoundTrip"""
+    """
+    Go: Test_contextCanceller_RoundTrip/open context should call nested round tripper
+    Go: Test_contextCanceller_RoundTrip/closed context should return a known error
+    """
     ctx, cancel = context.with_cancel(context.background())
     bottom = Bottom()
     canceller = transport.context_canceller(ctx, ValueError("no more"))(bottom)

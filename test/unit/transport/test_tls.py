@@ -146,7 +146,12 @@ def test_a_broken_authority_is_an_error_of_the_configuration(ca, message):
 
 
 def test_rotated_files_are_used_by_new_connections(authority, stranger, tmp_path: Path):
-    """The CA file is looked at again at most each second."""
+    """The CA file is looked at again at most each second.
+
+    Go: TestCheckCAFileAndRotate/no change
+    Go: TestCheckCAFileAndRotate/CA changed
+    Go: TestCheckCAFileAndRotate/CA changed to invalid
+    """
     ca_file = tmp_path / "ca.crt"
     ca_file.write_bytes(stranger.data)
     config = transport.Config(tls=transport.TLSConfig(ca_file=str(ca_file)))
@@ -213,6 +218,7 @@ def test_an_authority_of_blanks_is_no_authority():
 
 
 def test_an_empty_authority_file_trusts_nobody(server_pair, tmp_path: Path):
+    """Go: TestRootCertPoolEmptyData"""
     (tmp_path / "ca.crt").write_bytes(b"")
     with serving(server_pair) as server, pytest.raises(rest.URLError, match="failed to verify certificate"):
         get(server, ca_file=str(tmp_path / "ca.crt"))
@@ -242,6 +248,10 @@ class Rotated:
 @pytest.mark.parametrize("broken", ["ca", "cert", "key"])
 @pytest.mark.parametrize("content", [b"", b"half a certif", None])
 def test_while_a_rotation_is_half_done_the_old_certificates_stay_in_use(authority, tmp_path, caplog, broken, content):
+    """
+    Go: TestCheckCAFileAndRotate/file error
+    Go: TestCheckCAFileAndRotate/empty file content
+    """
     files = Rotated(tmp_path, authority, "rotated-a")
     first = files.source.context()
     path: Path = getattr(files, broken)
@@ -274,6 +284,7 @@ def test_a_key_never_reaches_the_disk(authority, monkeypatch: pytest.MonkeyPatch
 
 
 def test_rotated_client_certificates_are_shown_by_new_connections(authority, server_pair, tmp_path):
+    """Go: TestCARotationConnectionBehavior"""
     files = Rotated(tmp_path, authority, "shown-a")
     shown: list[object] = []
     with serving(server_pair, client_ca=authority.path) as server:
@@ -312,7 +323,11 @@ def test_no_socket_is_left_of_a_connection_reset_before_the_handshake(authority)
 
 
 def test_an_authority_that_arrives_later_is_used(authority, tmp_path, caplog):
-    """Go: TestEmptyCAFileRotationLifecycle. Until then nobody is trusted, and that is no problem to log."""
+    """Until then nobody is trusted, and that is no problem to log.
+
+    Go: TestEmptyCAFileRotationLifecycle
+    Go: TestCheckCAFileAndRotate/initially empty CA file updated to valid CA
+    """
     ca_file = tmp_path / "ca.crt"
     ca_file.write_bytes(b"")
     clock = FakeClock(0.0)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import pytest
 from httpscript import Answer, Received, ScriptedServer
+from queueobjects import in_threads, join
+from roundtrips import Turns, answer
 
 from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.golang import http
 from clientgo.rest import in_cluster_config
-from clientgo.transport.token_source import new_cached_file_token_source
+from clientgo.transport.token_source import Token, new_cached_file_token_source, new_cached_token_source
+from clientgo.utils.clock import Clock, RealClock
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
 
 
 def test_the_file_is_read_again_after_a_minute(tmp_path):
+    """
+    Go: TestCachingTokenSource/valid token returned from cache
+    Go: TestCachingTokenSource/valid token returned from cache 1 minute before scheduled refresh
+    Go: TestCachingTokenSource/new token created when cache is empty
+    Go: TestCachingTokenSource/new token created 1 minute after scheduled refresh
+    """
     path = tmp_path / "token"
     path.write_text("one\n")
     clock = FakeClock(1000.0)
@@ -25,6 +35,54 @@ def test_the_file_is_read_again_after_a_minute(tmp_path):
     assert source.token().access_token == "one"
     clock.step(2)
     assert source.token().access_token == "two"
+
+
+class Numbered:
+    """Gives another token each time, good for a minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.asked = 0
+
+    def token(self) -> Token:
+        self.asked += 1
+        return Token(f"token-{self.asked}", self._clock.now() + 60)
+
+
+@pytest.mark.parametrize(("age", "asked"), [(59.999, 1), (60.0, 2), (60.001, 2)])
+def test_a_token_is_of_no_use_from_its_expiry_on(age, asked):
+    """Go: TestCachingTokenSource, `Expiry.After(now)`."""
+    clock = FakeClock(1000.0)
+    base = Numbered(clock)
+    source = new_cached_token_source(base, clock)
+    source.token()
+    clock.step(age)
+    assert source.token().access_token == f"token-{asked}"
+
+
+@pytest.mark.parametrize(("older_than", "asked"), [(999.0, 1), (1000.0, 1), (1000.001, 2)])
+def test_only_a_token_older_than_the_request_that_was_refused_is_forgotten(older_than, asked):
+    """One that was fetched in the same instant is not the one that was refused.
+
+    Go: TestCachingTokenSource, "reset": `t.Before`.
+    """
+    clock = FakeClock(1000.0)
+    base = Numbered(clock)
+    source = new_cached_token_source(base, clock)
+    source.token()
+    source.reset_token_older_than(older_than)
+    assert source.token().access_token == f"token-{asked}"
+
+
+def test_a_token_that_was_fetched_meanwhile_survives_the_refusal_of_the_old_one():
+    clock = FakeClock(1000.0)
+    base = Numbered(clock)
+    source = new_cached_token_source(base, clock)
+    source.token()
+    clock.step(1)
+    for _ in range(5):  # five requests that went out with the old token, and came back one by one
+        source.reset_token_older_than(1001.0)
+        assert source.token().access_token == "token-2"
 
 
 def test_an_unreadable_file_keeps_the_old_token(tmp_path):
@@ -39,11 +97,55 @@ def test_an_unreadable_file_keeps_the_old_token(tmp_path):
 
 
 def test_without_any_token_it_says_which_file(tmp_path):
+    """Go: TestCachingTokenSource/error on create token returns error"""
     with pytest.raises(OSError, match=r'failed to read token file ".*/none": No such file or directory'):
         new_cached_file_token_source(str(tmp_path / "none")).token()
     (tmp_path / "empty").write_text(" \n")
     with pytest.raises(ValueError, match="read empty token from file"):
         new_cached_file_token_source(str(tmp_path / "empty")).token()
+
+
+def test_threads_that_ask_at_once_cause_one_request_for_a_token():
+    """Go: TestCachingTokenSourceRace"""
+    base = Numbered(FakeClock(1000.0))
+    source = new_cached_token_source(base, FakeClock(1000.0))
+    found: list[str] = []
+    join(in_threads([lambda: found.append(source.token().access_token)] * 50))
+    assert found == ["token-1"] * 50
+    assert base.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("is_cached", "code", "own", "sent", "asked"),
+    [
+        # Go: TestTokenSourceTransportRoundTrip/skip oauth rt if has authorization header
+        (False, 200, "Basic x", "Basic x", 1),
+        # Go: TestTokenSourceTransportRoundTrip/authorized on newly acquired good token
+        (False, 200, None, "Bearer token-1", 1),
+        # Go: TestTokenSourceTransportRoundTrip/authorized on cached good token
+        (True, 200, None, "Bearer token-1", 1),
+        # Go: TestTokenSourceTransportRoundTrip/unauthorized on newly acquired bad token
+        (False, 401, None, "Bearer token-1", 1),
+        # Go: TestTokenSourceTransportRoundTrip/unauthorized on cached bad token
+        (True, 401, None, "Bearer token-1", 2),
+    ],
+)
+def test_a_refusal_throws_away_a_token_that_was_there_before_the_request(is_cached, code, own, sent, asked):
+    clock = RealClock()
+    base = Numbered(clock)
+    source = new_cached_token_source(base, clock)
+    if is_cached:
+        source.token()
+    turns = Turns(answer(code))
+    wrapped = transport.resettable_token_source_wrap_transport(source)(turns)
+    request = http.Request(method="GET", url="http://h/")
+    if own is not None:
+        request.headers["Authorization"] = own
+    wrapped.round_trip(request)
+    assert turns.requests[0].headers["Authorization"] == sent
+    assert request.headers.get("Authorization") == own, "the caller's request stays as it was"
+    source.token()
+    assert base.asked == asked
 
 
 def test_a_401_makes_the_next_request_read_the_file(tmp_path):

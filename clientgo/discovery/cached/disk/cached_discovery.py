@@ -48,7 +48,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         cached = self._read(filename, metav1.APIResourceList)
         if cached is not None:
             return cached
-        live = _ask(lambda: self._delegate.server_resources_for_group_version(group_version))
+        live = _ask(lambda: self.delegate.server_resources_for_group_version(group_version))
         if len(live.api_resources):
             self._write(filename, live)
         else:
@@ -61,7 +61,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         cached = self._read(filename, metav1.APIGroupList)
         if cached is not None:
             return cached
-        live = _ask(self._delegate.server_groups)
+        live = _ask(self.delegate.server_groups)
         if len(live.groups):
             self._write(filename, live)
         else:
@@ -70,7 +70,7 @@ class CachedDiscoveryClient(CachingDiscovery):
 
     def _read(self, filename: str, cls: type[ObjectT]) -> ObjectT | None:
         """What the file holds, if it may be used; a file that cannot be read is as good as none."""
-        with self._lock:
+        with self.lock:
             ours = filename in self._our_files
             if self._invalidated and not ours:
                 return None
@@ -81,7 +81,7 @@ class CachedDiscoveryClient(CachingDiscovery):
                 content = file.read()
         except OSError:
             return None
-        with self._lock:
+        with self.lock:
             self._fresh = self._fresh and ours
         cached = _decode(content, cls)
         if cached is not None:
@@ -100,7 +100,7 @@ class CachedDiscoveryClient(CachingDiscovery):
                 with open(descriptor, "w", encoding="utf-8") as file:
                     file.write(data + "\n")
                 os.chmod(temporary, 0o660)
-                with self._lock:
+                with self.lock:
                     os.replace(temporary, filename)
                     self._our_files.add(filename)
             except OSError:
@@ -112,10 +112,10 @@ class CachedDiscoveryClient(CachingDiscovery):
 
     def fresh(self) -> bool:
         """See CachedDiscoveryInterface."""
-        with self._lock:
+        with self.lock:
             return self._fresh
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         self._our_files = set()
         self._fresh = True
         self._invalidated = True
@@ -148,7 +148,7 @@ def _decode(content: bytes, cls: type[ObjectT]) -> ObjectT | None:
 def new_cached_discovery_client_for_config(
     config: Config, discovery_cache_dir: str, http_cache_dir: str, ttl: float
 ) -> CachedDiscoveryClient:
-    """Remember in files below `discovery_cache_dir` (Go: NewCachedDiscoveryClientForConfig).
+    """Remember in files below `discovery_cache_dir`. Go: NewCachedDiscoveryClientForConfig.
 
     `http_cache_dir` is accepted for parity and not used. Raises ValueError, OSError for a wrong config.
     """

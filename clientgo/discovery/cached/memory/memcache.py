@@ -49,7 +49,7 @@ class _MemCacheClient(CachingDiscovery):
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
         """Raises ErrCacheNotFound. What failed for a passing reason is asked for again."""
-        with self._lock:
+        with self.lock:
             if not self._valid:
                 self._refresh()
             entry = self._entries.get(group_version)
@@ -64,7 +64,7 @@ class _MemCacheClient(CachingDiscovery):
             return entry.resources
 
     def groups_and_maybe_resources(self) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
-        with self._lock:
+        with self.lock:
             if not self._valid:
                 self._refresh()
             groups = self._groups if self._groups is not None else metav1.APIGroupList()
@@ -84,12 +84,12 @@ class _MemCacheClient(CachingDiscovery):
         return self.groups_and_maybe_resources()[0]
 
     def fresh(self) -> bool:
-        with self._lock:
+        with self.lock:
             return self._valid
 
-    # The rest runs with self._lock held.
+    # The rest runs with self.lock held.
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         self._valid = False
         self._aggregated = False
         self._entries = {}
@@ -97,7 +97,7 @@ class _MemCacheClient(CachingDiscovery):
 
     def _refresh(self) -> None:
         try:
-            groups, resources, failed = groups_and_maybe_resources(self._delegate)
+            groups, resources, failed = groups_and_maybe_resources(self.delegate)
         except Exception as err:
             handle_error(ValueError(f"couldn't get current server API group list: {err}"))
             raise
@@ -132,7 +132,7 @@ class _MemCacheClient(CachingDiscovery):
 
     def _read(self, group_version: str) -> _Entry:
         try:
-            resources = self._delegate.server_resources_for_group_version(group_version)
+            resources = self.delegate.server_resources_for_group_version(group_version)
         except Exception as err:
             handle_error(ValueError(f"couldn't get resource list for {group_version}: {err}"))
             return _Entry(None, err)
@@ -158,5 +158,5 @@ def _is_transient_error(err: Exception) -> bool:
 
 
 def new_mem_cache_client(delegate: DiscoveryInterface) -> CachedDiscoveryInterface:
-    """Remember what `delegate` says until `invalidate` is called (Go: NewMemCacheClient)."""
+    """Remember what `delegate` says until `invalidate` is called. Go: NewMemCacheClient."""
     return _MemCacheClient(delegate)

@@ -14,10 +14,14 @@ from typing import Any
 import yaml
 
 from clientgo.apimachinery.runtime import timestamps
+from clientgo.apimachinery.util.yaml import Limits, unmarshal
 
 GROUP_NAME = "client.authentication.k8s.io"
 VERSIONS = (f"{GROUP_NAME}/v1", f"{GROUP_NAME}/v1beta1")
 KIND = "ExecCredential"
+
+# Of what a plugin prints: a token and a certificate are far below.
+_LIMITS = Limits(size=4 * 1024 * 1024, depth=50, values=10_000)
 
 
 @dataclass(kw_only=True)
@@ -102,10 +106,11 @@ def decode(data: bytes, api_version: str) -> ExecCredential:
 
 def _parse(data: bytes) -> Any:
     """The document, None for what is neither JSON nor YAML."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         return json.loads(data)
     with contextlib.suppress(ValueError, yaml.YAMLError):
-        # Every value that is asked for is a text, also one that YAML would take for a time or a number.
+        # For the bounds only: every value that is asked for is a text, also one that YAML takes for a number.
+        unmarshal(data, _LIMITS)
         return yaml.load(data, Loader=yaml.BaseLoader)
     return None
 

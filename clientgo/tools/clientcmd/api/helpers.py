@@ -17,7 +17,7 @@ _DATA_OMITTED = base64.b64decode("DATA+OMITTED")
 
 
 def is_config_empty(config: Config) -> bool:
-    """Whether nothing is set (Go: IsConfigEmpty)."""
+    """Whether nothing is set. Go: IsConfigEmpty."""
     preferences = config.preferences
     return not (
         config.auth_infos
@@ -31,7 +31,7 @@ def is_config_empty(config: Config) -> bool:
 
 
 def minify_config(config: Config) -> None:
-    """Keep only what the current context needs (Go: MinifyConfig). Raises ValueError when something is missing."""
+    """Keep only what the current context needs. Go: MinifyConfig. Raises ValueError when something is missing."""
     if not config.current_context:
         raise ValueError("current-context must exist in order to minify")
     context = config.contexts.get(config.current_context)
@@ -47,7 +47,7 @@ def minify_config(config: Config) -> None:
 
 
 def shorten_config(config: Config) -> None:
-    """Replace data and tokens by short texts, for people to read (Go: ShortenConfig)."""
+    """Replace data and tokens by short texts, for people to read. Go: ShortenConfig."""
     for info in config.auth_infos.values():
         if info.client_key_data:
             info.client_key_data = _DATA_OMITTED
@@ -61,7 +61,7 @@ def shorten_config(config: Config) -> None:
 
 
 def flatten_config(config: Config) -> None:
-    """Replace files by their content, so that the config stands by itself (Go: FlattenConfig).
+    """Replace files by their content, so that the config stands by itself. Go: FlattenConfig.
 
     Raises OSError, ValueError.
     """
@@ -79,7 +79,7 @@ def flatten_config(config: Config) -> None:
 
 
 def flatten_content(path: str, contents: bytes, base_dir: str) -> tuple[str, bytes]:
-    """("", content of the file), or both as they are without a path (Go: FlattenContent).
+    """("", content of the file), or both as they are without a path. Go: FlattenContent.
 
     Raises OSError, ValueError.
     """
@@ -92,17 +92,17 @@ def flatten_content(path: str, contents: bytes, base_dir: str) -> tuple[str, byt
 
 
 def resolve_path(path: str, base: str) -> str:
-    """The path below `base`, unless it is absolute or empty (Go: ResolvePath)."""
+    """The path below `base`, unless it is absolute or empty. Go: ResolvePath."""
     return os.path.normpath(os.path.join(base, path)) if path and not os.path.isabs(path) else path
 
 
 def make_abs(path: str, base: str) -> str:
-    """The path below `base`, by default the working directory, unless it is absolute (Go: MakeAbs)."""
+    """The path below `base`, by default the working directory, unless it is absolute. Go: MakeAbs."""
     return path if os.path.isabs(path) else os.path.normpath(os.path.join(base or os.getcwd(), path))
 
 
 def redact_secrets(config: Config) -> None:
-    """Replace every secret by "REDACTED" (Go: RedactSecrets)."""
+    """Replace every secret by "REDACTED". Go: RedactSecrets."""
     _redact(config)
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
-from clientgo.transport.http import redacted_url
+from clientgo.golang.http import redacted_url
 
 _REDACTED = "--- REDACTED ---"
 
@@ -22,7 +22,7 @@ _SECRET = "datapolicy"
 
 class _Copied:
     def deep_copy(self) -> Self:
-        """A copy that shares nothing (Go: DeepCopy)."""
+        """A copy that shares nothing. Go: DeepCopy."""
         return copy.deepcopy(self)
 
 
@@ -162,18 +162,18 @@ class ExecConfig(_Copied):
     args: list[str] = field(default_factory=list)
     env: list[ExecEnvVar] = field(default_factory=list)
     api_version: str = ""
-    # Shown when the command is not there.
     install_hint: str = ""
-    # Whether the plugin is told about the cluster.
+    """Shown when the command is not there."""
     provide_cluster_info: bool = False
-    # Not in the kubeconfig's user: the cluster's extension for plugins.
+    """Whether the plugin is told about the cluster."""
     config: Any = None
+    """Not in the kubeconfig's user: the cluster's extension for plugins."""
     interactive_mode: str = ""
-    # Not in the kubeconfig: the program uses its standard input itself, and says why.
     stdin_unavailable: bool = False
+    """Not in the kubeconfig: the program uses its standard input itself, and says why."""
     stdin_unavailable_message: str = ""
-    # Not in the kubeconfig.
     plugin_policy: PluginPolicy = field(default_factory=PluginPolicy)
+    """Not in the kubeconfig."""
 
     def __str__(self) -> str:
         args = f"[{_REDACTED!r}]" if self.args else "[]"
@@ -203,38 +203,38 @@ class Config(_Copied):
     extensions: dict[str, Any] = field(default_factory=dict)
 
     def get_object_kind(self) -> Self:
-        """The config itself (Go: GetObjectKind)."""
+        """The config itself. Go: GetObjectKind."""
         return self
 
     def group_version_kind(self) -> GroupVersionKind:
-        """What api_version and kind say (Go: GroupVersionKind)."""
+        """What api_version and kind say. Go: GroupVersionKind."""
         return parse_group_version(self.api_version).with_kind(self.kind)
 
     def set_group_version_kind(self, gvk: GroupVersionKind) -> None:
-        """Set api_version and kind (Go: SetGroupVersionKind)."""
+        """Set api_version and kind. Go: SetGroupVersionKind."""
         self.api_version, self.kind = gvk.to_api_version_and_kind()
 
 
 def new_config() -> Config:
-    """An empty kubeconfig (Go: NewConfig)."""
+    """An empty kubeconfig. Go: NewConfig."""
     return Config()
 
 
 def new_context() -> Context:
-    """An empty context (Go: NewContext)."""
+    """An empty context. Go: NewContext."""
     return Context()
 
 
 def new_cluster() -> Cluster:
-    """An empty cluster (Go: NewCluster)."""
+    """An empty cluster. Go: NewCluster."""
     return Cluster()
 
 
 def new_auth_info() -> AuthInfo:
-    """An empty user (Go: NewAuthInfo)."""
+    """An empty user. Go: NewAuthInfo."""
     return AuthInfo()
 
 
 def new_preferences() -> Preferences:
-    """Empty preferences (Go: NewPreferences)."""
+    """Empty preferences. Go: NewPreferences."""
     return Preferences()

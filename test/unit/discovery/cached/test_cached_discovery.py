@@ -25,6 +25,7 @@ def served() -> Iterator[tuple[discovery.DiscoveryClient, ScriptedServer]]:
 
 
 def test_files_are_written_whole_and_for_their_group_to_write(served, tmp_path):
+    """Go: TestNewCachedDiscoveryClient_PathPerm"""
     client, _ = served
     cached = CachedDiscoveryClient(client, str(tmp_path / "cache"), 60.0)
     cached.server_groups()
@@ -44,6 +45,7 @@ def _umask() -> int:
 
 
 def test_one_client_reads_what_another_wrote_until_fresh_data_are_asked_for(served, tmp_path):
+    """Go: TestCachedDiscoveryClient_Fresh, TestCachedDiscoveryClientUnaggregatedServerGroups"""
     client, server = served
     CachedDiscoveryClient(client, str(tmp_path), 60.0).server_groups()
     asked = len(server.requests)

@@ -29,6 +29,7 @@ def handled(monkeypatch):
 
 
 def test_everything_is_read_at_once_and_only_once():
+    """Go: TestClient, TestMemCacheGroupsAndMaybeResources"""
     with discovering(legacy([group("apps", "v1")], [PODS, APPS])) as (client, server):
         cached = new_mem_cache_client(client)
         assert not cached.fresh()
@@ -49,6 +50,7 @@ def test_everything_is_read_at_once_and_only_once():
 
 
 def test_an_aggregated_answer_with_stale_versions():
+    """Go: TestAggregatedMemCacheGroupsAndMaybeResources, TestMemCacheAggregatedServerGroups"""
     core = {"metadata": {"name": ""}, "versions": [{"version": "v1"}, {"version": "v2", "freshness": "Stale"}]}
     documents = {"/api": {"items": [core]}, "/apis": {"items": []}}
     with discovering(documents, AGGREGATED_V2) as (client, server):
@@ -64,6 +66,7 @@ def test_an_aggregated_answer_with_stale_versions():
 
 @pytest.mark.parametrize("passing", [status(500, "InternalError", "boom"), status(429, "TooManyRequests", "slow down")])
 def test_what_failed_for_a_passing_reason_is_asked_for_again(passing, handled):
+    """Go: TestPartialRetryableFailure"""
     documents = legacy([group("apps", "v1")], [PODS])
     documents["/apis/apps/v1"] = passing
     with discovering(documents) as (client, server):
@@ -78,6 +81,7 @@ def test_what_failed_for_a_passing_reason_is_asked_for_again(passing, handled):
 
 
 def test_what_failed_for_good_stays_so(handled):
+    """Go: TestPartialPermanentFailure"""
     documents = legacy([group("apps", "v1")], [PODS])
     documents["/apis/apps/v1"] = status(403, "Forbidden", "no")
     with discovering(documents) as (client, _):
@@ -112,6 +116,7 @@ def test_an_empty_list_is_an_error_that_nobody_needs_to_hear_of(handled):
 
 
 def test_a_server_that_cannot_be_reached_is_reported_and_asked_again(handled):
+    """Go: TestServerGroupsFails"""
     documents = legacy([], [PODS])
     documents["/apis"] = status(500, "InternalError", "boom")
     with discovering(documents) as (client, _):
@@ -138,6 +143,7 @@ def test_many_that_ask_at_once_make_one_read():
 
 
 def test_the_openapi_documents_are_read_once_until_they_are_forgotten():
+    """Go: TestOpenAPIMemCache, TestGetOpenAPISchemaV3"""
     index = {"paths": {"apis/apps/v1": {"serverRelativeURL": "/openapi/v3/apis/apps/v1?hash=AB"}}}
     documents = {"/openapi/v3": index, "/openapi/v3/apis/apps/v1": {"openapi": "3.0.0"}}
     with discovering(documents) as (client, server):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import getpass
+import io
 
 import pytest
 
@@ -29,7 +31,7 @@ def built(
 
 
 def test_merge_semantics():
-    """Go: TestMergeSemantics
+    """Go: TestMergeSemantics/#0-#5
     Go: TestMergeSemantics/zero noop
     Go: TestMergeSemantics/override zero dst
     Go: TestMergeSemantics/noop zero src
@@ -176,6 +178,10 @@ def test_merged_raw_config_shows_the_overrides():
     assert merged.current_context == "clean"
     assert merged.clusters["clean"].server == "https://o"
     assert merged.auth_infos["clean"].token == "o"
+    assert merged.contexts["clean"].namespace == "o"
+    loaded = good()
+    clientcmd.new_non_interactive_client_config(loaded, "", overrides, None).merged_raw_config()
+    assert loaded == good(), "the loaded config stays as it is"
 
 
 @pytest.mark.parametrize("url", ["", "socks5://example.com", "https://example.com", "http://example.com"])
@@ -212,14 +218,15 @@ def test_bad_proxy_urls(url):
     ],
 )
 def test_the_host_is_passed_on_as_written(server):
-    """Go: TestCreateCleanWithPrefix"""
+    """Go: TestCreateCleanWithPrefix/#0-#8"""
     assert built(good(server=server)).host == server
     empty = good(server="")
     defaults = clientcmd.ConfigOverrides(cluster_defaults=api.Cluster(server=server))
     assert built(empty, defaults).host == server
 
 
-def test_the_exec_section_reaches_the_rest_config():
+@pytest.mark.parametrize("provided", [False, True])
+def test_the_exec_section_reaches_the_rest_config(provided):
     """Go: TestAuthConfigMerge
     Go: TestCreateAuthConfigExecInstallHintCleanup"""
     config = good(extensions={"client.authentication.k8s.io/exec": {"audience": "foo"}})
@@ -228,25 +235,80 @@ def test_the_exec_section_reaches_the_rest_config():
         args=["arg"],
         api_version="client.authentication.k8s.io/v1",
         interactive_mode="IfAvailable",
-        provide_cluster_info=True,
+        provide_cluster_info=provided,
         install_hint="some install hint with \x1b[1mcontrol\x1b[0m chars\nand a newline",
     )
     config.auth_infos["clean"] = api.AuthInfo(exec=provider)
     found = built(config).exec_provider
     assert found is not None
-    assert found.args == ["arg"]
+    assert (found.command, found.args, found.provide_cluster_info) == ("some-command", ["arg"], provided)
+    assert (found.api_version, found.interactive_mode) == ("client.authentication.k8s.io/v1", "IfAvailable")
     assert found.config == {"audience": "foo"}
     assert found.install_hint == "some install hint with U+001B[1mcontrolU+001B[0m chars\nand a newline"
     assert provider.config is None, "the loaded config stays as it is"
 
 
+def test_an_exec_section_overrides_the_whole_of_the_kubeconfigs():
+    """As Go merges a pointer: what the override leaves out is not filled up from the kubeconfig."""
+    config = good()
+    config.auth_infos["clean"] = api.AuthInfo(
+        exec=api.ExecConfig(
+            command="loaded",
+            args=["arg"],
+            api_version="client.authentication.k8s.io/v1",
+            interactive_mode="Never",
+            provide_cluster_info=True,
+        )
+    )
+    override = api.ExecConfig(
+        command="overriding", api_version="client.authentication.k8s.io/v1beta1", interactive_mode="Always"
+    )
+    found = built(config, clientcmd.ConfigOverrides(auth_info=api.AuthInfo(exec=override))).exec_provider
+    assert found is not None
+    assert (found.command, found.args, found.provide_cluster_info) == ("overriding", [], False)
+    assert (found.api_version, found.interactive_mode) == ("client.authentication.k8s.io/v1beta1", "Always")
+
+
+EXEC = api.ExecConfig(command="c", api_version="client.authentication.k8s.io/v1", interactive_mode="Never")
+
+
+@pytest.mark.parametrize(
+    ("user", "asked"),
+    [
+        ({"username": "me"}, False),
+        ({"token": "t"}, False),
+        ({"client_certificate_data": b"c", "client_key_data": b"k"}, False),
+        ({"auth_provider": api.AuthProviderConfig(name="p")}, False),
+        ({"exec": EXEC}, False),
+        ({"impersonate": "somebody"}, True),
+        ({}, True),
+    ],
+)
+def test_only_who_cannot_be_told_otherwise_is_asked_for_a_password(monkeypatch, user, asked):
+    """An exec plugin gets its own credentials: whoever uses one must not be asked first. Go: canIdentifyUser."""
+    monkeypatch.setattr("sys.stdin", type("Terminal", (io.StringIO,), {"isatty": lambda self: True})())
+    monkeypatch.setattr(getpass, "getpass", lambda prompt: "typed")
+    reader = io.StringIO("typist\n")
+    config = good()
+    config.auth_infos["clean"] = api.AuthInfo(**user)
+    found = clientcmd.new_interactive_client_config(config, "clean", None, reader, None).client_config()
+    assert (reader.tell() > 0) == asked
+    assert ((found.username, found.password) == ("typist", "typed")) == asked
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("\x1b[1mbold tuna\x1b[0m", "U+001B[1mbold tunaU+001B[0m"),
-        ("\x1b[2Atuna", "U+001B[2Atuna"),
-        ("\x1b[2Jtuna", "U+001B[2Jtuna"),
-        *((same, same) for same in ("\t\n\v\f\r ", "tunaツ", "fís̖h", "1ƨ", "!?", "$+", "a\u2028b\u00a0")),
+        pytest.param("\x1b[1mbold tuna\x1b[0m", "U+001B[1mbold tunaU+001B[0m", id="DenyBoldCharacters"),
+        pytest.param("\x1b[2Atuna", "U+001B[2Atuna", id="DenyCursorNavigation"),
+        pytest.param("\x1b[2Jtuna", "U+001B[2Jtuna", id="DenyClearScreen"),
+        pytest.param("\t\n\v\f\r ", "\t\n\v\f\r ", id="AllowSpaceCharactersUnchanged"),
+        pytest.param("tunaツ", "tunaツ", id="AllowLetters"),
+        pytest.param("fís̖h", "fís̖h", id="AllowMarks"),
+        pytest.param("1ƨ", "1ƨ", id="AllowNumbers"),
+        pytest.param("!?", "!?", id="AllowPunctuation"),
+        pytest.param("$+", "$+", id="AllowSymbols"),
+        pytest.param("a\u2028b\u00a0", "a\u2028b\u00a0", id="AllowSepatators"),  # as Go spells it
     ],
 )
 def test_escape_codes_cannot_reach_the_terminal(text, expected):
@@ -261,11 +323,28 @@ def test_escape_codes_cannot_reach_the_terminal(text, expected):
         (api.Cluster(), api.AuthInfo(token="o"), ("https://in", "o", "", "in-ca")),
         (api.Cluster(), api.AuthInfo(token_file="/o"), ("https://in", "", "/o", "in-ca")),
         (api.Cluster(certificate_authority="/ca"), api.AuthInfo(), ("https://in", "in-token", "in-file", "/ca")),
+        (
+            api.Cluster(server="https://o", certificate_authority="/ca"),
+            api.AuthInfo(),
+            ("https://o", "in-token", "in-file", "/ca"),
+        ),
+        (api.Cluster(server="https://o"), api.AuthInfo(token="o"), ("https://o", "o", "", "in-ca")),
+        (api.Cluster(certificate_authority="/ca"), api.AuthInfo(token="o"), ("https://in", "o", "", "/ca")),
+        (
+            api.Cluster(server="https://o", certificate_authority="/ca"),
+            api.AuthInfo(token="o"),
+            ("https://o", "o", "", "/ca"),
+        ),
+        (
+            api.Cluster(server="https://o", certificate_authority="/ca"),
+            api.AuthInfo(token="o", token_file="/o"),
+            ("https://o", "o", "/o", "/ca"),
+        ),
         (api.Cluster(), api.AuthInfo(), ("https://in", "in-token", "in-file", "in-ca")),
     ],
 )
 def test_overrides_of_the_pods_config(cluster, user, expected):
-    """Go: TestInClusterClientConfigPrecedence"""
+    """Go: TestInClusterClientConfigPrecedence/#0-#9"""
     inside = rest.Config(host="https://in", bearer_token="in-token", bearer_token_file="in-file", ca_file="in-ca")
     overrides = clientcmd.ConfigOverrides(cluster_info=cluster, auth_info=user)
     found = _InClusterClientConfig(overrides, lambda: inside).client_config()
@@ -365,6 +444,27 @@ def test_the_namespace_comes_from_the_kubeconfig_first():
         deferred(api.Config(), FakeInCluster(failure=OSError("boom"))).namespace()
     with pytest.raises(Exception, match="no configuration has been provided"):
         deferred(api.Config(), FakeInCluster(possible=False)).namespace()
+
+
+@pytest.mark.parametrize(
+    ("written", "variable", "expected"),
+    [
+        ("mine\n", None, "mine"),
+        (" mine \r\n", None, "mine"),
+        ("\n", None, "default"),
+        (None, None, "default"),
+        ("mine", "of-the-variable", "of-the-variable"),
+        ("mine", "", "mine"),
+    ],
+)
+def test_a_pods_namespace_is_that_of_the_variable_or_the_file(monkeypatch, tmp_path, written, variable, expected):
+    """A file's line end is no part of the name. Go: inClusterClientConfig.Namespace."""
+    monkeypatch.delenv("POD_NAMESPACE", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("POD_NAMESPACE", variable)
+    if written is not None:
+        (tmp_path / "namespace").write_text(written, newline="")
+    assert _InClusterClientConfig(None, service_account=str(tmp_path)).namespace() == (expected, False)
 
 
 def test_namespace_prefixes_are_stripped_on_the_command_line():

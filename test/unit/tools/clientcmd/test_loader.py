@@ -199,7 +199,7 @@ def test_a_held_lock_file_makes_a_second_lock_fail(tmp_path):
 
 @pytest.mark.parametrize(("names", "expected"), [("abcdef", "abcdef"), ("abcbef", "abcef"), ("aabbcb", "abc")])
 def test_deduplicate(names, expected):
-    """Go: TestDeduplicate"""
+    """Go: TestDeduplicate/#0-#2"""
     assert _deduplicate(names) == list(expected)
 
 
@@ -239,3 +239,17 @@ def test_changes_go_into_the_file_an_entry_came_from(tmp_path, monkeypatch):
     assert "fresh" in first.contexts
     assert first.clusters == {}
     assert not list(tmp_path.glob("*.lock"))
+
+
+@pytest.mark.parametrize(
+    ("precedence", "existing", "expected"),
+    [("ab", "", "a"), ("ab", "b", "b"), ("ab", "ab", "a"), ("b", "", "b"), ("", "", "")],
+)
+def test_new_entries_go_into_the_first_file_there_is_or_the_first_of_all(tmp_path, precedence, existing, expected):
+    """Go: GetDefaultFilename."""
+    for name in existing:
+        (tmp_path / name).touch()
+    rules = clientcmd.ClientConfigLoadingRules(precedence=[str(tmp_path / name) for name in precedence])
+    assert rules.get_default_filename() == (str(tmp_path / expected) if expected else "")
+    rules.explicit_path = "/explicit"
+    assert rules.get_default_filename() == "/explicit"

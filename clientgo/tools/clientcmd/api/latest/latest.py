@@ -1,14 +1,19 @@
-"""Reads and writes kubeconfig files. Mirrors tools/clientcmd/api/latest/latest.go."""
+"""Reads and writes kubeconfig files. Mirrors tools/clientcmd/api/latest/latest.go.
+
+Differs: what a file may ask for is bounded, see `LIMITS`; and no error repeats a word of a file but kind and version,
+names and the values of clusters and contexts, for a token without quotes may look like an alias or a tag.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any, ClassVar, cast
+from typing import Any, Final, cast
 
 import yaml
 
-from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.schema import GroupVersion, parse_group_version
+from clientgo.apimachinery.util.yaml import Limits, YAMLSyntaxError, unmarshal
 from clientgo.tools.clientcmd.api.types import Config
 from clientgo.tools.clientcmd.api.v1 import from_document, to_document
 
@@ -16,6 +21,13 @@ VERSION = "v1"
 EXTERNAL_VERSION = GroupVersion("", VERSION)
 OLDEST_VERSION = "v1"
 VERSIONS = ["v1"]
+
+LIMITS: Final = Limits(size=16 * 1024 * 1024, depth=100, values=250_000)
+"""What a kubeconfig may be; Go has no bounds. Thousands of clusters with their certificates are within."""
+
+# Where Go makes the scheme that knows the kinds: its name in errors.
+_SCHEME: Final = "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
+_HEADER: Final = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 # What Go's YAML library takes for something else than a text: (tag, pattern, first characters). PyYAML has other rules.
@@ -28,13 +40,6 @@ _NOT_A_TEXT = (
     ("null", r"$", ("",)),
     ("merge", r"<<$", "<"),
 )
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML as Go reads it: a timestamp is a text, as are minutes and seconds."""
-
-    yaml_implicit_resolvers = {}  # noqa: RUF012
-    bool_values: ClassVar[dict[str, bool]] = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
 
 
 class _Dumper(yaml.SafeDumper):
@@ -50,33 +55,27 @@ class _Dumper(yaml.SafeDumper):
 
 
 for _tag, _pattern, _first in _NOT_A_TEXT:
-    for _class in (_Loader, _Dumper):
-        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
-# Outside of the keys of a map this is a text like any other.
-_Loader.add_constructor("tag:yaml.org,2002:merge", yaml.SafeLoader.construct_yaml_str)  # type: ignore[type-var]
+    _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 
 
 class _Codec:
     """YAML or JSON of version v1."""
 
     def decode(self, data: bytes) -> Config:
-        """The config in a file's first document. Raises ValueError; never with a value of the file in it."""
+        """The config in a file's first document. Raises ValueError; never with a secret of the file in it."""
         problem = ""
         try:
-            document = next(yaml.load_all(data, Loader=_Loader), None)  # a SafeLoader
-        except (yaml.YAMLError, UnicodeDecodeError) as err:
-            problem = _yaml_problem(err)
+            document = unmarshal(data, LIMITS)
+        except YAMLSyntaxError as err:
+            problem = err.redacted
         if problem:
-            # Raised out here: the parser's own error holds a piece of the file, and would be this one's context.
+            # Raised out here: the error with the words of the file would be this one's context.
             raise ValueError(problem)
-        if document is None:
-            document = {}
-        if not isinstance(document, dict):
-            raise ValueError("couldn't get version/kind; json parse error: json: cannot unmarshal into a kubeconfig")
-        kind, version = document.get("kind") or "Config", document.get("apiVersion") or VERSION
-        if kind != "Config" or version not in (*VERSIONS, "/v1"):
-            raise ValueError(f'no kind "{kind}" is registered for version "{version}" in scheme "kubeconfig"')
-        return from_document(document)
+        kind, version = _kind_and_version(document)
+        group_version = parse_group_version(version)
+        if kind != "Config" or group_version != EXTERNAL_VERSION:
+            raise ValueError(f'no kind "{kind}" is registered for version "{group_version}" in scheme "{_SCHEME}"')
+        return from_document(document or {})
 
     def encode(self, config: Config) -> bytes:
         """The config as YAML, with sorted keys."""
@@ -85,16 +84,25 @@ class _Codec:
         return text.encode()
 
 
-# What Go's parser says where PyYAML has other words.
-_PROBLEMS = {"mapping values are not allowed here": "mapping values are not allowed in this context"}
-
-
-def _yaml_problem(err: Exception) -> str:
-    """What is wrong and where, without snippets and names: a token without quotes may look like an alias or a tag."""
-    mark = getattr(err, "problem_mark", None)
-    where = f"line {mark.line + 1}: " if mark is not None and mark.line else ""
-    problem = re.sub(r"'[^']{2,}'", "'...'", getattr(err, "problem", None) or type(err).__name__)
-    return f"yaml: {where}{_PROBLEMS.get(problem, problem)}"
+def _kind_and_version(document: Any) -> tuple[str, str]:
+    """What the document says it is, or the only thing it can be. Raises ValueError where they are no texts."""
+    names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+    failure = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+    if document is None:
+        document = {}
+    if not isinstance(document, dict):
+        raise ValueError(f"{failure} {names[type(document)]} into Go value of type {_HEADER}")
+    found = {"apiVersion": "", "kind": ""}
+    for key in sorted(document):
+        # Go's decoder for this takes any case.
+        name = next((name for name in found if name.lower() == key.lower()), None)
+        value = document[key]
+        if name is None or value is None:
+            continue
+        if not isinstance(value, str):
+            raise ValueError(f"{failure} {names[type(value)]} into Go struct field .{name} of type string")
+        found[name] = value
+    return found["kind"] or "Config", found["apiVersion"] or VERSION
 
 
 CODEC = _Codec()

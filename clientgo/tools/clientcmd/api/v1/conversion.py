@@ -1,18 +1,22 @@
 """From the document of a kubeconfig file to the config in memory and back.
 
-Mirrors tools/clientcmd/api/v1/conversion.go.
+Mirrors tools/clientcmd/api/v1/conversion.go, and what Go's JSON decoder does before it.
 
 A file lists named clusters, users and contexts; in memory they stand in dicts. The tables below say what types.go of
-both packages say in struct tags: the name in the file, and the type there.
+both packages say in struct tags: the name in the file, and the type there. The first wrong value in the order of a
+sorted document is reported as by Go, with the struct it belongs to and the path to it.
+
+Differs: a name that comes twice is reported without the credentials that Go prints with it.
 """
 
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from clientgo.golang import base64 as go_base64
+from clientgo.golang.fmt import go_value
 from clientgo.tools.clientcmd.api.types import (
     AuthInfo,
     AuthProviderConfig,
@@ -28,70 +32,130 @@ from clientgo.tools.clientcmd.api.v1.defaults import set_defaults_exec_config
 T = TypeVar("T")
 
 
-class _Field(NamedTuple):
-    attr: str
-    name: str
-    load: Callable[[Any, str], Any]
-    dump: Callable[[Any], Any]
-    omit_empty: bool = True
+class _Where(NamedTuple):
+    """The struct that a value belongs to, and the path of fields from the document to it."""
+
+    struct: str = ""
+    path: str = ""
+
+    def field(self, struct: str, name: str) -> _Where:
+        return _Where(struct, f"{self.path}.{name}" if self.path else name)
 
 
-def _string(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise _mismatch(value, where, "string")
-    return value
+class _Type(NamedTuple):
+    """A type in the file: what Go calls it, and how a value that is not null is read. Null is `zero()`."""
+
+    go: str
+    load: Callable[[Any, _Where], Any]
+    zero: Callable[[], Any]
+
+    def read(self, value: Any, where: _Where) -> Any:
+        return self.zero() if value is None else self.load(value, where)
 
 
-def _bool(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise _mismatch(value, where, "bool")
-    return value
-
-
-_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-
-
-def _bytes(value: Any, where: str) -> bytes:
-    text = _string(value, where).replace("\n", "").replace("\r", "")
-    legal = _BASE64.match(text)
-    assert legal is not None
-    if legal.end() != len(text) or len(text) % 4:
-        raise ValueError(f"illegal base64 data at input byte {legal.end()}")
-    return base64.b64decode(text)
-
-
-def _strings(value: Any, where: str) -> list[str]:
-    return [_string(item, where) for item in _list(value, where)]
-
-
-def _string_map(value: Any, where: str) -> dict[str, str]:
-    return {key: _string(item, where) for key, item in _map(value, where).items()}
-
-
-def _strings_map(value: Any, where: str) -> dict[str, list[str]]:
-    return {key: _strings(item, where) for key, item in _map(value, where).items()}
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise _mismatch(value, where, "list")
-    return value
-
-
-def _map(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _mismatch(value, where, "map")
-    return value
-
-
-def _mismatch(value: Any, where: str, wanted: str) -> ValueError:
+def _mismatch(value: Any, where: _Where, wanted: str) -> ValueError:
     names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
-    found = names.get(type(value), type(value).__name__)
-    return ValueError(f"json: cannot unmarshal {found} into {where} of type {wanted}")
+    into = f"struct field {where.struct}.{where.path}" if where.path else "value"
+    return ValueError(f"json: cannot unmarshal {names[type(value)]} into Go {into} of type {wanted}")
+
+
+def _scalar(kind: type, go: str) -> _Type:
+    def load(value: Any, where: _Where) -> Any:
+        if type(value) is not kind:
+            raise _mismatch(value, where, go)
+        return value
+
+    return _Type(go, load, kind)
+
+
+def _list_of(element: _Type) -> _Type:
+    def load(value: Any, where: _Where) -> list[Any]:
+        if not isinstance(value, list):
+            raise _mismatch(value, where, go)
+        return [element.read(item, where) for item in value]
+
+    go = f"[]{element.go}"
+    return _Type(go, load, list)
+
+
+def _map_of(element: _Type) -> _Type:
+    def load(value: Any, where: _Where) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise _mismatch(value, where, go)
+        return {key: element.read(value[key], where) for key in sorted(value)}
+
+    go = f"map[string]{element.go}"
+    return _Type(go, load, dict)
+
+
+def _load_bytes(value: Any, where: _Where) -> bytes:
+    if not isinstance(value, str):
+        raise _mismatch(value, where, "[]uint8")
+    return go_base64.decode_string(value)
+
+
+_STRING = _scalar(str, "string")
+_BOOL = _scalar(bool, "bool")
+_BYTES = _Type("[]uint8", _load_bytes, bytes)
+_STRINGS = _list_of(_STRING)
+_ANYTHING = _Type("runtime.RawExtension", lambda value, _: value, lambda: None)
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+class _Field(NamedTuple):
+    attr: str
+    name: str
+    type: _Type
+    dump: Callable[[Any], Any] = _same
+    omit_empty: bool = True
+
+
+def _struct(cls: Callable[[], T], name: str, table: tuple[_Field, ...]) -> _Type:
+    """A struct: null leaves a field as it is, and what the table does not name is ignored."""
+    by_name = {field.name: field for field in table}
+
+    def load(value: Any, where: _Where) -> T:
+        if not isinstance(value, dict):
+            raise _mismatch(value, where, f"v1.{name}")
+        obj = cls()
+        for key in sorted(value):
+            field = by_name.get(key)
+            if field is not None and value[key] is not None:
+                setattr(obj, field.attr, field.type.load(value[key], where.field(name, key)))
+        return obj
+
+    return _Type(f"v1.{name}", load, cls)
+
+
+class _Named:
+    """One entry of a list of named things, as it stands in the file."""
+
+    def __init__(self, value: Any) -> None:
+        self.name = ""
+        self.value = value
+
+
+def _named_list(key: str, struct: str, value: _Type) -> _Type:
+    """A list of {"name": ..., key: ...}."""
+    fields = (_Field("name", "name", _STRING), _Field("value", key, value))
+    return _list_of(_struct(lambda: _Named(value.zero()), struct, fields))
+
+
+def _by_name(entries: list[_Named], struct: str, target: str, show: Callable[[Any], str]) -> dict[str, Any]:
+    """The entries as a dict. Raises ValueError for a name that comes twice."""
+    result: dict[str, Any] = {}
+    for entry in entries:
+        if entry.name in result:
+            shown = " ".join(f"{{{each.name} {show(each.value)}}}" for each in entries)
+            raise ValueError(
+                f"error converting *[]{struct} into *map[string]{target}: "
+                f'duplicate name "{entry.name}" in list: [{shown}]'
+            )
+        result[entry.name] = entry.value
+    return result
 
 
 def _dump_bytes(value: bytes) -> str:
@@ -102,102 +166,175 @@ def _dump_list(value: list[Any]) -> list[Any] | None:
     return list(value) or None
 
 
-def _load_extensions(value: Any, where: str) -> dict[str, Any]:
-    return _named(value, where, "extension", lambda item, _: item)
-
-
 def _dump_extensions(extensions: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"name": name, "extension": extensions[name]} for name in sorted(extensions)]
 
 
-_EXTENSIONS = _Field("extensions", "extensions", _load_extensions, _dump_extensions)
+def _show_hidden(value: Any) -> str:
+    """In place of what may be a secret."""
+    return "{...}"
 
-_PREFERENCES = (_Field("colors", "colors", _bool, _same), _EXTENSIONS)
+
+def _show_listed(value: Any) -> str:
+    return "[...]" if value else "[]"
+
+
+_EXTENSION_LIST = _named_list("extension", "NamedExtension", _ANYTHING)
+# Lists until `_convert_extensions`, as in the file's structs: wrong types come before names that come twice.
+_EXTENSIONS = _Field("extensions", "extensions", _EXTENSION_LIST, _dump_extensions)
+
+_PREFERENCES = (_Field("colors", "colors", _BOOL), _EXTENSIONS)
 
 _CLUSTER = (
-    _Field("server", "server", _string, _same, omit_empty=False),
-    _Field("tls_server_name", "tls-server-name", _string, _same),
-    _Field("insecure_skip_tls_verify", "insecure-skip-tls-verify", _bool, _same),
-    _Field("certificate_authority", "certificate-authority", _string, _same),
-    _Field("certificate_authority_data", "certificate-authority-data", _bytes, _dump_bytes),
-    _Field("proxy_url", "proxy-url", _string, _same),
-    _Field("disable_compression", "disable-compression", _bool, _same),
+    _Field("server", "server", _STRING, omit_empty=False),
+    _Field("tls_server_name", "tls-server-name", _STRING),
+    _Field("insecure_skip_tls_verify", "insecure-skip-tls-verify", _BOOL),
+    _Field("certificate_authority", "certificate-authority", _STRING),
+    _Field("certificate_authority_data", "certificate-authority-data", _BYTES, _dump_bytes),
+    _Field("proxy_url", "proxy-url", _STRING),
+    _Field("disable_compression", "disable-compression", _BOOL),
     _EXTENSIONS,
 )
 
 _CONTEXT = (
-    _Field("cluster", "cluster", _string, _same, omit_empty=False),
-    _Field("auth_info", "user", _string, _same, omit_empty=False),
-    _Field("namespace", "namespace", _string, _same),
+    _Field("cluster", "cluster", _STRING, omit_empty=False),
+    _Field("auth_info", "user", _STRING, omit_empty=False),
+    _Field("namespace", "namespace", _STRING),
     _EXTENSIONS,
 )
 
 _AUTH_PROVIDER = (
-    _Field("name", "name", _string, _same, omit_empty=False),
-    _Field("config", "config", _string_map, lambda value: dict(value) or None, omit_empty=False),
+    _Field("name", "name", _STRING, omit_empty=False),
+    _Field("config", "config", _map_of(_STRING), lambda value: dict(value) or None, omit_empty=False),
 )
 
 _ENV_VAR = (
-    _Field("name", "name", _string, _same, omit_empty=False),
-    _Field("value", "value", _string, _same, omit_empty=False),
+    _Field("name", "name", _STRING, omit_empty=False),
+    _Field("value", "value", _STRING, omit_empty=False),
 )
 
 _EXEC = (
-    _Field("command", "command", _string, _same, omit_empty=False),
-    _Field("args", "args", _strings, _dump_list, omit_empty=False),
+    _Field("command", "command", _STRING, omit_empty=False),
+    _Field("args", "args", _STRINGS, _dump_list, omit_empty=False),
     _Field(
         "env",
         "env",
-        lambda value, where: [_load(ExecEnvVar, _ENV_VAR, item, where) for item in _list(value, where)],
+        _list_of(_struct(ExecEnvVar, "ExecEnvVar", _ENV_VAR)),
         lambda value: [_dump(_ENV_VAR, item) for item in value] or None,
         omit_empty=False,
     ),
-    _Field("api_version", "apiVersion", _string, _same),
-    _Field("install_hint", "installHint", _string, _same),
-    _Field("provide_cluster_info", "provideClusterInfo", _bool, _same, omit_empty=False),
-    _Field("interactive_mode", "interactiveMode", _string, str),
+    _Field("api_version", "apiVersion", _STRING),
+    _Field("install_hint", "installHint", _STRING),
+    _Field("provide_cluster_info", "provideClusterInfo", _BOOL, omit_empty=False),
+    _Field("interactive_mode", "interactiveMode", _scalar(str, "v1.ExecInteractiveMode"), str),
 )
 
-
-def _load_exec(value: Any, where: str) -> ExecConfig:
-    config = _load(ExecConfig, _EXEC, value, where)
-    set_defaults_exec_config(config)
-    return config
-
-
 _AUTH_INFO = (
-    _Field("client_certificate", "client-certificate", _string, _same),
-    _Field("client_certificate_data", "client-certificate-data", _bytes, _dump_bytes),
-    _Field("client_key", "client-key", _string, _same),
-    _Field("client_key_data", "client-key-data", _bytes, _dump_bytes),
-    _Field("token", "token", _string, _same),
-    _Field("token_file", "tokenFile", _string, _same),
-    _Field("impersonate", "as", _string, _same),
-    _Field("impersonate_uid", "as-uid", _string, _same),
-    _Field("impersonate_groups", "as-groups", _strings, _same),
-    _Field("impersonate_user_extra", "as-user-extra", _strings_map, _same),
-    _Field("username", "username", _string, _same),
-    _Field("password", "password", _string, _same),
+    _Field("client_certificate", "client-certificate", _STRING),
+    _Field("client_certificate_data", "client-certificate-data", _BYTES, _dump_bytes),
+    _Field("client_key", "client-key", _STRING),
+    _Field("client_key_data", "client-key-data", _BYTES, _dump_bytes),
+    _Field("token", "token", _STRING),
+    _Field("token_file", "tokenFile", _STRING),
+    _Field("impersonate", "as", _STRING),
+    _Field("impersonate_uid", "as-uid", _STRING),
+    _Field("impersonate_groups", "as-groups", _STRINGS),
+    _Field("impersonate_user_extra", "as-user-extra", _map_of(_STRINGS)),
+    _Field("username", "username", _STRING),
+    _Field("password", "password", _STRING),
     _Field(
         "auth_provider",
         "auth-provider",
-        lambda value, where: _load(AuthProviderConfig, _AUTH_PROVIDER, value, where),
+        _struct(AuthProviderConfig, "AuthProviderConfig", _AUTH_PROVIDER),
         lambda value: _dump(_AUTH_PROVIDER, value),
     ),
-    _Field("exec", "exec", _load_exec, lambda value: _dump(_EXEC, value)),
+    _Field("exec", "exec", _struct(ExecConfig, "ExecConfig", _EXEC), lambda value: _dump(_EXEC, value)),
     _EXTENSIONS,
 )
 
 
-def _load(cls: type[T], table: tuple[_Field, ...], value: Any, where: str) -> T:
-    """Fill the class from a map; null leaves a field as it is, and what the table does not name is ignored."""
-    document = _map(value, where)
-    obj = cls()
-    for attr, name, load, _, _ in table:
-        raw = document.get(name)
-        if raw is not None:
-            setattr(obj, attr, load(raw, f"{where}.{name}"))
-    return obj
+class _Section(NamedTuple):
+    """One of the lists of the config: its attribute, its key, the key of an entry, and Go's names for both types."""
+
+    attr: str
+    key: str
+    entry: str
+    struct: str
+    cls: type[Any]
+    table: tuple[_Field, ...]
+    show: Callable[[Any], str]
+
+
+def _show_fields(table: tuple[_Field, ...]) -> Callable[[Any], str]:
+    """A struct without secrets as Go's %v shows it."""
+
+    def show_field(field: _Field, value: Any) -> str:
+        return _show_listed(value) if field is _EXTENSIONS else go_value(value)
+
+    return lambda obj: f"{{{' '.join(show_field(field, getattr(obj, field.attr)) for field in table)}}}"
+
+
+# In the order in which Go converts them.
+_SECTIONS = (
+    _Section("clusters", "clusters", "cluster", "Cluster", Cluster, _CLUSTER, _show_fields(_CLUSTER)),
+    _Section("auth_infos", "users", "user", "AuthInfo", AuthInfo, _AUTH_INFO, _show_hidden),
+    _Section("contexts", "contexts", "context", "Context", Context, _CONTEXT, _show_fields(_CONTEXT)),
+)
+
+_CONFIG = _struct(
+    Config,
+    "Config",
+    (
+        _Field("kind", "kind", _STRING),
+        _Field("api_version", "apiVersion", _STRING),
+        _Field("preferences", "preferences", _struct(Preferences, "Preferences", _PREFERENCES)),
+        *(
+            _Field(
+                each.attr,
+                each.key,
+                _named_list(each.entry, f"Named{each.struct}", _struct(each.cls, each.struct, each.table)),
+            )
+            for each in _SECTIONS
+        ),
+        _Field("current_context", "current-context", _STRING),
+        _EXTENSIONS,
+    ),
+)
+
+
+def from_document(document: Mapping[str, Any]) -> Config:
+    """The config a kubeconfig's document describes. O(its size).
+
+    Raises ValueError for fields of a wrong type and names that come twice.
+
+    >>> from_document({"users": [{"name": "me", "user": {"token": 5}}]})
+    Traceback (most recent call last):
+    ValueError: json: cannot unmarshal number into Go struct field AuthInfo.users.user.token of type string
+    """
+    config: Config = _CONFIG.load(dict(document), _Where())
+    config.kind = config.api_version = ""  # which kind and version a file has is nothing that the config in memory says
+    _convert_extensions(config.preferences)
+    for section in _SECTIONS:
+        # A list as in the file, or the empty dict of a new config.
+        entries: list[_Named] = list(getattr(config, section.attr))
+        for entry in entries:
+            _convert(entry.value)
+        named = _by_name(entries, f"Named{section.struct}", f"*api.{section.struct}", section.show)
+        setattr(config, section.attr, named)
+    _convert_extensions(config)
+    return config
+
+
+def _convert(value: Cluster | AuthInfo | Context) -> None:
+    _convert_extensions(value)
+    if isinstance(value, AuthInfo) and value.exec is not None:
+        set_defaults_exec_config(value.exec)
+
+
+def _convert_extensions(owner: Any) -> None:
+    """Where the file had extensions their list becomes a dict."""
+    if isinstance(owner.extensions, list):
+        owner.extensions = _by_name(owner.extensions, "NamedExtension", "runtime.Object", _show_hidden)
 
 
 def _dump(table: tuple[_Field, ...], obj: Any) -> dict[str, Any]:
@@ -209,50 +346,14 @@ def _dump(table: tuple[_Field, ...], obj: Any) -> dict[str, Any]:
     return document
 
 
-def _named(value: Any, where: str, key: str, load: Callable[[Any, str], Any]) -> dict[str, Any]:
-    """A list of {"name": ..., key: ...} as a dict. Raises ValueError for a name that comes twice."""
-    result: dict[str, Any] = {}
-    for item in _list(value, where):
-        entry = _map(item, where)
-        name = _string(entry.get("name") or "", f"{where}.name")
-        if name in result:
-            raise ValueError(f'error converting {where}: duplicate name "{name}" in list')
-        result[name] = load(entry.get(key) if key == "extension" else entry.get(key) or {}, f"{where}.{key}")
-    return result
-
-
-def from_document(document: Mapping[str, Any]) -> Config:
-    """The config a kubeconfig's document describes. Raises ValueError for fields of a wrong type."""
-    config = Config()
-    if (preferences := document.get("preferences")) is not None:
-        config.preferences = _load(Preferences, _PREFERENCES, preferences, "Config.preferences")
-    for attr, key, entry, cls, table in _NAMED:
-        value = document.get(key)
-        if value is not None:
-            setattr(config, attr, _named(value, f"Config.{key}", entry, _loader(cls, table)))
-    config.current_context = _string(document.get("current-context") or "", "Config.current-context")
-    if (extensions := document.get("extensions")) is not None:
-        config.extensions = _load_extensions(extensions, "Config.extensions")
-    return config
-
-
-def _loader(cls: type[T], table: tuple[_Field, ...]) -> Callable[[Any, str], T]:
-    return lambda value, where: _load(cls, table, value, where)
-
-
-_NAMED: tuple[tuple[str, str, str, type[Any], tuple[_Field, ...]], ...] = (
-    ("clusters", "clusters", "cluster", Cluster, _CLUSTER),
-    ("auth_infos", "users", "user", AuthInfo, _AUTH_INFO),
-    ("contexts", "contexts", "context", Context, _CONTEXT),
-)
-
-
 def to_document(config: Config) -> dict[str, Any]:
     """The document to write into a file; lists are sorted by name."""
     document: dict[str, Any] = {"kind": "Config", "apiVersion": "v1", "current-context": config.current_context}
-    for attr, key, entry, _, table in _NAMED:
-        named: dict[str, Any] = getattr(config, attr)
-        document[key] = [{"name": name, entry: _dump(table, named[name])} for name in sorted(named)] or None
+    for section in _SECTIONS:
+        named: dict[str, Any] = getattr(config, section.attr)
+        document[section.key] = [
+            {"name": name, section.entry: _dump(section.table, named[name])} for name in sorted(named)
+        ] or None
     if preferences := _dump(_PREFERENCES, config.preferences):
         document["preferences"] = preferences
     if config.extensions:

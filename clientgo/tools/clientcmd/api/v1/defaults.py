@@ -9,6 +9,6 @@ _OLD_VERSIONS = ("client.authentication.k8s.io/v1beta1", "client.authentication.
 
 
 def set_defaults_exec_config(config: ExecConfig) -> None:
-    """Fill in the interactive mode of old versions (Go: SetDefaults_ExecConfig)."""
+    """Fill in the interactive mode of old versions. Go: SetDefaults_ExecConfig."""
     if not config.interactive_mode and config.api_version in _OLD_VERSIONS:
         config.interactive_mode = ExecInteractiveMode.IF_AVAILABLE

@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from clientgo import klog
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.http import Request, Response, RoundTripper
+from clientgo.golang.strconv import quote
 from clientgo.pkg.apis import clientauthentication
 from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, PluginPolicy, PolicyType
 from clientgo.tools.metrics import metrics
 from clientgo.transport.config import Certificate, Config, GetCertHolder
-from clientgo.transport.http import Request, Response, RoundTripper
 from clientgo.transport.transport import check_certificate
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 
@@ -89,7 +89,7 @@ class _Sometimes:
 
 
 def get_authenticator(config: ExecConfig, cluster: clientauthentication.Cluster | None) -> Authenticator:
-    """The authenticator of a plugin; the same one for the same configuration (Go: GetAuthenticator).
+    """The authenticator of a plugin; the same one for the same configuration. Go: GetAuthenticator.
 
     Runs nothing yet. Raises ValueError for a configuration that cannot work.
     """
@@ -154,7 +154,7 @@ class Authenticator:
         self._expiry: float | None = None
 
     def update_transport_config(self, c: Config) -> None:
-        """Let the transport use the plugin's credentials (Go: UpdateTransportConfig).
+        """Let the transport use the plugin's credentials. Go: UpdateTransportConfig.
 
         Does nothing if the config brings credentials: who gives a token on the command line wants that one. Raises
         ValueError when certificates come from elsewhere.
@@ -361,7 +361,7 @@ class _ExecRoundTripper:
 
 
 def validate_plugin_policy(policy: PluginPolicy) -> None:
-    """Check a program's policy (Go: ValidatePluginPolicy). Raises ValueError."""
+    """Check a program's policy. Go: ValidatePluginPolicy. Raises ValueError."""
     kind, allowlist = policy.policy_type, policy.allowlist
     if kind in ("", PolicyType.PLUGIN_POLICY_ALLOW_ALL, PolicyType.PLUGIN_POLICY_DENY_ALL):
         if allowlist is not None:

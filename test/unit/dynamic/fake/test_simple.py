@@ -25,6 +25,7 @@ def foo(name: str, **labels: str) -> Unstructured:
 
 
 def test_typed_objects_come_out_as_unstructured():
+    """Go: TestListWithTypedFixtures"""
     client = new_simple_dynamic_client(SCHEME, corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="ns")))
     pods = client.resource(PODS).namespace("ns")
     assert pods.get(CTX, "a").get_kind() == "Pod"
@@ -37,6 +38,7 @@ def test_typed_objects_come_out_as_unstructured():
 
 
 def test_custom_resources():
+    """Go: TestGet, TestList"""
     client = new_simple_dynamic_client_with_custom_list_kinds(SCHEME, {FOOS: "FooList"}, foo("one", a="x"), foo("two"))
     foos = client.resource(FOOS).namespace("ns")
     watcher = foos.watch(CTX)
@@ -57,12 +59,56 @@ def test_custom_resources():
 
 
 def test_the_kinds_of_the_objects_can_be_listed_without_being_registered():
+    """Go: TestListWithNoScheme"""
     client = new_simple_dynamic_client(SCHEME, foo("one"), foo("two"))
     listed = client.resource(FOOS).namespace("ns").list(CTX)
     assert (listed.get_kind(), [item.get_name() for item in listed.extract_items()]) == ("FooList", ["one", "two"])
 
 
+def test_unstructured_objects_of_a_kind_the_scheme_knows_are_listed_as_such():
+    """Go: TestListWithUnstructuredObjectsAndTypedScheme"""
+    pod = Unstructured({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "ns"}})
+    listed = new_simple_dynamic_client(SCHEME, pod).resource(PODS).namespace("ns").list(CTX)
+    assert (listed.get_kind(), listed.get_api_version()) == ("PodList", "v1")
+    assert [type(item) for item in listed.extract_items()] == [Unstructured]
+
+
+@pytest.mark.parametrize(
+    ("patch_type", "patch", "spec"),
+    [
+        # Go: TestPatch/jsonpatch works with empty patch
+        (PatchType.JSON, b"[]", {"foo": "bar", "old": 1}),
+        # Go: TestPatch/jsonpatch works with simple change patch
+        (PatchType.JSON, b'[{"op":"replace","path":"/spec/foo","value":"foobar"}]', {"foo": "foobar", "old": 1}),
+        # Go: TestPatch/jsonpatch works with simple addition
+        (PatchType.JSON, b'[{"op":"add","path":"/spec/new","value":"x"}]', {"foo": "bar", "old": 1, "new": "x"}),
+        # Go: TestPatch/jsonpatch works with simple deletion
+        (PatchType.JSON, b'[{"op":"remove","path":"/spec/old"}]', {"foo": "bar"}),
+        # Go: TestPatch/merge patch works with simple replacement
+        (PatchType.MERGE, b'{"spec":{"foo":"baz"}}', {"foo": "baz", "old": 1}),
+        # Go: TestPatch/jsonpatch fails with merge type
+        (PatchType.STRATEGIC_MERGE, b"[]", None),
+        # Go: TestPatch/strategic merge patch fails with JSONPatch
+        (PatchType.STRATEGIC_MERGE, b'[{"op":"add","path":"/spec/new","value":"x"}]', None),
+        (PatchType.JSON, b"{}", None),
+        (PatchType.MERGE, b"[]", None),
+        (PatchType.JSON, b'[{"op":"remove","path":"/spec/none"}]', None),
+    ],
+)
+def test_a_patch_is_applied_as_a_server_does_or_refused_and_nothing_changes(patch_type, patch, spec):
+    before = foo("one")
+    before.unstructured_content()["spec"] = {"foo": "bar", "old": 1}
+    foos = new_simple_dynamic_client(SCHEME, before).resource(FOOS).namespace("ns")
+    if spec is not None:
+        assert foos.patch(CTX, "one", patch_type, patch).unstructured_content()["spec"] == spec
+    else:
+        with pytest.raises(Exception, match=r"\S"):
+            foos.patch(CTX, "one", patch_type, patch)
+    assert foos.get(CTX, "one").unstructured_content()["spec"] == (spec or {"foo": "bar", "old": 1})
+
+
 def test_a_list_stands_for_its_items():
+    """Go: Test_ListKind"""
     pods = [corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="ns")) for name in ("a", "b")]
     client = new_simple_dynamic_client(SCHEME, corev1.PodList(items=pods))
     assert [item.get_name() for item in client.resource(PODS).list(CTX).extract_items()] == ["a", "b"]

@@ -1,0 +1,214 @@
+"""A client that asks for the metadata of objects alone. Mirrors metadata/metadata.go.
+
+A controller that looks only at owners and labels saves most of the transfer and of the memory. The answers say neither
+apiVersion nor kind: they would be those of PartialObjectMetadata. A server that knows no such answers (before 1.15)
+sends the whole object, of which only the metadata is kept.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
+from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_factory
+from clientgo.context import Context
+from clientgo.golang.http import Client as HTTPClient
+from clientgo.golang.strconv import quote
+from clientgo.metadata.interface import Getter, ResourceInterface
+from clientgo.rest.client import Interface as RESTInterface
+from clientgo.rest.config import (
+    Config,
+    copy_config,
+    default_kubernetes_user_agent,
+    rest_client_for_config_and_client,
+)
+from clientgo.rest.request import Request, is_valid_path_segment_name
+from clientgo.rest.transport import http_client_for
+
+_V1 = GroupVersion("", "v1")
+_JSON = "application/json"
+
+# All kinds this client reads and writes.
+_SCHEME = Scheme("metadata client")
+metav1.add_to_group_version(_SCHEME, _V1)
+metav1.add_to_group_version(_SCHEME, metav1.SCHEME_GROUP_VERSION)
+_CODECS = new_codec_factory(_SCHEME)
+
+
+class Client:
+    """Reads the metadata of any resource. Thread-safe. Implements metadata.Interface. Go: metadata.Client."""
+
+    def __init__(self, client: RESTInterface) -> None:
+        self._client = client
+
+    def resource(self, resource: GroupVersionResource) -> Getter:
+        """The client of one resource. Sends nothing. Go: Resource."""
+        return _ResourceClient(self._client, resource)
+
+    def close(self) -> None:
+        """Close the idle connections; the client can be used again."""
+        self._client.close()
+
+    def __repr__(self) -> str:
+        return f"<metadata client over {self._client!r}>"
+
+
+def config_for(in_config: Config) -> Config:
+    """A copy of the config for a metadata client. Go: metadata.ConfigFor."""
+    config = copy_config(in_config)
+    media_types = [info.media_type for info in _CODECS.supported_media_types()]
+    # Protobuf before JSON, if the codecs speak it.
+    media_types.sort(key=_JSON.__eq__)
+    config.accept_content_types = ",".join(media_types)
+    config.content_type = media_types[0]
+    config.negotiated_serializer = _CODECS.without_conversion()
+    config.user_agent = config.user_agent or default_kubernetes_user_agent()
+    return config
+
+
+def new_for_config_or_die(c: Config) -> Client:
+    """The same as new_for_config, which raises anyway. Go: metadata.NewForConfigOrDie."""
+    return new_for_config(c)
+
+
+def new_for_config(in_config: Config) -> Client:
+    """A client with connections of its own. Raises ValueError, OSError. Go: metadata.NewForConfig."""
+    config = config_for(in_config)
+    return new_for_config_and_client(config, http_client_for(config))
+
+
+def new_for_config_and_client(in_config: Config, h: HTTPClient) -> Client:
+    """A client over shared connections. Go: metadata.NewForConfigAndClient."""
+    config = config_for(in_config)
+    config.group_version = GroupVersion("", "")
+    config.api_path = "/this-value-should-never-be-sent"
+    return Client(rest_client_for_config_and_client(config, h))
+
+
+class _ResourceClient:
+    """See Getter. Go: metadata.client."""
+
+    def __init__(self, client: RESTInterface, resource: GroupVersionResource, namespace: str = "") -> None:
+        self._client = client
+        self._resource = resource
+        self._namespace = namespace
+
+    def namespace(self, namespace: str) -> ResourceInterface:
+        scoped = copy.copy(self)
+        scoped._namespace = namespace
+        return scoped
+
+    def delete(self, ctx: Context, name: str, options: metav1.DeleteOptions | None = None, *subresources: str) -> None:
+        request = self._client.delete().abs_path(*self._segments(_required(name)), *subresources)
+        _with_delete_options(request, options).do(ctx).raise_for_error()
+
+    def delete_collection(
+        self,
+        ctx: Context,
+        options: metav1.DeleteOptions | None = None,
+        list_options: metav1.ListOptions | None = None,
+    ) -> None:
+        request = _with_params(self._client.delete().abs_path(*self._segments("")), list_options)
+        _with_delete_options(request, options).do(ctx).raise_for_error()
+
+    def get(
+        self, ctx: Context, name: str, options: metav1.GetOptions | None = None, *subresources: str
+    ) -> metav1.PartialObjectMetadata:
+        request = self._client.get().abs_path(*self._segments(_required(name)), *subresources)
+        return _answered(ctx, _with_params(request, options))
+
+    def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> metav1.PartialObjectMetadataList:
+        request = self._client.get().abs_path(*self._segments(""))
+        request.set_header("Accept", _accepting("PartialObjectMetadataList"))
+        listed = _with_params(request, opts).do(ctx).into(metav1.PartialObjectMetadataList)
+        items = meta.extract_list(listed)
+        if items and not _is_partial(items[0]):
+            listed.items = [meta.as_partial_object_metadata(item) for item in items]
+        return listed
+
+    def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
+        opts = opts.deep_copy() if opts is not None else metav1.ListOptions()
+        opts.watch = True
+        request = self._client.get().abs_path(*self._segments(""))
+        request.set_header("Accept", _accepting("PartialObjectMetadata")).timeout(float(opts.timeout_seconds or 0))
+        return _with_params(request, opts).watch(ctx, metav1.PartialObjectMetadata)
+
+    def patch(
+        self,
+        ctx: Context,
+        name: str,
+        pt: str,
+        data: bytes,
+        options: metav1.PatchOptions | None = None,
+        *subresources: str,
+    ) -> metav1.PartialObjectMetadata:
+        request = self._client.patch(pt).abs_path(*self._segments(_required(name)), *subresources).body(data)
+        return _answered(ctx, _with_params(request, options))
+
+    def _segments(self, name: str) -> builtins.list[str]:
+        """The path. Raises ValueError for a namespace or name that cannot be part of one."""
+        for what, value in (("namespace", self._namespace), ("resource name", name)):
+            if messages := is_valid_path_segment_name(value):
+                raise ValueError(f"invalid {what} {quote(value)}: [{' '.join(messages)}]")
+        group, version, resource = self._resource.group, self._resource.version, self._resource.resource
+        return [
+            *(("apis", group) if group else ("api",)),
+            version,
+            *(("namespaces", self._namespace) if self._namespace else ()),
+            resource,
+            *((name,) if name else ()),
+        ]
+
+    def __repr__(self) -> str:
+        return f"<metadata client of {self._resource}, namespace {self._namespace!r}>"
+
+
+def _required(name: str) -> str:
+    if not name:
+        raise ValueError("name is required")
+    return name
+
+
+def _accepting(kind: str) -> str:
+    """The Accept header of a request for metadata; a server that does not know it may send the whole in JSON."""
+    media_types = sorted((info.media_type for info in _CODECS.supported_media_types()), key=_JSON.__eq__)
+    return ",".join([*(f"{each};as={kind};g=meta.k8s.io;v=v1" for each in media_types), _JSON])
+
+
+def _with_params(request: Request, options: Object | None) -> Request:
+    return request if options is None else request.specifically_versioned_params(options, PARAMETER_CODEC, _V1)
+
+
+def _with_delete_options(request: Request, options: metav1.DeleteOptions | None) -> Request:
+    """JSON whatever the config says: servers of custom resources read nothing else here."""
+    body = options if options is not None else metav1.DeleteOptions()
+    json = next(info.serializer for info in _CODECS.supported_media_types() if info.media_type == _JSON)
+    return request.set_header("Content-Type", _JSON).body(_CODECS.encoder_for_version(json, _V1).encode(body))
+
+
+def _answered(ctx: Context, request: Request) -> metav1.PartialObjectMetadata:
+    """Send the request, and return the metadata. Raises ValueError when the answer has none."""
+    answer = request.set_header("Accept", _accepting("PartialObjectMetadata")).do(ctx)
+    partial = answer.into(metav1.PartialObjectMetadata)
+    if _is_partial(partial):
+        return partial
+    partial = meta.as_partial_object_metadata(partial)
+    known = (
+        partial.get_uid(),
+        partial.get_creation_timestamp(),
+        partial.get_name(),
+        partial.get_generate_name(),
+    )
+    if not any(known):
+        raise ValueError(f"object does not appear to match the ObjectMeta schema: {partial!r}")
+    return partial
+
+
+def _is_partial(obj: metav1.PartialObjectMetadata) -> bool:
+    return not obj.to_dict().keys() - {"apiVersion", "kind", "metadata"}

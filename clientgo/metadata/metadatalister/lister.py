@@ -1,0 +1,57 @@
+"""Listers of metadata over an indexer. Mirrors metadata/metadatalister/lister.go."""
+
+from __future__ import annotations
+
+import builtins
+
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.metadata.metadatalister.interface import Lister, NamespaceLister
+from clientgo.tools import cache
+
+
+class _MetadataLister:
+    def __init__(self, indexer: cache.Indexer, gvr: GroupVersionResource) -> None:
+        self._indexer = indexer
+        self._gvr = gvr
+
+    def list(self, selector: labels.Selector) -> builtins.list[metav1.PartialObjectMetadata]:
+        found: builtins.list[metav1.PartialObjectMetadata] = []
+        cache.list_all(self._indexer, selector, found.append)
+        return found
+
+    def get(self, name: str) -> metav1.PartialObjectMetadata:
+        return _get(self._indexer, name, self._gvr, name)
+
+    def namespace(self, namespace: str) -> NamespaceLister:
+        return _MetadataNamespaceLister(self._indexer, namespace, self._gvr)
+
+
+class _MetadataNamespaceLister:
+    def __init__(self, indexer: cache.Indexer, namespace: str, gvr: GroupVersionResource) -> None:
+        self._indexer = indexer
+        self._namespace = namespace
+        self._gvr = gvr
+
+    def list(self, selector: labels.Selector) -> builtins.list[metav1.PartialObjectMetadata]:
+        found: builtins.list[metav1.PartialObjectMetadata] = []
+        cache.list_all_by_namespace(self._indexer, self._namespace, selector, found.append)
+        return found
+
+    def get(self, name: str) -> metav1.PartialObjectMetadata:
+        return _get(self._indexer, f"{self._namespace}/{name}", self._gvr, name)
+
+
+def _get(indexer: cache.Indexer, key: str, gvr: GroupVersionResource, name: str) -> metav1.PartialObjectMetadata:
+    obj, exists = indexer.get_by_key(key)
+    if not exists:
+        raise errors.new_not_found(gvr.group_resource(), name)
+    assert isinstance(obj, metav1.PartialObjectMetadata)
+    return obj
+
+
+def new(indexer: cache.Indexer, gvr: GroupVersionResource) -> Lister:
+    """A lister over an informer's indexer. Go: New."""
+    return _MetadataLister(indexer, gvr)

@@ -1,0 +1,40 @@
+"""A metadata lister as a cache.GenericLister. Mirrors metadata/metadatalister/shim.go."""
+
+from __future__ import annotations
+
+import builtins
+
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.metadata.metadatalister.interface import Lister, NamespaceLister
+from clientgo.tools import cache
+
+
+class _MetadataListerShim:
+    def __init__(self, lister: Lister) -> None:
+        self._lister = lister
+
+    def list(self, selector: labels.Selector) -> builtins.list[Object]:
+        return builtins.list(self._lister.list(selector))
+
+    def get(self, name: str) -> Object:
+        return self._lister.get(name)
+
+    def by_namespace(self, namespace: str) -> cache.GenericNamespaceLister:
+        return _MetadataNamespaceListerShim(self._lister.namespace(namespace))
+
+
+class _MetadataNamespaceListerShim:
+    def __init__(self, lister: NamespaceLister) -> None:
+        self._lister = lister
+
+    def list(self, selector: labels.Selector) -> builtins.list[Object]:
+        return builtins.list(self._lister.list(selector))
+
+    def get(self, name: str) -> Object:
+        return self._lister.get(name)
+
+
+def new_runtime_object_shim(lister: Lister) -> cache.GenericLister:
+    """The lister for code that does not care about classes. Go: NewRuntimeObjectShim."""
+    return _MetadataListerShim(lister)

@@ -1,0 +1,75 @@
+"""Reads watch events off a response in protobuf. Mirrors rest/watch/decoder.go over a length-delimited framer.
+
+As for JSON, reading and decoding are two steps: `read_lines` cuts the frames that have arrived, `decode_line` makes one
+of them an event, in the thread that uses it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.apimachinery.runtime.interfaces import EventDecoder
+from clientgo.apimachinery.util.net import ErrUnexpectedEOF
+from clientgo.apimachinery.watch import Event, EventType
+from clientgo.golang.http import Body
+from clientgo.rest.watch.decoder import Decoder
+
+# Before each frame stands its length.
+_HEAD = 4
+
+# No object is nearly as big; what claims to be is no watch. Go: the default of streaming.NewDecoder.
+MAX_FRAME = 16 * 1024 * 1024
+
+_EVENT_TYPES = {event_type.value: event_type for event_type in EventType}
+
+
+class FrameDecoder(Decoder):
+    """Watch events from a body of frames; used as its base class is."""
+
+    def __init__(self, body: Body, embedded_decoder: EventDecoder) -> None:
+        super().__init__(body, embedded_decoder)
+        self._decode_event = embedded_decoder.decode_event
+        # What has arrived and is no whole frame yet.
+        self._buffer = b""
+
+    def read_lines(self) -> list[Any]:
+        """All frames that have arrived, at least one, after waiting for it. Raises as `decode` does."""
+        while not self._ended:
+            piece = self._body.read_some()
+            if not piece:
+                self._ended = True
+                break
+            self._buffer += piece
+            frames = self._cut()
+            if frames:
+                return frames
+        if self._buffer:
+            raise ErrUnexpectedEOF
+        raise EOFError("EOF")
+
+    def _cut(self) -> list[bytes]:
+        """The whole frames at the beginning of the buffer, which they leave."""
+        buffer, at = self._buffer, 0
+        frames = []
+        while len(buffer) - at >= _HEAD:
+            size = int.from_bytes(buffer[at : at + _HEAD], "big")
+            if size > MAX_FRAME:
+                raise self._error("object to decode was longer than maximum allowed size")
+            end = at + _HEAD + size
+            if end > len(buffer):
+                break
+            frames.append(buffer[at + _HEAD : end])
+            at = end
+        self._buffer = buffer[at:]
+        return frames
+
+    def decode_line(self, line: Any) -> Event:
+        """The event in a frame. Raises ValueError that names the last resource version seen."""
+        try:
+            name, obj = self._decode_event(line)
+        except Exception as err:
+            raise self._error(f"unable to decode watch event: {err}") from err
+        event_type = _EVENT_TYPES.get(name)
+        if event_type is None:
+            raise self._error(f"got invalid watch event type: {name}")
+        return self._event(event_type, obj)

@@ -1,0 +1,115 @@
+"""The metadata client against a server: everything of an object but what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from ctrlcluster import CTX, Cluster, deployment, new_cluster
+
+from clientgo import metadata
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.types import PatchType
+from clientgo.apimachinery.watch import EventType
+from clientgo.metadata import metadatainformer
+
+pytestmark = pytest.mark.shared_server
+
+DEPLOYMENTS = GroupVersionResource("apps", "v1", "deployments")
+NODES = GroupVersionResource("", "v1", "nodes")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with new_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def ns(cluster: Cluster) -> str:
+    namespace = cluster.new_namespace()
+    for name, tier in (("a", "front"), ("b", "back")):
+        cluster.client.create(CTX, deployment(namespace, name, tier=tier))
+    return namespace
+
+
+@pytest.fixture
+def client(cluster: Cluster) -> metadata.Interface:
+    return metadata.new_for_config_and_client(cluster.config, cluster.http_client)
+
+
+def test_objects_are_read_without_what_they_are_about(client: metadata.Interface, ns: str) -> None:
+    deployments = client.resource(DEPLOYMENTS).namespace(ns)
+    found = deployments.get(CTX, "a")
+    assert isinstance(found, metav1.PartialObjectMetadata)
+    assert (found.get_name(), found.get_labels()) == ("a", {"tier": "front"})
+    assert set(found.to_dict()) <= {"apiVersion", "kind", "metadata"}
+    listed = deployments.list(CTX, metav1.ListOptions(label_selector="tier=back"))
+    assert [item.get_name() for item in listed.items] == ["b"]
+    assert listed.get_resource_version() != ""
+    everywhere = client.resource(DEPLOYMENTS).list(CTX, metav1.ListOptions(field_selector=f"metadata.namespace={ns}"))
+    assert len(everywhere.items) == 2
+
+
+def test_objects_are_patched_and_deleted(client: metadata.Interface, ns: str) -> None:
+    deployments = client.resource(DEPLOYMENTS).namespace(ns)
+    patch = b'{"metadata": {"annotations": {"a": "b"}}, "spec": {"replicas": 4}}'
+    patched = deployments.patch(CTX, "a", PatchType.MERGE, patch)
+    assert patched.get_annotations() == {"a": "b"}
+    deployments.delete(CTX, "a")
+    with pytest.raises(apierrors.StatusError, match='deployments.apps "a" not found'):
+        deployments.get(CTX, "a")
+    deployments.delete_collection(CTX, None, metav1.ListOptions(label_selector="tier=back"))
+    assert deployments.list(CTX).items == []
+
+
+def test_a_watch_gives_metadata(client: metadata.Interface, ns: str) -> None:
+    deployments = client.resource(DEPLOYMENTS).namespace(ns)
+    version = deployments.list(CTX).get_resource_version()
+    watcher = deployments.watch(CTX, metav1.ListOptions(resource_version=version))
+    try:
+        deployments.delete(CTX, "b")
+        event = next(iter(watcher.result_chan()))
+        assert event.type == EventType.DELETED
+        assert isinstance(event.object, metav1.PartialObjectMetadata)
+        assert event.object.get_name() == "b"
+    finally:
+        watcher.stop()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a%b"])
+def test_a_name_that_is_no_path_segment_is_refused_before_anything_is_sent(
+    client: metadata.Interface, name: str
+) -> None:
+    for call in (
+        lambda: client.resource(NODES).get(CTX, name),
+        lambda: client.resource(NODES).delete(CTX, name),
+        lambda: client.resource(NODES).patch(CTX, name, PatchType.MERGE, b"{}"),
+    ):
+        with pytest.raises(ValueError, match="name"):
+            call()
+
+
+def test_informers_keep_metadata(cluster: Cluster, client: metadata.Interface, ns: str) -> None:
+    from clientgo import context
+
+    ctx, cancel = context.with_cancel(CTX)
+    factory = metadatainformer.new_filtered_shared_informer_factory(client, 0.0, ns, None)
+    informer = factory.for_resource(DEPLOYMENTS)
+    assert factory.for_resource(DEPLOYMENTS) is informer
+    factory.start(ctx.done())
+    try:
+        assert factory.wait_for_cache_sync(ctx.done()) == {DEPLOYMENTS: True}
+        lister = informer.lister()
+        assert sorted(each.get_name() for each in lister.list(labels.everything())) == ["a", "b"]
+        found = lister.by_namespace(ns).get("a")
+        assert isinstance(found, metav1.PartialObjectMetadata)
+        assert found.frozen
+        with pytest.raises(apierrors.StatusError, match='deployments.apps "c" not found'):
+            lister.by_namespace(ns).get("c")
+    finally:
+        cancel()
+        factory.shutdown()

@@ -1,0 +1,62 @@
+"""What exec plugins are told about a cluster, and a config from that. Go: rest/exec_test.go."""
+
+from __future__ import annotations
+
+import pytest
+
+from clientgo import rest
+from clientgo.pkg.apis.clientauthentication import Cluster
+from clientgo.tools.clientcmd import api
+
+
+def config(**settings: object) -> rest.Config:
+    values = {"host": "https://h:6443", "server_name": "n", "insecure": True, **settings}
+    return rest.Config(**values)  # type: ignore[arg-type]
+
+
+def cluster(**settings: object) -> Cluster:
+    values = {"server": "https://h:6443", "tls_server_name": "n", "insecure_skip_tls_verify": True, **settings}
+    return Cluster(**values)  # type: ignore[arg-type]
+
+
+def test_a_cluster_has_what_the_config_says_of_it_and_no_credentials(tmp_path):
+    """
+    Go: TestConfigToExecCluster/CA data from memory
+    Go: TestConfigToExecCluster/CA data from file
+    Go: TestConfigToExecCluster/nil proxy
+    Go: TestConfigToExecCluster/proxy returns nil
+    """
+    (tmp_path / "ca").write_bytes(b"authority")
+    secrets = {"username": "u", "password": "p", "cert_data": b"c", "key_data": b"k", "bearer_token": "t"}
+    provider = api.ExecConfig(command="c", config={"audience": "x"})
+    for authority in ({"ca_data": b"authority"}, {"ca_file": str(tmp_path / "ca")}):
+        made = rest.config_to_exec_cluster(config(**authority, **secrets, exec_provider=provider))
+        assert made == cluster(certificate_authority_data=b"authority", config={"audience": "x"})
+    assert rest.config_to_exec_cluster(config(proxy=lambda url: None)) == cluster()
+    assert rest.config_to_exec_cluster(config(proxy=lambda url: f"{url}/proxy")) == cluster(
+        proxy_url="https://h:6443/proxy"
+    )
+
+
+def test_what_keeps_a_cluster_from_being_told_is_said(tmp_path):
+    """
+    Go: TestConfigToExecCluster/no CA data
+    Go: TestConfigToExecCluster/bad proxy
+    """
+    with pytest.raises(OSError, match="failed to load CA bundle for execProvider: "):
+        rest.config_to_exec_cluster(config(ca_file=str(tmp_path / "none")))
+
+    def broken(url: str) -> str:
+        raise OSError("some proxy error")
+
+    with pytest.raises(ValueError, match="failed to get proxy URL for execProvider: some proxy error"):
+        rest.config_to_exec_cluster(config(proxy=broken))
+
+
+@pytest.mark.parametrize("more", [{}, {"proxy_url": "http://p:3128"}, {"disable_compression": True}])
+def test_a_config_from_a_cluster_gives_that_cluster_again(more):
+    """Go: TestExecClusterToConfigRoundtrip, TestConfigToExecClusterRoundtrip"""
+    told = cluster(certificate_authority_data=b"ca", **more)
+    made = rest.exec_cluster_to_config(told)
+    assert rest.config_to_exec_cluster(made) == told
+    assert (made.username, made.bearer_token, made.cert_data, made.exec_provider) == ("", "", b"", None)
