@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from clientgo.testing.apiserver import Server
-from clientgo.testing.apiserver.http import Request
-from clientgo.testing.apiserver.storage import Event
+from clientgo.testing.apiserver.store.storage import Event
+from clientgo.testing.apiserver.wire.http import Request
 
 Json = dict[str, Any]
 COLLECTION = "/api/v1/namespaces/default/configmaps"

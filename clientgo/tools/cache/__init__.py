@@ -6,6 +6,7 @@ handlers, and the listers read the Indexer. There is one module for each Go file
 here.
 """
 
+from clientgo.tools.cache.backlog import HandlerContents, HandlerStatistics, Overflow
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
@@ -52,7 +53,11 @@ from clientgo.tools.cache.expiration_cache import (
 from clientgo.tools.cache.expiration_cache_fakes import FakeExpirationPolicy, new_fake_expiration_store
 from clientgo.tools.cache.fake_custom_store import FakeCustomStore
 from clientgo.tools.cache.fifo import FIFO, ErrFIFOClosed, PopProcessFunc, Queue, QueueWithBatch, new_fifo
-from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, set_informer_metrics_provider
+from clientgo.tools.cache.fifo_metrics import (
+    HandlerMetricsProvider,
+    InformerMetricsProvider,
+    set_informer_metrics_provider,
+)
 from clientgo.tools.cache.heap import Heap, LessFunc, new_heap
 from clientgo.tools.cache.identity import (
     InformerName,
@@ -69,6 +74,7 @@ from clientgo.tools.cache.index import (
     index_func_to_key_func_adapter,
     meta_namespace_index_func,
 )
+from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics
 from clientgo.tools.cache.listers import (
     AppendFunc,
     GenericLister,
@@ -134,6 +140,7 @@ from clientgo.tools.cache.reflector_metrics import (
     SummaryMetric,
     set_reflector_metrics_provider,
 )
+from clientgo.tools.cache.refusals import Failure, ProcessError, Refusal
 from clientgo.tools.cache.retry_with_deadline import RetryWithDeadline, new_retry_with_deadline
 from clientgo.tools.cache.shared_informer import (
     DoneChecker,
@@ -183,11 +190,15 @@ from clientgo.tools.cache.the_real_fifo import (
     new_real_fifo_with_options,
 )
 from clientgo.tools.cache.thread_safe_store import (
+    IndexingError,
+    StoreContents,
+    StoreStatistics,
     ThreadSafeStore,
     ThreadSafeStoreOption,
     ThreadSafeStoreTransaction,
     ThreadSafeStoreWithTransaction,
     new_thread_safe_store,
+    with_thread_safe_store_clock,
     with_thread_safe_store_metrics,
 )
 from clientgo.tools.cache.undelta_store import UndeltaStore, new_undelta_store
@@ -213,6 +224,9 @@ __all__ = [
     "ExpirationCache",
     "ExpirationPolicy",
     "ExplicitKey",
+    "FIFOContents",
+    "FIFOStatistics",
+    "Failure",
     "FakeCustomStore",
     "FakeExpirationPolicy",
     "FilteringResourceEventHandler",
@@ -220,12 +234,16 @@ __all__ = [
     "GenericLister",
     "GenericNamespaceLister",
     "Getter",
+    "HandlerContents",
+    "HandlerMetricsProvider",
     "HandlerOptions",
+    "HandlerStatistics",
     "Heap",
     "HistogramMetric",
     "IndexFunc",
     "Indexer",
     "Indexers",
+    "IndexingError",
     "Indices",
     "InformerMetricsProvider",
     "InformerName",
@@ -249,8 +267,10 @@ __all__ = [
     "MutationCache",
     "MutationDetector",
     "ObjectName",
+    "Overflow",
     "PopProcessFunc",
     "ProcessBatchFunc",
+    "ProcessError",
     "ProcessFunc",
     "Queue",
     "QueueWithBatch",
@@ -260,6 +280,7 @@ __all__ = [
     "ReflectorBookmarkStore",
     "ReflectorOptions",
     "ReflectorStore",
+    "Refusal",
     "ReplacedAllInfo",
     "ResourceEventHandler",
     "ResourceEventHandlerDetailedFuncs",
@@ -275,7 +296,9 @@ __all__ = [
     "StaleError",
     "StalenessCheck",
     "Store",
+    "StoreContents",
     "StoreOption",
+    "StoreStatistics",
     "SummaryMetric",
     "SyncAllInfo",
     "SyncResult",
@@ -360,6 +383,7 @@ __all__ = [
     "wait_for_named_cache_sync",
     "wait_for_named_cache_sync_with_context",
     "with_store_metrics",
+    "with_thread_safe_store_clock",
     "with_thread_safe_store_metrics",
     "with_transformer",
 ]

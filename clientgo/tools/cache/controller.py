@@ -5,7 +5,9 @@ Reflector -> queue (RealFIFO, or DeltaFIFO) -> store and handler; shared_informe
 
 Differs from Go:
   * objects are frozen (read-only from then on) when they leave the queue, before store and handler get them;
-  * notifications are passed on in batches to a handler that wants them so; the shared informer does;
+  * whoever wants to be told gets notifications in batches (`Notify`): the shared informer for its processor, the
+    informers here for their handler;
+  * what the store refuses costs nothing else, is reported, and makes the reflector list anew (refusals.py);
   * a handler that raises is logged, and the next notification follows; what a process function raises is logged too,
     where Go ignores the error it returns;
   * `in_order` in InformerOptions chooses between RealFIFO and DeltaFIFO for one informer, in place of the feature gate.
@@ -14,7 +16,7 @@ Differs from Go:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +24,8 @@ from clientgo import context, features, klog
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
-from clientgo.channel import StopChannel
+from clientgo.golang import channel
+from clientgo.golang.channel import Done, Signal, StopChannel
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -30,6 +33,7 @@ from clientgo.tools.cache.delta_fifo import (
     Deltas,
     DeltaType,
     TransformFunc,
+    deletion_handling_meta_namespace_key_func,
     new_delta_fifo_with_options,
 )
 from clientgo.tools.cache.fifo import ErrFIFOClosed, Queue, QueueWithBatch
@@ -37,17 +41,26 @@ from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.index import Indexer, Indexers
 from clientgo.tools.cache.listwatch import ListerWatcher
+from clientgo.tools.cache.notifications import (
+    AddNotification,
+    DeleteNotification,
+    Notification,
+    Notify,
+    UpdateNotification,
+)
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 from clientgo.tools.cache.reflector import (
     Reflector,
     ReflectorOptions,
     WatchErrorHandler,
     WatchErrorHandlerWithContext,
-    _name_from_callsite,
-    _type_string,
+    name_from_callsite,
     new_reflector_with_options,
+    type_string,
 )
+from clientgo.tools.cache.refusals import Failure, KnownObjects, ProcessError, Refusal, Refusals
 from clientgo.tools.cache.store import (
+    KeyError,
     KeyFunc,
     Store,
     StoreOption,
@@ -65,8 +78,8 @@ from clientgo.tools.cache.the_real_fifo import (
     RealFIFOOptions,
     ReplacedAllInfo,
     SyncAllInfo,
-    _reconcile_replacement,
     new_real_fifo_with_options,
+    reconcile_replacement,
 )
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 
@@ -85,10 +98,10 @@ class Config:
     queue: Queue
     # Where the objects come from.
     lister_watcher: ListerWatcher
-    # Takes a Deltas.
+    # Takes a Deltas. What it raises is reported, and the reflector lists anew; of ProcessError also `refused` tells.
     process: ProcessFunc
     # Takes many deltas at once. Used if given, if the queue has batches (QueueWithBatch), and with the feature gate
-    # InOrderInformersBatchProcess; else everything goes to `process`. Should raise TransactionError for a part failed.
+    # InOrderInformersBatchProcess; else everything goes to `process`. Raises ProcessError if a part failed.
     process_batch: ProcessBatchFunc | None = None
     # An example of the objects, or their class; None for any.
     object_type: object = None
@@ -135,7 +148,7 @@ class Controller(Protocol):
         ...
 
     def has_synced(self) -> bool:
-        """Whether the first list has been processed; the queue says. Go: HasSynced."""
+        """Whether the first list has been processed, and nothing is lacking that was refused. Go: HasSynced."""
         ...
 
     def has_synced_checker(self) -> DoneChecker:
@@ -150,15 +163,28 @@ class Controller(Protocol):
         """When the server last said how things stand; see Reflector.last_heard. Beyond Go."""
         ...
 
+    def refused(self) -> Mapping[str, Refusal]:
+        """What the cache lacks because it could not take it in, by key; normally nothing. Never blocks. Beyond Go."""
+        ...
+
 
 class _Controller:
     """The Controller that `new` makes. Go: controller."""
 
-    def __init__(self, config: Config, created_at: str = "") -> None:
+    def __init__(self, config: Config, created_at: str = "", refusals: Refusals | None = None) -> None:
         self._config = config
         self._clock = config.clock or REAL_CLOCK
+        # What the process functions could not apply.
+        if refusals is None:
+            refusals = Refusals(deletion_handling_meta_namespace_key_func, self._clock)
+        self._refusals = refusals
+        # Set once, when the first list has been processed and nothing of it is lacking.
+        self._synced = Signal()
+        self._queue_synced = config.queue.has_synced_checker()
+        self._refusals.on_clear = self._check_synced
+        channel.add_done_callback(self._queue_synced.done(), self._check_synced)
         # Who made the pipeline, as file:line. Names the reflector where nobody but a thread's start calls `run`.
-        self._created_at = created_at or _name_from_callsite("")
+        self._created_at = created_at or name_from_callsite("")
         # Set once, by run; reading it needs no lock.
         self._reflector: Reflector | None = None
 
@@ -166,7 +192,7 @@ class _Controller:
         self.run_with_context(wait.context_for_channel(stop_ch))
 
     def run_with_context(self, ctx: context.Context) -> None:
-        with utilruntime.handle_crash_with_context(ctx):
+        with utilruntime.handle_crash_with_context(ctx, go_on=True):
             self._run(ctx)
 
     def _run(self, ctx: context.Context) -> None:
@@ -202,7 +228,7 @@ class _Controller:
             config.queue,
             ReflectorOptions(
                 logger=klog.from_context(ctx),
-                name=_name_from_callsite(self._created_at),
+                name=name_from_callsite(self._created_at),
                 resync_period=config.full_resync_period,
                 min_watch_timeout=config.min_watch_timeout,
                 type_description=config.object_description,
@@ -213,16 +239,24 @@ class _Controller:
         reflector.watch_list_page_size = config.watch_list_page_size
         handler = config.watch_error_handler
         if handler is not None:
-            reflector._watch_error_handler = lambda _, r, err: handler(r, err)
+            reflector.watch_error_handler = lambda _, r, err: handler(r, err)
         elif config.watch_error_handler_with_context is not None:
-            reflector._watch_error_handler = config.watch_error_handler_with_context
+            reflector.watch_error_handler = config.watch_error_handler_with_context
         return reflector
 
     def has_synced(self) -> bool:
-        return self._config.queue.has_synced()
+        return self._synced.is_set()
 
     def has_synced_checker(self) -> DoneChecker:
-        return self._config.queue.has_synced_checker()
+        return _ControllerSynced(self._queue_synced.name(), self._synced)
+
+    def _check_synced(self) -> None:
+        """Called when the queue has synced, and when nothing is lacking any more; maybe under the queue's lock."""
+        if self._queue_synced.done().is_set() and not self._refusals:
+            self._synced.set()
+
+    def refused(self) -> Mapping[str, Refusal]:
+        return self._refusals.by_key()
 
     def last_sync_resource_version(self) -> str:
         return "" if self._reflector is None else self._reflector.last_sync_resource_version()
@@ -230,8 +264,15 @@ class _Controller:
     def last_heard(self) -> float | None:
         return None if self._reflector is None else self._reflector.last_heard()
 
+    def parts(self) -> tuple[Queue, Reflector | None]:
+        """The queue, and the reflector once it runs, for inspection. Takes no lock. Beyond Go."""
+        return self._config.queue, self._reflector
+
     def _process_loop(self, ctx: context.Context) -> None:
-        """Empty the queue until it is closed. One item's failure is reported and does not stop the next."""
+        """Empty the queue until it is closed.
+
+        What cannot be processed is reported, does not stop what comes next, and makes the reflector list anew.
+        """
         config = self._config
         stopped = ctx.done().is_set
         pop = self._pop_function()
@@ -241,20 +282,47 @@ class _Controller:
             except ErrFIFOClosed:
                 return
             except Exception as err:
+                keys = sorted(failure.key for failure in err.failures) if isinstance(err, ProcessError) else []
                 utilruntime.handle_error_with_context(
-                    ctx, err, "Unable to process an item of the queue", queue=repr(config.queue)
+                    ctx,
+                    err,
+                    "Unable to process all that the queue held, listing anew",
+                    queue=repr(config.queue),
+                    **({"keys": keys} if keys else {}),
                 )
+                if self._reflector is not None:
+                    self._reflector.request_list()
 
     def _pop_function(self) -> Callable[[], object]:
-        queue, process, process_batch = self._config.queue, self._config.process, self._config.process_batch
+        queue, process_batch = self._config.queue, self._config.process_batch
+        process = self._refusals.noting(self._config.process)
         batches = features.feature_gates().enabled(features.IN_ORDER_INFORMERS_BATCH_PROCESS)
         if process_batch is not None and batches and isinstance(queue, QueueWithBatch):
-            pop_batch = queue.pop_batch
+            pop_batch, process_batch = queue.pop_batch, self._refusals.noting(process_batch)
             return lambda: pop_batch(process_batch, process)
         return lambda: queue.pop(process)
 
     def __repr__(self) -> str:
         return f"<Controller of {self._config.queue!r}, {self._reflector!r}>"
+
+
+class _ControllerSynced:
+    """Is done when a controller has synced; named after its queue, as in Go."""
+
+    def __init__(self, name: str, synced: Done) -> None:
+        self._name = name
+        self._synced = synced
+
+    def name(self) -> str:
+        return self._name
+
+    def done(self) -> Done:
+        return self._synced
+
+
+def new_named(config: Config, created_at: str, refusals: Refusals) -> Controller:
+    """`new` for those who know better where the pipeline was made (file:line), and what the store refused."""
+    return _Controller(config, created_at, refusals)
 
 
 def new(c: Config) -> Controller:
@@ -371,13 +439,6 @@ class FilteringResourceEventHandler:
             self.handler.on_delete(obj)
 
 
-def deletion_handling_meta_namespace_key_func(obj: Any) -> str:
-    """`meta_namespace_key_func` that knows tombstones. Go: DeletionHandlingMetaNamespaceKeyFunc."""
-    if isinstance(obj, DeletedFinalStateUnknown):
-        return obj.key
-    return meta_namespace_key_func(obj)
-
-
 def deletion_handling_object_to_name(obj: Any) -> ObjectName:
     """`object_to_name` that knows tombstones. Go: DeletionHandlingObjectToName."""
     if isinstance(obj, DeletedFinalStateUnknown):
@@ -389,30 +450,30 @@ def deletion_handling_object_to_name(obj: Any) -> ObjectName:
 class InformerOptions:
     """What an informer for one handler is made of. Go: InformerOptions."""
 
-    # klog.background() when None.
     logger: klog.Logger | None = None
-    # Where the objects come from.
+    """klog.background() when None."""
     lister_watcher: ListerWatcher
-    # An example of the objects, or their class; None for any.
+    """Where the objects come from."""
     object_type: object = None
-    # Whom to tell.
+    """An example of the objects, or their class; None for any."""
     handler: ResourceEventHandler
-    # Seconds between resyncs, which show the handler every object again; 0 for none.
+    """Whom to tell."""
     resync_period: float = 0.0
-    # See ReflectorOptions.
+    """Seconds between resyncs, which show the handler every object again; 0 for none."""
     min_watch_timeout: float = 0.0
-    # The store's indexes; it is an Indexer if this is not None.
+    """See ReflectorOptions."""
     indexers: Indexers | None = None
-    # Changes every object before it is stored.
+    """The store's indexes; it is an Indexer if this is not None."""
     transform: TransformFunc | None = None
-    # Which informer it is, for metrics; there are none without it.
+    """Changes every object before it is stored."""
     identifier: InformerNameAndResource | None = None
-    # Makes the metrics; the one of set_informer_metrics_provider when None.
+    """Which informer it is, for metrics; there are none without it."""
     informer_metrics_provider: InformerMetricsProvider | None = None
-    # RealFIFO (True) or DeltaFIFO (False); as the gate InOrderInformers says when None. Beyond Go.
+    """Makes the metrics; the one of set_informer_metrics_provider when None."""
     in_order: bool | None = None
-    # The real one when None. Beyond Go.
+    """RealFIFO (True) or DeltaFIFO (False); as the gate InOrderInformers says when None. Beyond Go."""
     clock: WithTickerAndDelayedExecution | None = None
+    """The real one when None. Beyond Go."""
 
 
 def new_informer_with_options(options: InformerOptions) -> tuple[Store, Controller]:
@@ -420,16 +481,16 @@ def new_informer_with_options(options: InformerOptions) -> tuple[Store, Controll
 
     Only read from the store: what is written to it reaches no handler.
     """
-    store_options = _store_options(options.identifier, options.informer_metrics_provider)
+    opts = store_options(options.identifier, options.informer_metrics_provider)
     client_state: Store
     if options.indexers is None:
-        client_state = new_store(deletion_handling_meta_namespace_key_func, *store_options)
+        client_state = new_store(deletion_handling_meta_namespace_key_func, *opts)
     else:
-        client_state = new_indexer(deletion_handling_meta_namespace_key_func, options.indexers, *store_options)
+        client_state = new_indexer(deletion_handling_meta_namespace_key_func, options.indexers, *opts)
     return client_state, _new_informer(client_state, options, deletion_handling_meta_namespace_key_func)
 
 
-def _store_options(
+def store_options(
     identifier: InformerNameAndResource | None, metrics_provider: InformerMetricsProvider | None
 ) -> list[StoreOption]:
     if metrics_provider is None:
@@ -493,130 +554,97 @@ def new_transforming_indexer_informer(
     return indexer, _new_informer(indexer, options, deletion_handling_meta_namespace_key_func)
 
 
-class _AddNotification:
-    """An object to tell a handler of as added. Go: addNotification (in shared_informer.go)."""
+def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
+    """Tells `handler` of everything in order. If it raises that is logged, as for any code of users; it hears the
+    rest."""
 
-    __slots__ = ("is_in_initial_list", "new_obj")
+    def notify(notifications: Sequence[Notification]) -> None:
+        for notification in notifications:
+            try:
+                notification.deliver(handler)
+            except Exception:
+                with utilruntime.handle_crash_with_logger(logger, go_on=True):
+                    raise
 
-    def __init__(self, new_obj: Any, is_in_initial_list: bool) -> None:
-        self.new_obj = new_obj
-        self.is_in_initial_list = is_in_initial_list
-
-    def is_sync(self) -> bool:
-        """Whether only handlers that are due for a resync want to hear of it."""
-        return False
-
-    def deliver(self, handler: ResourceEventHandler) -> None:
-        handler.on_add(self.new_obj, self.is_in_initial_list)
-
-
-class _UpdateNotification:
-    """A change to tell a handler of. Go: updateNotification (in shared_informer.go)."""
-
-    __slots__ = ("new_obj", "old_obj")
-
-    is_in_initial_list = False
-
-    def __init__(self, old_obj: Any, new_obj: Any) -> None:
-        self.old_obj = old_obj
-        self.new_obj = new_obj
-
-    def is_sync(self) -> bool:
-        """Whether nothing changed: a resync, or a new list with the old object."""
-        old, new = self.old_obj, self.new_obj
-        if not isinstance(old, Object) or not isinstance(new, Object):
-            return False
-        return old.get_resource_version() == new.get_resource_version()
-
-    def deliver(self, handler: ResourceEventHandler) -> None:
-        handler.on_update(self.old_obj, self.new_obj)
-
-
-class _DeleteNotification:
-    """An object to tell a handler of as deleted. Go: deleteNotification (in shared_informer.go)."""
-
-    __slots__ = ("old_obj",)
-
-    is_in_initial_list = False
-
-    def __init__(self, old_obj: Any) -> None:
-        self.old_obj = old_obj
-
-    def is_sync(self) -> bool:
-        return False
-
-    def deliver(self, handler: ResourceEventHandler) -> None:
-        handler.on_delete(self.old_obj)
-
-
-_Notification = _AddNotification | _UpdateNotification | _DeleteNotification
-
-
-def _notify(logger: klog.Logger, handler: ResourceEventHandler, notifications: Sequence[_Notification]) -> None:
-    """Tell `handler` of everything in order. One that raises is logged, as any code of users, and hears the rest."""
-    # The shared informer takes a batch as a whole, to wake its listeners once for all of it.
-    take_batch = getattr(handler, "_on_notifications", None)
-    if take_batch is not None:
-        take_batch(notifications)
-        return
-    for notification in notifications:
-        try:
-            notification.deliver(handler)
-        except Exception:
-            with utilruntime.handle_crash_with_logger(logger):
-                raise
+    return notify
 
 
 # The deltas that say what an object looks like now, whether or not it is known already.
 _CHANGES = frozenset({DeltaType.SYNC, DeltaType.REPLACED, DeltaType.ADDED, DeltaType.UPDATED})
 
 
-def _process_deltas(
+def process_deltas(
     logger: klog.Logger,
-    handler: ResourceEventHandler,
+    notify: Notify,
     client_state: Store,
     deltas: Sequence[Delta],
     is_in_initial_list: bool,
     key_func: KeyFunc,
 ) -> None:
-    """Bring `client_state` up to date with `deltas`, oldest first, and tell `handler` of each after it was stored.
+    """Bring `client_state` up to date with `deltas`, oldest first, and tell `notify` of each after it was stored.
 
-    Raises what the store raises, and TypeError for a delta with an object that does not belong to its type.
+    Raises ProcessError at the end when the store refused some, and TypeError for a delta with an object that does not
+    belong to its type. Go: processDeltas.
     """
+    failures: list[Failure] = []
     for delta in deltas:
-        _notify(logger, handler, _process_delta(logger, client_state, delta, is_in_initial_list, key_func))
+        notify(_process_delta(logger, client_state, delta, is_in_initial_list, key_func, failures))
+    if failures:
+        errors = "; ".join(str(failure.err) for failure in failures)
+        raise ProcessError(f"not all deltas successfully processed: {errors}", failures)
 
 
 def _process_delta(
-    logger: klog.Logger, client_state: Store, delta: Delta, is_in_initial_list: bool, key_func: KeyFunc
-) -> Sequence[_Notification]:
-    """Store what one delta says; whatever there is to tell of it."""
+    logger: klog.Logger,
+    client_state: Store,
+    delta: Delta,
+    is_in_initial_list: bool,
+    key_func: KeyFunc,
+    failures: list[Failure],
+) -> Sequence[Notification]:
+    """Store what one delta says, adding to `failures` what cannot be stored; whatever there is to tell of it."""
+    if delta.type in _CHANGES or delta.type is DeltaType.DELETED:
+        try:
+            return (_store_one(client_state, delta, is_in_initial_list),)
+        except Exception as err:
+            failures.append(_failure(delta.object, err, key_func))
+            return ()
     obj = delta.object
-    if delta.type in _CHANGES:
-        _freeze(obj)
-        old, exists = _get_known(client_state, obj)
-        if exists:
-            client_state.update(obj)
-            return (_UpdateNotification(old, obj),)
-        client_state.add(obj)
-        return (_AddNotification(obj, is_in_initial_list),)
-    if delta.type == DeltaType.DELETED:
-        _freeze(obj)
-        client_state.delete(obj)
-        return (_DeleteNotification(obj),)
     if delta.type == DeltaType.REPLACED_ALL:
         if not isinstance(obj, ReplacedAllInfo):
             raise TypeError(f"ReplacedAll did not contain ReplacedAllInfo: {type(obj).__name__}")
-        return _process_replaced_all_info(logger, obj, client_state, is_in_initial_list, key_func)
+        return _process_replaced_all_info(logger, obj, client_state, is_in_initial_list, key_func, failures)
     if delta.type == DeltaType.SYNC_ALL:
         if not isinstance(obj, SyncAllInfo):
             raise TypeError(f"SyncAll did not contain SyncAllInfo: {type(obj).__name__}")
-        return [_UpdateNotification(known, known) for known in client_state.list()]
+        return [UpdateNotification(known, known) for known in client_state.list()]
     if delta.type == DeltaType.BOOKMARK:
         if not isinstance(obj, BookmarkInfo):
             raise TypeError(f"bookmark delta did not contain BookmarkInfo: {type(obj).__name__}")
         client_state.bookmark(obj.resource_version)
     return ()
+
+
+def _store_one(client_state: Store, delta: Delta, is_in_initial_list: bool) -> Notification:
+    """Store what a delta about one object says; what to tell of it."""
+    obj = delta.object
+    _freeze(obj)
+    if delta.type is DeltaType.DELETED:
+        client_state.delete(obj)
+        return DeleteNotification(obj)
+    old, exists = _get_known(client_state, obj)
+    if exists:
+        client_state.update(obj)
+        return UpdateNotification(old, obj)
+    client_state.add(obj)
+    return AddNotification(obj, is_in_initial_list)
+
+
+def _failure(obj: Any, err: Exception, key_func: KeyFunc) -> Failure:
+    try:
+        return Failure(key_func(obj), obj, err)
+    except Exception:
+        return Failure("", obj, err)  # no key is the failure
 
 
 def _freeze(obj: Any) -> None:
@@ -635,26 +663,26 @@ def _get_known(client_state: Store, obj: Any) -> tuple[Any, bool]:
         return None, False
 
 
-def _process_deltas_in_batch(
+def process_deltas_in_batch(
     logger: klog.Logger,
-    handler: ResourceEventHandler,
+    notify: Notify,
     client_state: Store,
     deltas: Sequence[Delta],
     is_in_initial_list: bool,
     key_func: KeyFunc,
 ) -> None:
-    """Bring `client_state` up to date with deltas about different objects in one transaction, then tell `handler`.
+    """Bring `client_state` up to date with deltas about different objects in one transaction, then tell `notify`.
 
-    A store without transactions gets one delta after the other. Raises RuntimeError when some could not be stored; the
-    handler is told of the others, and only of them.
+    A store without transactions gets one delta after the other. Raises ProcessError when some could not be stored;
+    `notify` is told of the others, and only of them. Go: processDeltasInBatch.
     """
     # Not isinstance(client_state, TransactionStore): asking a protocol takes longer than storing the batch.
     transaction = getattr(client_state, "transaction", None)
     if transaction is None:
-        _process_one_by_one(logger, handler, client_state, deltas, is_in_initial_list, key_func)
+        _process_one_by_one(logger, notify, client_state, deltas, is_in_initial_list, key_func)
         return
     transactions: list[Transaction] = []
-    notifications: list[_Notification] = []
+    notifications: list[Notification] = []
     for delta in deltas:
         obj = delta.object
         _freeze(obj)
@@ -663,39 +691,46 @@ def _process_deltas_in_batch(
             old, exists = _get_known(client_state, obj)
             if exists:
                 transactions.append(Transaction(obj, TransactionType.UPDATE))
-                notifications.append(_UpdateNotification(old, obj))
+                notifications.append(UpdateNotification(old, obj))
             else:
                 transactions.append(Transaction(obj, TransactionType.ADD))
-                notifications.append(_AddNotification(obj, is_in_initial_list))
+                notifications.append(AddNotification(obj, is_in_initial_list))
         elif delta.type == DeltaType.DELETED:
             transactions.append(Transaction(obj, TransactionType.DELETE))
-            notifications.append(_DeleteNotification(obj))
+            notifications.append(DeleteNotification(obj))
         else:
             raise ValueError(f"Delta type {delta.type} is not supported in batch processing")
     try:
         transaction(*transactions)
     except TransactionError as err:
-        _notify(logger, handler, [notifications[i] for i in err.successful_indices])
-        raise RuntimeError(f"not all items in the batch successfully processed: {err}") from err
-    _notify(logger, handler, notifications)
+        notify([notifications[i] for i in err.successful_indices])
+        failures = _failures_of(err, [delta.object for delta in deltas], key_func)
+        raise ProcessError(f"not all items in the batch successfully processed: {err}", failures) from err
+    notify(notifications)
 
 
 def _process_one_by_one(
     logger: klog.Logger,
-    handler: ResourceEventHandler,
+    notify: Notify,
     client_state: Store,
     deltas: Sequence[Delta],
     is_in_initial_list: bool,
     key_func: KeyFunc,
 ) -> None:
-    errors = []
-    for delta in deltas:
-        try:
-            _process_deltas(logger, handler, client_state, (delta,), is_in_initial_list, key_func)
-        except Exception as err:
-            errors.append(err)
-    if errors:
-        raise RuntimeError(f"unexpected error when handling deltas: {errors}") from errors[0]
+    try:
+        process_deltas(logger, notify, client_state, deltas, is_in_initial_list, key_func)
+    except ProcessError as err:
+        errors = [failure.err for failure in err.failures]
+        raise ProcessError(f"unexpected error when handling deltas: {errors}", err.failures) from err
+
+
+def _failures_of(error: TransactionError, objs: Sequence[Any], key_func: KeyFunc) -> list[Failure]:
+    """What of `objs` was not stored, each with its error."""
+    stored = set(error.successful_indices)
+    refused = [obj for i, obj in enumerate(objs) if i not in stored]
+    if len(refused) != len(error.errors):  # a store of another kind
+        return [_failure(obj, error, key_func) for obj in refused]
+    return [_failure(obj, err, key_func) for obj, err in zip(refused, error.errors)]
 
 
 def _process_replaced_all_info(
@@ -704,82 +739,115 @@ def _process_replaced_all_info(
     client_state: Store,
     is_in_initial_list: bool,
     key_func: KeyFunc,
-) -> Sequence[_Notification]:
+    failures: list[Failure],
+) -> Sequence[Notification]:
     """Make the list the store's content; the notifications: first what is gone, then the list in its order.
 
     The store is replaced before anybody is told, so that it shows what they are told.
     """
-    tombstones = _reconcile_replacement(logger, (), client_state, info.objects, key_func)
-    notifications: list[_Notification] = [_DeleteNotification(tombstone) for tombstone in tombstones]
-    for obj in info.objects:
+    objs = info.objects
+    try:
+        tombstones = reconcile_replacement(logger, (), client_state, objs, key_func)
+    except KeyError:
+        objs = _with_keys(objs, key_func, failures)
+        tombstones = reconcile_replacement(logger, (), client_state, objs, key_func)
+    gone: list[Notification] = [DeleteNotification(tombstone) for tombstone in tombstones]
+    listed: list[Notification] = []
+    for obj in objs:
         _freeze(obj)
         old, exists = _get_known(client_state, obj)
-        notifications.append(_UpdateNotification(old, obj) if exists else _AddNotification(obj, is_in_initial_list))
-    client_state.replace(info.objects, info.resource_version)
-    return notifications
+        listed.append(UpdateNotification(old, obj) if exists else AddNotification(obj, is_in_initial_list))
+    try:
+        client_state.replace(objs, info.resource_version)
+    except TransactionError as err:
+        failures += _failures_of(err, objs, key_func)
+        listed = [listed[i] for i in err.successful_indices]
+    return gone + listed
+
+
+def _with_keys(objs: Sequence[Any], key_func: KeyFunc, failures: list[Failure]) -> list[Any]:
+    """Those of `objs` that have a key; the others are added to `failures`."""
+    keyed = []
+    for obj in objs:
+        try:
+            key_func(obj)
+        except Exception as err:
+            failures.append(Failure("", obj, err))
+        else:
+            keyed.append(obj)
+    return keyed
 
 
 def _new_informer(client_state: Store, options: InformerOptions, key_func: KeyFunc) -> Controller:
     """The controller that fills `client_state` and tells the handler."""
-    handler = options.handler
-    logger, fifo = _new_queue_fifo(
+    clock = options.clock or REAL_CLOCK
+    refusals = Refusals(key_func, clock)
+    logger, fifo = new_queue_fifo(
         options.logger or klog.background(),
         options.object_type,
         client_state,
+        refusals,
         options.transform,
         options.identifier,
         options.informer_metrics_provider,
         options.in_order,
+        clock,
     )
+    notify = notify_each(logger, options.handler)
 
     def process(obj: Any, is_in_initial_list: bool) -> None:
         if not isinstance(obj, Deltas):
             raise TypeError("object given as Process argument is not Deltas")
-        _process_deltas(logger, handler, client_state, obj, is_in_initial_list, key_func)
+        process_deltas(logger, notify, client_state, obj, is_in_initial_list, key_func)
 
     def process_batch(deltas: Sequence[Delta], is_in_initial_list: bool) -> None:
-        _process_deltas_in_batch(logger, handler, client_state, deltas, is_in_initial_list, key_func)
+        process_deltas_in_batch(logger, notify, client_state, deltas, is_in_initial_list, key_func)
 
-    return new(
-        Config(
-            queue=fifo,
-            lister_watcher=options.lister_watcher,
-            object_type=options.object_type,
-            full_resync_period=options.resync_period,
-            min_watch_timeout=options.min_watch_timeout,
-            process=process,
-            process_batch=process_batch,
-            clock=options.clock,
-        )
+    config = Config(
+        queue=fifo,
+        lister_watcher=options.lister_watcher,
+        object_type=options.object_type,
+        full_resync_period=options.resync_period,
+        min_watch_timeout=options.min_watch_timeout,
+        process=process,
+        process_batch=process_batch,
+        clock=clock,
     )
+    return new_named(config, "", refusals)
 
 
-def _new_queue_fifo(
+def new_queue_fifo(
     logger: klog.Logger,
     object_type: object,
     client_state: Store,
+    refusals: Refusals,
     transform: TransformFunc | None,
     identifier: InformerNameAndResource | None,
     metrics_provider: InformerMetricsProvider | None,
     in_order: bool | None,
+    clock: WithTickerAndDelayedExecution,
+    emit_delta_type_replaced: bool = True,
 ) -> tuple[klog.Logger, Queue]:
     """The queue of an informer and its logger, which knows the queue's name.
 
-    `in_order` chooses the queue; None leaves that to the feature gate InOrderInformers.
+    `in_order` chooses the queue; None leaves that to the feature gate InOrderInformers. `emit_delta_type_replaced` is
+    for a DeltaFIFO, see its options.
     """
     gates = features.feature_gates()
     if in_order is None:
         in_order = gates.enabled(features.IN_ORDER_INFORMERS)
-    type_name = _type_string(object_type)
+    type_name = type_string(object_type)
+    known_objects = KnownObjects(client_state, refusals)
     if not in_order:
         name = f"DeltaFIFO {type_name}"
         delta_fifo = new_delta_fifo_with_options(
             DeltaFIFOOptions(
                 logger=logger,
                 name=name,
-                known_objects=client_state,
-                emit_delta_type_replaced=True,
+                known_objects=known_objects,
+                emit_delta_type_replaced=emit_delta_type_replaced,
                 transformer=transform,
+                clock=clock,
             )
         )
         return klog.logger_with_name(logger, name), delta_fifo
@@ -793,10 +861,11 @@ def _new_queue_fifo(
             transformer=transform,
             identifier=identifier,
             metrics_provider=metrics_provider,
-            known_objects=None if atomic else client_state,
+            known_objects=None if atomic else known_objects,
             atomic_events=atomic,
             unlock_while_processing=atomic and gates.enabled(features.UNLOCK_WHILE_PROCESSING_FIFO),
             emit_delta_type_bookmark=atomic,
+            clock=clock,
         )
     )
     return klog.logger_with_name(logger, real_fifo.name()), real_fifo

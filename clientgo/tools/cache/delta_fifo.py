@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.channel import Done, Signal
+from clientgo.golang.channel import Done
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
+from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
-from clientgo.utils.turn import Turn
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.shared_informer import DoneChecker
@@ -35,7 +35,7 @@ _SLOW_POP_SECONDS = 0.1
 
 @dataclass(kw_only=True, slots=True)
 class DeltaFIFOOptions:
-    """What a DeltaFIFO may be given; everything is optional (Go: DeltaFIFOOptions)."""
+    """What a DeltaFIFO may be given; everything is optional. Go: DeltaFIFOOptions."""
 
     logger: klog.Logger | None = None
     """Where to log; klog.background() by default. The queue's name is added to it."""
@@ -56,9 +56,12 @@ class DeltaFIFOOptions:
     transformer: TransformFunc | None = None
     """Called with every object before it is queued; see TransformFunc."""
 
+    clock: clock.PassiveClock | None = None
+    """Tells how long a pop takes; the real one by default. Beyond Go."""
+
 
 class DeltaFIFO:
-    """A queue of the objects to process, each with all that happened to it since it was last processed (Go: DeltaFIFO).
+    """A queue of the objects to process, each with all that happened to it since it was last processed. Go: DeltaFIFO.
 
     It is for a consumer that wants to
 
@@ -81,7 +84,7 @@ class DeltaFIFO:
     Invariants (`_check` asserts them):
       * queue and items hold the same keys, and queue holds none twice
       * no Deltas is empty, and none has two deletions in a row
-      * synced is set exactly if something was put in and nothing of the first batch is left
+      * those of InitialPopulation
     """
 
     def __init__(self, opts: DeltaFIFOOptions) -> None:
@@ -91,22 +94,16 @@ class DeltaFIFO:
         self._known_objects = opts.known_objects
         self._emit_delta_type_replaced = opts.emit_delta_type_replaced
         self._transformer = opts.transformer
-        self._clock = clock.RealClock()
+        self._clock = opts.clock or clock.REAL_CLOCK
 
         # Guards all below; the condition tells that something came or the queue was closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
         # Whether a thread waits on the condition and nobody has woken it yet.
         self._waiting = False
-        self._turn = Turn(self._lock)
         self._items: dict[str, Deltas] = {}
         self._queue: deque[str] = deque()
-        # Set once, as soon as the first batch is through.
-        self._synced = Signal()
-        # Whether the first replace, or any add, update or delete before it, has come.
-        self._populated = False
-        # How many keys of the first replace are still to pop.
-        self._initial_population_count = 0
+        self._initial = InitialPopulation()
         # Only ends the waiting in pop; producers may go on.
         self._closed = False
 
@@ -137,7 +134,7 @@ class DeltaFIFO:
     def has_synced(self) -> bool:
         """See Queue.has_synced. Waits while an item is being processed."""
         with self._lock:
-            return self._synced.is_set()
+            return self._initial.synced.is_set()
 
     def has_synced_checker(self) -> DoneChecker:
         """The queue itself: its `done` is set when `has_synced` becomes true."""
@@ -149,41 +146,28 @@ class DeltaFIFO:
 
     def done(self) -> Done:
         """Set when `has_synced` becomes true."""
-        return self._synced
-
-    def _check_synced_locked(self) -> None:
-        """To be called whenever one of these two has changed."""
-        if self._populated and self._initial_population_count == 0:
-            self._synced.set()
+        return self._initial.synced
 
     def add(self, obj: Any) -> None:
         """Queue an ADDED delta. Raises KeyError when `obj` has no key, and whatever the transform function raises."""
         with self._lock:
-            self._populate_locked()
+            self._initial.begin()
             self._queue_action_locked(_ADDED, obj)
-            self._turn.give()
 
     def update(self, obj: Any) -> None:
         """Queue an UPDATED delta; raises as `add` does."""
         with self._lock:
-            self._populate_locked()
+            self._initial.begin()
             self._queue_action_locked(_UPDATED, obj)
-            self._turn.give()
 
     def delete(self, obj: Any) -> None:
         """Queue a DELETED delta, unless neither the queue nor the known objects know the key; raises as `add` does."""
         key = self._key_or_raise(obj)
         with self._lock:
-            self._populate_locked()
+            self._initial.begin()
             # An object that nobody knows was reported as deleted already, by a replace.
             if key in self._items or self._is_known(key):
                 self._queue_action_locked(_DELETED, obj)
-                self._turn.give()
-
-    def _populate_locked(self) -> None:
-        if not self._populated:
-            self._populated = True
-            self._check_synced_locked()
 
     def _is_known(self, key: str) -> bool:
         if self._known_objects is None:
@@ -224,7 +208,6 @@ class DeltaFIFO:
         else:
             deltas.append(Delta(action_type, obj))
             _dedup_deltas(deltas)
-        self._turn.add_work()
         # Waking nobody would cost more than all of the above.
         if self._waiting:
             self._waiting = False
@@ -244,20 +227,20 @@ class DeltaFIFO:
             while not self._queue:
                 if self._closed:
                     raise ErrFIFOClosed
-                self._turn.finish()
                 self._waiting = True
                 self._cond.wait()
-            is_in_initial_list = not self._synced.is_set()
+            is_in_initial_list = not self._initial.synced.is_set()
             key = self._queue.popleft()
-            if self._initial_population_count > 0:
-                self._initial_population_count -= 1
-                self._check_synced_locked()
             deltas = self._items.pop(key)
             depth = len(self._queue)
-            if depth <= _SLOW_POP_DEPTH:
-                process(deltas, is_in_initial_list)
-            else:
-                self._process_and_trace(process, deltas, is_in_initial_list, key, depth)
+            try:
+                if depth <= _SLOW_POP_DEPTH:
+                    process(deltas, is_in_initial_list)
+                else:
+                    self._process_and_trace(process, deltas, is_in_initial_list, key, depth)
+            finally:
+                # Only now: nobody shall learn that the first batch is through while its last item is being processed.
+                self._initial.processed()
             return deltas
 
     def _process_and_trace(
@@ -267,7 +250,7 @@ class DeltaFIFO:
         try:
             process(deltas, is_in_initial_list)
         finally:
-            if self._clock.now() - started >= _SLOW_POP_SECONDS:
+            if self._clock.since(started) >= _SLOW_POP_SECONDS:
                 trace.new(
                     "DeltaFIFO Pop Process",
                     trace.Field("ID", key),
@@ -295,10 +278,7 @@ class DeltaFIFO:
             tombstones = self._queued_but_gone(keys) + self._known_but_gone(keys)
             for tombstone in tombstones:
                 self._queue_action_locked(_DELETED, tombstone)
-            if not self._populated:
-                self._populated = True
-                self._initial_population_count = len(keys) + len(tombstones)
-                self._check_synced_locked()
+            self._initial.begin(len(keys) + len(tombstones))
 
     def _queued_but_gone(self, listed: set[str]) -> list[DeletedFinalStateUnknown]:
         tombstones = []
@@ -365,6 +345,22 @@ class DeltaFIFO:
         except Exception as err:
             raise ValueError(f"couldn't queue object: {err}") from err
 
+    def statistics(self) -> FIFOStatistics:
+        """How full it is. O(n). May wait for what is being processed. Beyond Go."""
+        with self._lock:
+            deltas = sum(map(len, self._items.values()))
+            return FIFOStatistics(len(self._items), deltas, self._initial.left, self._closed)
+
+    def contents(self) -> FIFOContents:
+        """What is queued, key by key. O(n). Takes no lock, so that one can look at a queue that is stuck. Beyond Go."""
+        items = dict(self._items)
+        deltas = tuple((key, tuple(items.get(key, ()))) for key in tuple(self._queue))
+        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set())
+
+    def peek(self, key: str) -> tuple[Delta, ...]:
+        """What is queued of one key. Takes no lock, as `contents`. Beyond Go."""
+        return tuple(self._items.get(key, ()))
+
     def _check(self) -> None:
         with self._lock:
             assert len(self._queue) == len(set(self._queue)), self._queue
@@ -373,18 +369,16 @@ class DeltaFIFO:
                 assert deltas, key
                 for older, newer in pairwise(deltas):
                     assert not (older.type == newer.type == _DELETED), (key, deltas)
-            assert self._initial_population_count >= 0
-            assert self._synced.is_set() or not (self._populated and self._initial_population_count == 0)
+            self._initial._check()
 
     def __repr__(self) -> str:
         n_deltas = sum(map(len, self._items.values()))
         state = "closed" if self._closed else "open"
-        initial = f"initial {self._initial_population_count} left"
-        return f"<{self._name} {len(self._items)} keys, {n_deltas} deltas, {initial}, {state}>"
+        return f"<{self._name} {len(self._items)} keys, {n_deltas} deltas, {self._initial!r}, {state}>"
 
 
 TransformFunc = Callable[[Any], Any]
-"""Changes an object before anybody else sees it (Go: TransformFunc).
+"""Changes an object before anybody else sees it. Go: TransformFunc.
 
 Mostly used to drop what nobody needs, to save memory. It may change the object in place and return it. It should be
 idempotent: applied to an object that came out of it once, it should change nothing. It runs while a queue is locked and
@@ -393,7 +387,7 @@ must be quick. What it raises keeps the object out of the queue.
 
 
 class DeltaType(StrEnum):
-    """What happened to an object (Go: DeltaType)."""
+    """What happened to an object. Go: DeltaType."""
 
     ADDED = "Added"
     UPDATED = "Updated"
@@ -423,14 +417,14 @@ _SYNC = DeltaType.SYNC
 # Slots and no NamedTuple: made twice as fast, read twice as fast (measured on Python 3.11).
 @dataclass(slots=True)
 class Delta:
-    """What happened to an object, and its state after that; for a deletion the last one before (Go: Delta)."""
+    """What happened to an object, and its state after that; for a deletion the last one before. Go: Delta."""
 
     type: DeltaType
     object: Any
 
 
 class Deltas(list[Delta]):
-    """What happened to one object, oldest first (Go: Deltas)."""
+    """What happened to one object, oldest first. Go: Deltas."""
 
     __slots__ = ()
 
@@ -457,7 +451,7 @@ def new_delta_fifo_with_options(opts: DeltaFIFOOptions) -> DeltaFIFO:
 
 
 class ErrZeroLengthDeltasObject(Exception):
-    """A Deltas without a delta has no key (Go: ErrZeroLengthDeltasObject)."""
+    """A Deltas without a delta has no key. Go: ErrZeroLengthDeltasObject."""
 
     def __init__(self, message: str = "0 length Deltas object; can't get key") -> None:
         super().__init__(message)
@@ -485,29 +479,41 @@ def _is_deletion_dup(newer: Delta, older: Delta) -> Delta | None:
 
 
 class KeyLister(Protocol):
-    """Knows its keys (Go: KeyLister)."""
+    """Knows its keys. Go: KeyLister."""
 
     def list_keys(self) -> list[str]:
         """All keys."""
+        ...
 
 
 class KeyGetter(Protocol):
-    """Can look up by key (Go: KeyGetter)."""
+    """Can look up by key. Go: KeyGetter."""
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
         """(the object under `key`, True), or (None, False)."""
+        ...
 
 
 class KeyListerGetter(KeyLister, KeyGetter, Protocol):
-    """Knows its keys and can look up by them, as every Store does (Go: KeyListerGetter)."""
+    """Knows its keys and can look up by them, as every Store does. Go: KeyListerGetter."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedFinalStateUnknown:
-    """A tombstone: the object was deleted while nobody watched (Go: DeletedFinalStateUnknown).
+    """A tombstone: the object was deleted while nobody watched. Go: DeletedFinalStateUnknown.
 
     `obj` is its last known state, which may be old; None when not even that is known.
     """
 
     key: str
     obj: Any
+
+
+def deletion_handling_meta_namespace_key_func(obj: Any) -> str:
+    """`meta_namespace_key_func` that knows tombstones. Go: DeletionHandlingMetaNamespaceKeyFunc, in controller.go.
+
+    It stands here for the reflector, which the controller builds on.
+    """
+    if isinstance(obj, DeletedFinalStateUnknown):
+        return obj.key
+    return meta_namespace_key_func(obj)

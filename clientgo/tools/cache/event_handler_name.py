@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def name_for_handler(handler: ResourceEventHandler | None) -> str:
-    """A name that tells a reader of the log where `handler` comes from; "<nil>" for None (Go: nameForHandler).
+    """A name that tells a reader of the log where `handler` comes from; "<nil>" for None. Go: nameForHandler.
 
     For a handler made of functions that is where these are defined, for any other one its class.
     """

@@ -19,7 +19,7 @@ from clientgo.utils.clock import Clock, RealClock
 
 
 class ExpirationCache:
-    """A Store that stamps each entry with the time and drops those that have expired (Go: ExpirationCache).
+    """A Store that stamps each entry with the time and drops those that have expired. Go: ExpirationCache.
 
     Nothing is dropped before somebody asks for it: `get`, `get_by_key` and `list` remove what has expired. That makes
     them slower than those of a plain store, since reading an entry takes the lock of the writers too.
@@ -110,15 +110,16 @@ class ExpirationCache:
 
 
 class ExpirationPolicy(Protocol):
-    """Says when an entry expires (Go: ExpirationPolicy)."""
+    """Says when an entry expires. Go: ExpirationPolicy."""
 
     def is_expired(self, obj: TimestampedEntry) -> bool:
         """Whether the entry has expired."""
+        ...
 
 
 @dataclass(slots=True)
 class TTLPolicy:
-    """An entry expires when it is older than `ttl` seconds; never, when `ttl` is not above 0 (Go: TTLPolicy)."""
+    """An entry expires when it is older than `ttl` seconds; never, when `ttl` is not above 0. Go: TTLPolicy."""
 
     ttl: float
     clock: Clock
@@ -130,7 +131,7 @@ class TTLPolicy:
 
 @dataclass(slots=True)
 class TimestampedEntry:
-    """What an ExpirationCache stores: an object, and when by the cache's clock it came (Go: TimestampedEntry)."""
+    """What an ExpirationCache stores: an object, and when by the cache's clock it came. Go: TimestampedEntry."""
 
     obj: Any
     timestamp: float

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
 from clientgo.tools.cache.expiration_cache import ExpirationCache, ExpirationPolicy, TimestampedEntry
 from clientgo.tools.cache.index import Indices
 from clientgo.tools.cache.store import KeyFunc, Store
@@ -35,7 +35,7 @@ class _FakeThreadSafeMap(_ThreadSafeMap):
 
 @dataclass(slots=True)
 class FakeExpirationPolicy:
-    """Everything has expired, but for the keys in `never_expire` (Go: FakeExpirationPolicy)."""
+    """Everything has expired, but for the keys in `never_expire`. Go: FakeExpirationPolicy."""
 
     never_expire: Collection[str]
     retrieve_key_func: KeyFunc

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(kw_only=True, slots=True)
 class FakeCustomStore:
-    """Calls the function given for each operation; an operation without one does nothing (Go: FakeCustomStore)."""
+    """Calls the function given for each operation; an operation without one does nothing. Go: FakeCustomStore."""
 
     add_func: Callable[[Any], None] | None = None
     update_func: Callable[[Any], None] | None = None

@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from clientgo.channel import Done, Signal
+from clientgo.golang.channel import Done
+from clientgo.tools.cache.initial_population import FIFOStatistics, InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc
 
 if TYPE_CHECKING:
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
     from clientgo.tools.cache.shared_informer import DoneChecker
 
 PopProcessFunc = Callable[[Any, bool], None]
-"""Processes what was popped; the second argument tells whether it belongs to the initial list (Go: PopProcessFunc)."""
+"""Processes what was popped; the second argument tells whether it belongs to the initial list. Go: PopProcessFunc."""
 
 
 class ErrFIFOClosed(Exception):
-    """The queue is closed and empty: there will be nothing to pop any more (Go: ErrFIFOClosed)."""
+    """The queue is closed and empty: there will be nothing to pop any more. Go: ErrFIFOClosed."""
 
     def __init__(self, message: str = "DeltaFIFO: manipulating with closed queue") -> None:
         super().__init__(message)
 
 
 class Queue(Protocol):
-    """What a Reflector fills and a controller empties (Go: Queue).
+    """What a Reflector fills and a controller empties. Go: Queue.
 
     Producers may be many threads; the consumer should be one, since several would process several versions of one
     object at the same time. The first five methods are those of Go's ReflectorStore.
@@ -40,18 +41,23 @@ class Queue(Protocol):
 
     def add(self, obj: Any) -> None:
         """Queue that `obj` was added. Never blocks for a consumer. Raises KeyError when it has no key."""
+        ...
 
     def update(self, obj: Any) -> None:
         """Queue that `obj` was changed. Never blocks for a consumer. Raises KeyError when it has no key."""
+        ...
 
     def delete(self, obj: Any) -> None:
         """Queue that `obj` was deleted. Never blocks for a consumer. Raises KeyError when it has no key."""
+        ...
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
         """Queue that `objs` is all there is now."""
+        ...
 
     def resync(self) -> None:
         """Queue everything known once more."""
+        ...
 
     def pop(self, process: PopProcessFunc) -> Any:
         """Wait for something to process, take it out, call `process` with it, and return it.
@@ -59,30 +65,35 @@ class Queue(Protocol):
         Blocks until there is something or the queue is closed and empty; then it raises ErrFIFOClosed. Whatever
         `process` raises is raised on; the item is out of the queue also then.
         """
+        ...
 
     def has_synced(self) -> bool:
         """Whether the first batch was popped: that of the first `replace`, or nothing if something else came first."""
+        ...
 
     def has_synced_checker(self) -> DoneChecker:
         """The same to wait for without polling."""
+        ...
 
     def close(self) -> None:
         """Let `pop` raise ErrFIFOClosed once the queue is empty, also in threads that wait in it now."""
+        ...
 
 
 @runtime_checkable
 class QueueWithBatch(Queue, Protocol):
-    """A Queue that can hand out several items at once (Go: QueueWithBatch)."""
+    """A Queue that can hand out several items at once. Go: QueueWithBatch."""
 
     def pop_batch(self, process_batch: ProcessBatchFunc, process_single: PopProcessFunc) -> None:
         """Like `pop`, for as many items as go together.
 
         Calls `process_batch` with several deltas, or `process_single` when there is only one; both must do the same.
         """
+        ...
 
 
 class FIFO:
-    """A queue that holds the newest object of each key, in the order in which the keys came (Go: FIFO).
+    """A queue that holds the newest object of each key, in the order in which the keys came. Go: FIFO.
 
     For a consumer that wants each object once, in its newest version, and does not care for deleted ones. An object
     changed while it waits keeps its place; an object deleted while it waits is not handed out.
@@ -101,10 +112,7 @@ class FIFO:
         self._waiting = False
         self._items: dict[str, Any] = {}
         self._queue: deque[str] = deque()
-        # Set once, as soon as the first batch was processed.
-        self._synced = Signal()
-        self._populated = False
-        self._initial_population_count = 0
+        self._initial = InitialPopulation()
         self._closed = False
 
     def close(self) -> None:
@@ -116,7 +124,7 @@ class FIFO:
     def has_synced(self) -> bool:
         """See Queue.has_synced."""
         with self._lock:
-            return self._synced.is_set()
+            return self._initial.synced.is_set()
 
     def has_synced_checker(self) -> DoneChecker:
         """The queue itself: its `done` is set when `has_synced` becomes true."""
@@ -128,19 +136,13 @@ class FIFO:
 
     def done(self) -> Done:
         """Set when `has_synced` becomes true."""
-        return self._synced
-
-    def _check_synced_locked(self) -> None:
-        """To be called whenever one of these two has changed."""
-        if self._populated and self._initial_population_count == 0:
-            self._synced.set()
+        return self._initial.synced
 
     def add(self, obj: Any) -> None:
         """Queue `obj`, or put it in place of what waits under its key. Raises KeyError when it has none."""
         key = self._key_of(obj)
         with self._lock:
-            self._populated = True
-            self._check_synced_locked()
+            self._initial.begin()
             if key not in self._items:
                 self._queue.append(key)
             self._items[key] = obj
@@ -154,8 +156,7 @@ class FIFO:
         """Drop what waits under the key of `obj`. Raises KeyError when it has none."""
         key = self._key_of(obj)
         with self._lock:
-            self._populated = True
-            self._check_synced_locked()
+            self._initial.begin()
             self._items.pop(key, None)
 
     def is_closed(self) -> bool:
@@ -166,18 +167,16 @@ class FIFO:
     def pop(self, process: PopProcessFunc) -> Any:
         """See Queue.pop; `process` is called with the object."""
         with self._lock:
-            counted = False
+            taken = 0
             try:
                 while True:
                     while not self._queue:
                         if self._closed:
                             raise ErrFIFOClosed
                         self._wait_locked()
-                    is_in_initial_list = not self._synced.is_set()
+                    is_in_initial_list = not self._initial.synced.is_set()
                     key = self._queue.popleft()
-                    if self._initial_population_count > 0:
-                        self._initial_population_count -= 1
-                        counted = True
+                    taken += 1
                     if key not in self._items:
                         continue  # deleted while it waited
                     obj = self._items.pop(key)
@@ -185,17 +184,13 @@ class FIFO:
                     return obj
             finally:
                 # Only now: has_synced must not turn true while the last object is still being processed.
-                if counted:
-                    self._check_synced_locked()
+                self._initial.processed(taken)
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
         """Drop what waits and queue `objs` instead. Raises KeyError, changing nothing, when one has no key."""
         items = {self._key_of(obj): obj for obj in objs}
         with self._lock:
-            if not self._populated:
-                self._populated = True
-                self._initial_population_count = len(items)
-                self._check_synced_locked()
+            self._initial.begin(len(items))
             self._items = items
             self._queue = deque(items)
             if items:
@@ -225,13 +220,19 @@ class FIFO:
             self._waiting = False
             self._cond.notify_all()
 
+    def statistics(self) -> FIFOStatistics:
+        """How full it is. O(1). May wait for what is being processed. Beyond Go."""
+        with self._lock:
+            return FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
+
     def _check(self) -> None:
         with self._lock:
             assert self._items.keys() <= set(self._queue), (self._items.keys(), self._queue)
+            self._initial._check()
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
-        return f"<FIFO {len(self._items)} objects, initial {self._initial_population_count} left, {state}>"
+        return f"<FIFO {len(self._items)} objects, {self._initial!r}, {state}>"
 
 
 def new_fifo(key_func: KeyFunc) -> FIFO:

@@ -8,41 +8,65 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
 
 
 class InformerMetricsProvider(Protocol):
-    """Makes the metrics of an informer (Go: InformerMetricsProvider).
+    """Makes the metrics of an informer. Go: InformerMetricsProvider.
 
     Informers may end while the process goes on: a metric should ask `id.reserved()` before it publishes.
     """
 
     def new_queued_item_metric(self, id: InformerNameAndResource) -> GaugeMetric:
         """How many items wait in the queue: in a DeltaFIFO keys, in a RealFIFO single deltas."""
+        ...
 
     def new_processing_latency_metric(self, id: InformerNameAndResource) -> HistogramMetric:
         """How many seconds the processing of a popped item or batch took."""
+        ...
 
     def new_store_resource_version_metric(self, id: InformerNameAndResource) -> GaugeMetric:
         """The resourceVersion the store has reached (its last 15 digits)."""
+        ...
 
 
 @dataclass(slots=True)
-class _FIFOMetrics:
-    """The metrics of one queue (Go: fifoMetrics)."""
+class FIFOMetrics:
+    """The metrics of one queue. Go: fifoMetrics."""
 
     number_of_queued_item: GaugeMetric
     processing_latency: HistogramMetric
 
 
 @dataclass(slots=True)
-class _StoreMetrics:
-    """The metrics of one store (Go: storeMetrics)."""
+class StoreMetrics:
+    """The metrics of one store. Go: storeMetrics."""
 
     store_resource_version: GaugeMetric
+
+
+@runtime_checkable
+class HandlerMetricsProvider(Protocol):
+    """An InformerMetricsProvider that wants to know how the handlers keep up, too. Beyond Go."""
+
+    def new_pending_notifications_metric(self, id: InformerNameAndResource, handler: str) -> GaugeMetric:
+        """How many notifications a handler, known by its name in logs, has not been told of yet."""
+        ...
+
+    def new_oldest_notification_metric(self, id: InformerNameAndResource, handler: str) -> GaugeMetric:
+        """Since when the first of them waits, in seconds of the informer's clock (Unix time); 0 with none."""
+        ...
+
+
+@dataclass(slots=True)
+class HandlerMetrics:
+    """The metrics of one handler of a shared informer."""
+
+    pending: GaugeMetric
+    oldest: GaugeMetric
 
 
 _global_lock = threading.Lock()
@@ -60,19 +84,30 @@ def set_informer_metrics_provider(metrics_provider: InformerMetricsProvider) -> 
             _global_informer_metrics_provider = metrics_provider
 
 
-def _new_fifo_metrics(
+def new_fifo_metrics(
     id: InformerNameAndResource, metrics_provider: InformerMetricsProvider | None
-) -> _FIFOMetrics | None:
+) -> FIFOMetrics | None:
     provider = metrics_provider or _global_informer_metrics_provider
     if provider is None or not id.reserved():
         return None
-    return _FIFOMetrics(provider.new_queued_item_metric(id), provider.new_processing_latency_metric(id))
+    return FIFOMetrics(provider.new_queued_item_metric(id), provider.new_processing_latency_metric(id))
 
 
-def _new_store_metrics(
+def new_store_metrics(
     id: InformerNameAndResource, metrics_provider: InformerMetricsProvider | None
-) -> _StoreMetrics | None:
+) -> StoreMetrics | None:
     provider = metrics_provider or _global_informer_metrics_provider
     if provider is None or not id.reserved():
         return None
-    return _StoreMetrics(provider.new_store_resource_version_metric(id))
+    return StoreMetrics(provider.new_store_resource_version_metric(id))
+
+
+def new_handler_metrics(
+    id: InformerNameAndResource, handler: str, metrics_provider: InformerMetricsProvider | None
+) -> HandlerMetrics | None:
+    provider = metrics_provider or _global_informer_metrics_provider
+    if not isinstance(provider, HandlerMetricsProvider) or not id.reserved():
+        return None
+    return HandlerMetrics(
+        provider.new_pending_notifications_metric(id, handler), provider.new_oldest_notification_metric(id, handler)
+    )

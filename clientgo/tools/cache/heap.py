@@ -15,11 +15,11 @@ from typing import Any
 from clientgo.tools.cache.store import KeyError, KeyFunc
 
 LessFunc = Callable[[Any, Any], bool]
-"""Whether the first object comes out before the second (Go: LessFunc)."""
+"""Whether the first object comes out before the second. Go: LessFunc."""
 
 
 class _HeapItem:
-    """An object and its place in the queue of a _HeapData (Go: heapItem)."""
+    """An object and its place in the queue of a _HeapData. Go: heapItem."""
 
     __slots__ = ("index", "key", "obj")
 
@@ -30,7 +30,7 @@ class _HeapItem:
 
 
 class _HeapData:
-    """A binary heap with a dict to find its objects by key; not thread-safe (Go: heapData).
+    """A binary heap with a dict to find its objects by key; not thread-safe. Go: heapData.
 
     Invariants (`_check` asserts them):
       * items and queue hold the same items, each at its index
@@ -106,7 +106,7 @@ class _HeapData:
 
 
 class Heap:
-    """A queue for producers and consumers that hands out the least object first (Go: Heap).
+    """A queue for producers and consumers that hands out the least object first. Go: Heap.
 
     All methods are safe to call from any thread; the less function runs under the lock.
     """

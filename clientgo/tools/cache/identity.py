@@ -11,7 +11,7 @@ import threading
 
 from clientgo import klog
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.strconv import quote
 
 # All names in use in this process, and the lock that guards them.
 _registry: dict[str, InformerName] = {}
@@ -28,7 +28,7 @@ class _Reservation:
 
 
 class InformerName:
-    """A name that no other informer factory of the process has, until `release` (Go: InformerName).
+    """A name that no other informer factory of the process has, until `release`. Go: InformerName.
 
     Made by `new_informer_name`. Safe to use from any thread.
     """
@@ -90,7 +90,7 @@ def new_informer_name(name: str) -> InformerName:
 
 
 class InformerNameAndResource:
-    """Which informer it is: name and resource; without arguments nobody in particular (Go: InformerNameAndResource)."""
+    """Which informer it is: name and resource; without arguments nobody in particular. Go: InformerNameAndResource."""
 
     __slots__ = ("_gvr", "_name", "_reservation")
 

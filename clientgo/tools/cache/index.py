@@ -16,7 +16,7 @@ from clientgo.tools.cache.store import KeyFunc, Store
 
 
 class Indexer(Store, Protocol):
-    """A Store with indexes (Go: Indexer).
+    """A Store with indexes. Go: Indexer.
 
     There are three kinds of strings here: the storage key of an object, the name of an index, and an indexed value,
     which is what an index function gives. All methods are safe to call from any thread.
@@ -27,25 +27,31 @@ class Indexer(Store, Protocol):
 
         Raises LookupError when there is no such index, and whatever the index function raises for `obj`.
         """
+        ...
 
     def index_keys(self, index_name: str, indexed_value: str) -> builtins.list[str]:
         """The sorted storage keys of the objects with that value. Raises LookupError when there is no such index."""
+        ...
 
     def list_index_func_values(self, index_name: str) -> builtins.list[str]:
         """All values that some stored object has; [] when there is no such index."""
+        ...
 
     def by_index(self, index_name: str, indexed_value: str) -> builtins.list[Any]:
         """The stored objects with that value. Raises LookupError when there is no such index."""
+        ...
 
     def get_indexers(self) -> Indexers:
         """The indexers by name: the store's own dict, not to be changed."""
+        ...
 
     def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
         """Add indexes, also to a store with content. Raises ValueError, changing nothing, when a name is taken."""
+        ...
 
 
 IndexFunc = Callable[[Any], Sequence[str]]
-"""Gives the values under which an object is found; the same ones for the same object (Go: IndexFunc)."""
+"""Gives the values under which an object is found; the same ones for the same object. Go: IndexFunc."""
 
 
 def index_func_to_key_func_adapter(index_func: IndexFunc) -> KeyFunc:
@@ -66,7 +72,7 @@ def index_func_to_key_func_adapter(index_func: IndexFunc) -> KeyFunc:
 
 
 NAMESPACE_INDEX = "namespace"
-"""The name of the index by namespace (Go: NamespaceIndex)."""
+"""The name of the index by namespace. Go: NamespaceIndex."""
 
 
 def meta_namespace_index_func(obj: Any) -> Sequence[str]:
@@ -82,10 +88,10 @@ def meta_namespace_index_func(obj: Any) -> Sequence[str]:
 
 # The keys of one index by indexed value. The inner dicts are used as sets that keep the order of insertion, so that
 # what a lookup returns depends on nothing but what was done to the store.
-_Index = dict[str, dict[str, None]]
+Index = dict[str, dict[str, None]]
 
 Indexers = dict[str, IndexFunc]
-"""Index functions by the name of the index (Go: Indexers)."""
+"""Index functions by the name of the index. Go: Indexers."""
 
-Indices = dict[str, _Index]
-"""Indexes by name (Go: Indices)."""
+Indices = dict[str, Index]
+"""Indexes by name. Go: Indices."""

@@ -20,7 +20,7 @@ from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer
 from clientgo.tools.cache.store import Store
 
 AppendFunc = Callable[[Any], object]
-"""Takes a matching object over, such as the `append` of a list (Go: AppendFunc)."""
+"""Takes a matching object over, such as the `append` of a list. Go: AppendFunc."""
 
 
 def list_all(store: Store, selector: labels.Selector, append_func: AppendFunc) -> None:
@@ -66,26 +66,31 @@ def _append_matching(objs: Iterable[Any], selector: labels.Selector, append_func
 
 
 class GenericLister(Protocol):
-    """Reads the objects of one kind (Go: GenericLister). What it returns is shared: never change it."""
+    """Reads the objects of one kind. Go: GenericLister. What it returns is shared: never change it."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Object]:
         """The objects of all namespaces whose labels match."""
+        ...
 
     def get(self, name: str) -> Object:
         """The object with that key. Raises a StatusError, NotFound, when there is none."""
+        ...
 
     def by_namespace(self, namespace: str) -> GenericNamespaceLister:
         """A lister for one namespace."""
+        ...
 
 
 class GenericNamespaceLister(Protocol):
-    """Reads the objects of one kind in one namespace (Go: GenericNamespaceLister)."""
+    """Reads the objects of one kind in one namespace. Go: GenericNamespaceLister."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Object]:
         """The objects of the namespace whose labels match."""
+        ...
 
     def get(self, name: str) -> Object:
         """The object with that name. Raises a StatusError, NotFound, when there is none."""
+        ...
 
 
 def new_generic_lister(indexer: Indexer, resource: GroupResource) -> GenericLister:
@@ -94,7 +99,7 @@ def new_generic_lister(indexer: Indexer, resource: GroupResource) -> GenericList
 
 
 class _GenericLister:
-    """The GenericLister (Go: genericLister)."""
+    """The GenericLister. Go: genericLister."""
 
     def __init__(self, indexer: Indexer, resource: GroupResource) -> None:
         self._indexer = indexer
@@ -116,7 +121,7 @@ class _GenericLister:
 
 
 class _GenericNamespaceLister:
-    """The GenericNamespaceLister (Go: genericNamespaceLister)."""
+    """The GenericNamespaceLister. Go: genericNamespaceLister."""
 
     def __init__(self, indexer: Indexer, namespace: str, resource: GroupResource) -> None:
         self._indexer = indexer

@@ -16,7 +16,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util.cache import LRUExpireCache, new_lru_expire_cache_with_clock
-from clientgo.apimachinery.util.strconv import quote
+from clientgo.golang.strconv import quote
 from clientgo.tools.cache.controller import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import Indexer
 from clientgo.tools.cache.store import Store
@@ -27,23 +27,27 @@ _MAX_MUTATIONS = 100
 
 
 class MutationCache(Protocol):
-    """A view on a store that knows the results of one's own writes; safe to use from any thread (Go: MutationCache)."""
+    """A view on a store that knows the results of one's own writes; safe to use from any thread. Go: MutationCache."""
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
         """(the newer of what the store has and what was written, True), or (None, False)."""
+        ...
 
     def by_index(self, index_name: str, index_key: str) -> list[Any]:
         """The newer ones of the objects with that value in that index; see Indexer.by_index."""
+        ...
 
     def mutation(self, obj: Any) -> None:
         """Remember `obj` as the result of a write."""
+        ...
 
 
 class ResourceVersionComparator(Protocol):
-    """Can tell which of two versions of an object is newer (Go: ResourceVersionComparator)."""
+    """Can tell which of two versions of an object is newer. Go: ResourceVersionComparator."""
 
     def compare_resource_version(self, lhs: Object, rhs: Object) -> int:
         """-1, 0 or 1 as `lhs` is older than, as old as or newer than `rhs`."""
+        ...
 
 
 def new_integer_resource_version_mutation_cache(
@@ -67,7 +71,7 @@ def new_integer_resource_version_mutation_cache(
 
 
 class _MutationCache:
-    """The MutationCache (Go: mutationCache).
+    """The MutationCache. Go: mutationCache.
 
     It promises no more than a version that was valid at some time: a write may have been forgotten, be older than what
     the store has, or be one of two that were reported by two threads at once.
@@ -169,7 +173,7 @@ class _MutationCache:
 
 
 class _EtcdObjectVersioner:
-    """Knows that a resourceVersion is a number (Go: etcdObjectVersioner)."""
+    """Knows that a resourceVersion is a number. Go: etcdObjectVersioner."""
 
     def object_resource_version(self, obj: Object) -> int:
         """The number, 0 when there is none. Raises ValueError for any other text."""

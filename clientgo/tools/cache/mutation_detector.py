@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.runtime import Object
-from clientgo.channel import StopChannel, select
+from clientgo.golang.channel import StopChannel, select
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown
 from clientgo.utils.clock import Clock, RealClock
 
@@ -30,13 +30,15 @@ mutation_detection_enabled = os.environ.get("KUBE_CACHE_MUTATION_DETECTOR", "") 
 
 
 class MutationDetector(Protocol):
-    """Watches objects for changes for a while (Go: MutationDetector)."""
+    """Watches objects for changes for a while. Go: MutationDetector."""
 
     def add_object(self, obj: Any) -> None:
         """Watch `obj` from now on."""
+        ...
 
     def run(self, stop: StopChannel) -> None:
         """Compare again and again; blocks until `stop`."""
+        ...
 
 
 def new_cache_mutation_detector(name: str, *, clock: Clock | None = None) -> MutationDetector:
@@ -48,7 +50,7 @@ def new_cache_mutation_detector(name: str, *, clock: Clock | None = None) -> Mut
 
 
 class _DummyMutationDetector:
-    """Does nothing (Go: dummyMutationDetector)."""
+    """Does nothing. Go: dummyMutationDetector."""
 
     def add_object(self, obj: Any) -> None:
         pass
@@ -59,14 +61,14 @@ class _DummyMutationDetector:
 
 @dataclass(slots=True)
 class _CacheObj:
-    """An object and the copy it should equal (Go: cacheObj)."""
+    """An object and the copy it should equal. Go: cacheObj."""
 
     cached: Object
     copied: Object
 
 
 class _DefaultCacheMutationDetector:
-    """Compares objects with the copies it made of them (Go: defaultCacheMutationDetector).
+    """Compares objects with the copies it made of them. Go: defaultCacheMutationDetector.
 
     It cannot say who changed an object, only that it was changed. What is watched is forgotten after between two and
     four minutes.

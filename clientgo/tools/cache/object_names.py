@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clientgo.apimachinery.types import NamespacedName
+from clientgo.golang.strconv import quote
 
 
 # A NamedTuple and no frozen dataclass: as a work queue item it is hashed at every step, and a tuple does that in C.
 class ObjectName(NamedTuple):
-    """Namespace and name of an object of some implied kind; usable as a dict key or queue item (Go: ObjectName)."""
+    """Namespace and name of an object of some implied kind; usable as a dict key or queue item. Go: ObjectName."""
 
     namespace: str = ""
     name: str = ""
@@ -38,9 +39,10 @@ def new_object_name(namespace: str, name: str) -> ObjectName:
 
 def parse_object_name(key: str) -> ObjectName:
     """The inverse of `str(object_name)`. Raises ValueError when there are two slashes or more. Go: ParseObjectName."""
-    from clientgo.tools.cache.store import split_meta_namespace_key  # store builds on this module
-
-    return ObjectName(*split_meta_namespace_key(key))
+    parts = key.split("/")
+    if len(parts) > 2:
+        raise ValueError(f"unexpected key format: {quote(key)}")
+    return ObjectName(parts[0] if len(parts) == 2 else "", parts[-1])
 
 
 def namespaced_name_as_object_name(nn: NamespacedName) -> ObjectName:

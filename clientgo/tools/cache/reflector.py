@@ -7,10 +7,15 @@ breaks in a way that makes another pass necessary; `run_with_context` makes pass
 Differs from Go:
   * a reflector tells when it last heard from its server (`last_heard`), for health checks;
   * the resync thread runs only if there is a resync period;
+  * whoever cannot take in what comes may ask for a new list (`request_list`), and the watch goes on until it is due;
+  * an object of another kind than the reflector's, or without a name, ends the watch and leads to a list, as what Go's
+    decoder refuses does there;
   * a stop also cuts short the pause before a streaming list is tried again;
   * pauses are as long as Go's, but not as short: a failing server gets two attempts in four seconds, never three;
   * a server that refuses stream after stream as too old, or ends each stream or watch within a second, is not asked
-    again and again without a pause: after two or three in a row there is one, and a list in place of the stream;
+    again and again without a pause: there is one from the first, too short to be noticed, and each is sixteen times
+    as long as the one before; before it would last a second a list takes the place of the stream;
+  * that nobody listens at the server's address is said at the default level, where Go says so at -v=2 only;
   * a store with a `bookmark` method is told of bookmarks; in Go a plain Store's has the wrong signature for that.
 
 Threads: everything happens on the thread that runs the reflector, except that `Store.resync` is called from one named
@@ -25,25 +30,26 @@ import math
 import random
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from clientgo import channel, context, features, klog
+from clientgo import context, features, klog
 from clientgo.apimachinery import runtime, watch
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.apis.meta.v1.duration import format_duration
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
-from clientgo.channel import Channel, Receive, Signal, StopChannel
+from clientgo.golang import channel
+from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
+from clientgo.golang.duration import format_duration
 from clientgo.tools import pager
+from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func
 from clientgo.tools.cache.listwatch import ListerWatcher, ListerWatcherWithContext, to_lister_watcher_with_context
 from clientgo.tools.cache.reflector_data_consistency_detector import (
@@ -51,6 +57,7 @@ from clientgo.tools.cache.reflector_data_consistency_detector import (
 )
 from clientgo.tools.cache.retry_with_deadline import new_retry_with_deadline
 from clientgo.tools.cache.store import (
+    KeyError,
     Store,
     meta_namespace_key_func,
     new_indexer,
@@ -60,7 +67,7 @@ from clientgo.tools.cache.store import (
 from clientgo.util import watchlist
 from clientgo.util.consistencydetector import DataInconsistencyError
 from clientgo.utils import trace
-from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock, Timer, WithTickerAndDelayedExecution
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.delta_fifo import TransformFunc
@@ -82,10 +89,21 @@ _DEFAULT_BACKOFF_RESET = 2 * 60.0
 _DEFAULT_BACKOFF_FACTOR = 2.0
 _DEFAULT_BACKOFF_JITTER = 0.2
 
-# After so many streams, or watches, in a row that came to nothing there is a pause before the next request. Go has no
-# limit; with smaller ones than these a server that recovers would be asked later than Go asks it.
-_MAX_VAIN_STREAMS = 3
-_MAX_VAIN_WATCHES = 2
+# How soon somebody who wants a new list gets it. One object that cannot be stored must not cost a server of many
+# thousands a list a minute.
+_LIST_REQUEST_BACKOFF = wait.Backoff(duration=4 / 3, cap=600.0, steps=10, factor=2.0, jitter=0.2)
+_LIST_REQUEST_RESET = 60 * 60.0
+
+# The pauses between requests that come to nothing at once, where Go has none. The first are shorter than a request: who
+# recovers is asked no later than Go asks. The sixth is the first that lasts a second.
+_VAIN_BACKOFF = wait.Backoff(duration=1e-6, factor=16.0, steps=10, cap=50.0)
+
+# Instead of a longer one, in seconds, before another stream a list is tried.
+_MAX_STREAM_PAUSE = 1.0
+
+# That nobody listens at the server's address is said again after so many seconds, and each time after twice as many.
+_FIRST_OUTAGE_REPORT = 60.0
+_MAX_OUTAGE_REPORT = 60 * 60.0
 
 # A watch that lasts no longer, in seconds, has come to nothing if it brought nothing new.
 _VERY_SHORT = 1.0
@@ -102,18 +120,23 @@ class ReflectorStore(Protocol):
 
     def add(self, obj: Any) -> None:
         """Take in an object that is new."""
+        ...
 
     def update(self, obj: Any) -> None:
         """Take in a changed object."""
+        ...
 
     def delete(self, obj: Any) -> None:
         """Take in that an object is gone."""
+        ...
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
         """Take in that `objs` is all there is. The list belongs to the store from then on."""
+        ...
 
     def resync(self) -> None:
         """Process everything known once more, in stores for which that means something."""
+        ...
 
 
 @runtime_checkable
@@ -122,6 +145,7 @@ class ReflectorBookmarkStore(Protocol):
 
     def bookmark(self, resource_version: str) -> None:
         """Everything up to `resource_version` has been seen."""
+        ...
 
 
 @runtime_checkable
@@ -130,6 +154,7 @@ class TransformingStore(ReflectorStore, Protocol):
 
     def transformer(self) -> TransformFunc | None:
         """The function, or None."""
+        ...
 
 
 class Reflector:
@@ -153,7 +178,7 @@ class Reflector:
             factor=_DEFAULT_BACKOFF_FACTOR,
             jitter=_DEFAULT_BACKOFF_JITTER,
         )
-        self._name = options.name or _name_from_callsite(threading.current_thread().name)
+        self._name = options.name or name_from_callsite(threading.current_thread().name)
         self._logger = klog.logger_with_name(options.logger or klog.background(), self._name)
         self._lister_watcher = to_lister_watcher_with_context(lw)
         self._store = store
@@ -162,20 +187,29 @@ class Reflector:
         self._delay_handler = backoff.delay_with_reset(clock, _DEFAULT_BACKOFF_RESET)
         self._min_watch_timeout = max(options.min_watch_timeout, _DEFAULT_MIN_WATCH_TIMEOUT)
         self._max_watch_timeout = 2 * self._min_watch_timeout
-        self._watch_error_handler: WatchErrorHandlerWithContext = default_watch_error_handler
+        # Called when a pass ended with an error.
+        self.watch_error_handler: WatchErrorHandlerWithContext = default_watch_error_handler
         # What an object must be to get into the store; None for anything.
         self._expected_type = _type_of(expected_type)
         self._expected_gvk = _get_expected_gvk_from_object(expected_type)
         self._type_description = options.type_description or _get_type_description_from_object(expected_type)
         self._use_watch_list = self._can_use_watch_list(lw)
 
+        # What ends the watch from elsewhere: a resync that failed, somebody who wants a new list.
+        self._errors: Channel[Exception] = Channel(1)
+        # Guards the timer of the next list that somebody wants, and how long it runs.
+        self._lock = threading.Lock()
+        self._list_timer: Timer | None = None
+        self._list_delay = _LIST_REQUEST_BACKOFF.delay_with_reset(clock, _LIST_REQUEST_RESET)
+
         # All below are written by the thread that runs the reflector alone; a read of one needs no lock.
         self._last_sync_resource_version = ""
         # The server said of the last version used that it is too old or too new.
         self._is_last_sync_resource_version_unavailable = False
         self._last_heard: float | None = None
-        # How many streams failed in each of two ways since the last one that was complete, or lasted.
-        self._vain_streams: Counter[str] = Counter()
+        # Those since the last stream that was complete, or lasted.
+        self._vain_streams = _VainRequests()
+        self._outage = _Outage(clock, self._name, self._type_description)
         # The first list came back in pages: the server has no watch cache, so later lists are paged too.
         self._paginated_result = False
 
@@ -224,6 +258,26 @@ class Reflector:
         """
         return self._last_heard
 
+    def request_list(self) -> None:
+        """List anew soon: not everything that came could be taken in. Thread-safe; never blocks. Beyond Go.
+
+        The watch goes on until then. That is after 1.3 seconds at first, and after twice as long each time, up to ten
+        minutes; any list before that will do.
+        """
+        with self._lock:
+            if self._list_timer is None:
+                self._list_timer = self._clock.after_func(self._list_delay(), self._end_watch_for_list)
+
+    def _end_watch_for_list(self) -> None:
+        self._errors.try_send(_ListRequested())
+
+    def _forget_list_request(self) -> None:
+        with self._lock:
+            timer, self._list_timer = self._list_timer, None
+        if timer is not None:
+            timer.stop()
+        self._errors.try_receive()
+
     def run(self, stop_ch: StopChannel) -> None:
         """`run_with_context` until `stop_ch` is set. Go: Run."""
         self.run_with_context(wait.context_for_channel(stop_ch))
@@ -242,6 +296,7 @@ class Reflector:
         logger.v(3).info("Starting reflector", **about)
         with contextlib.suppress(context.Canceled, context.DeadlineExceeded):
             self._delay_handler.until(ctx, True, True, self._run_once)
+        self._forget_list_request()
         logger.v(3).info("Stopping reflector", **about)
 
     def _run_once(self, ctx: context.Context) -> bool:
@@ -249,8 +304,8 @@ class Reflector:
         try:
             self.list_and_watch_with_context(ctx)
         except Exception as err:
-            with utilruntime.handle_crash_with_context(ctx):
-                self._watch_error_handler(ctx, self, err)
+            with utilruntime.handle_crash_with_context(ctx, go_on=True):
+                self.watch_error_handler(ctx, self, err)
         return False
 
     def list_and_watch(self, stop_ch: StopChannel) -> None:
@@ -263,8 +318,14 @@ class Reflector:
         Blocks. Raises when the list, or a request for the watch, failed; a watch that broke after it was opened is
         only logged. Go: ListAndWatchWithContext.
         """
+        while self._list_and_watch(ctx):
+            pass
+
+    def _list_and_watch(self, ctx: context.Context) -> bool:
+        """One list and the watches behind it; whether they ended because somebody wants another list."""
         logger = klog.from_context(ctx)
         logger.v(3).info("Listing and watching", type=self._type_description, reflector=self._name)
+        self._forget_list_request()  # what was wrong before this list
         w: watch.Interface | None = None
         if self._use_watch_list:
             try:
@@ -279,13 +340,13 @@ class Reflector:
                 )
             else:
                 if w is None:  # stopped
-                    return
+                    return False
         if w is None and not self._list(ctx):
-            return
+            return False
         logger.v(2).info("Caches populated", type=self._type_description, reflector=self._name)
-        self._watch_with_resync(ctx, w)
+        return self._watch_with_resync(ctx, w)
 
-    def _start_resync(self, ctx: context.Context, resync_errors: Channel[Exception]) -> None:
+    def _start_resync(self, ctx: context.Context) -> None:
         """Call the store's resync each period until `ctx` is done or it fails. Blocks; runs in a thread of its own."""
         logger = klog.from_context(ctx)
         while context.sleep(ctx, self._resync_period, self._clock):
@@ -294,40 +355,39 @@ class Reflector:
                     logger.v(4).info("Forcing resync", reflector=self._name)
                     self._store.resync()
             except Exception as err:
-                resync_errors.try_send(err)
+                self._errors.try_send(err)
                 return
 
-    def _watch_with_resync(self, ctx: context.Context, w: watch.Interface | None) -> None:
-        """Watch, with resyncs in the background."""
+    def _watch_with_resync(self, ctx: context.Context, w: watch.Interface | None) -> bool:
+        """`_watch`, with resyncs in the background."""
         if self._resync_period == 0:
-            self._watch(ctx, w, None)
-            return
-        resync_errors: Channel[Exception] = Channel(1)
+            return self._watch(ctx, w)
         resync_ctx, cancel = context.with_cancel(ctx)
         resyncer = threading.Thread(
-            target=self._start_resync, args=(resync_ctx, resync_errors), name=f"{self._name} resync", daemon=True
+            target=self._start_resync, args=(resync_ctx,), name=f"{self._name} resync", daemon=True
         )
         resyncer.start()
         try:
-            self._watch(ctx, w, resync_errors)
+            return self._watch(ctx, w)
         finally:
             cancel()
             resyncer.join()
 
-    def _watch(self, ctx: context.Context, w: watch.Interface | None, resync_errors: Channel[Exception] | None) -> None:
+    def _watch(self, ctx: context.Context, w: watch.Interface | None) -> bool:
         """Follow watch after watch, the first one being `w` if given, until a new list is due or `ctx` is done.
 
-        Returns when a watch was ended by an error, raises when one could not be opened. Every watch is stopped.
+        Returns when a watch was ended by an error, raises when one could not be opened; True if that is only because
+        somebody wants a list. Every watch is stopped.
         """
         retry = new_retry_with_deadline(
             self.max_internal_error_retry_duration, 60.0, apierrors.is_internal_error, self._clock
         )
-        vain_watches = 0
+        vain_watches = _VainRequests()
         while True:
             if ctx.done().is_set():
                 if w is not None:
                     w.stop()
-                return
+                return False
             # Taken before the request: some proxies hold the answer back until the first event.
             start = self._clock.now()
             # A watch that is open already is past the initial objects, whose versions are in no order.
@@ -343,19 +403,22 @@ class Reflector:
                     klog.from_context(ctx).v(4).info(
                         "Watch failed - backing off", reflector=self._name, type=self._type_description, err=err
                     )
-                    self._back_off(ctx)
+                    self._back_off(ctx, err)
                     continue
-                self._last_heard = self._clock.now()
+                self._heard(ctx)
             version = self._last_sync_resource_version
-            failure = self._follow(ctx, start, w, propagate_rv_from_start, resync_errors)
+            failure = self._follow(ctx, start, w, propagate_rv_from_start)
             w = None
             is_in_vain = self._clock.since(start) < _VERY_SHORT and version == self._last_sync_resource_version
-            vain_watches = vain_watches + 1 if is_in_vain else 0
             retry.after(failure)
             if failure is not None and not self._watch_again(ctx, failure, retry.should_retry):
-                return
-            if vain_watches >= _MAX_VAIN_WATCHES or apierrors.is_too_many_requests(failure):
-                self._back_off(ctx)
+                return isinstance(failure, _ListRequested)
+            if apierrors.is_too_many_requests(failure):
+                self._back_off(ctx, failure)
+            elif is_in_vain:
+                context.sleep(ctx, vain_watches.next_pause(), self._clock)
+            else:
+                vain_watches.clear()
 
     def _watch_options(self) -> metav1.ListOptions:
         return metav1.ListOptions(
@@ -375,7 +438,6 @@ class Reflector:
         start: float,
         w: watch.Interface,
         propagate_rv_from_start: bool,
-        resync_errors: Channel[Exception] | None,
     ) -> Exception | None:
         """Handle one watch to its end; what ended it, or None if it simply closed."""
         update_resource_version = (
@@ -391,7 +453,7 @@ class Reflector:
                     update_resource_version(rv)
 
         try:
-            self._handle_watch(ctx, start, w, self._store, set_last_sync_resource_version, resync_errors)
+            self._handle_watch(ctx, start, w, self._store, set_last_sync_resource_version, self._errors)
         except Exception as err:
             return err
         return None
@@ -400,6 +462,9 @@ class Reflector:
         """After a watch was ended by `err`: whether to open another one (True) or to list anew."""
         logger = klog.from_context(ctx)
         if isinstance(err, _StopRequested):
+            return False
+        if isinstance(err, _ListRequested):
+            logger.v(2).info("Listing anew", reflector=self._name, type=self._type_description, reason=err)
             return False
         if _is_expired_error(err):
             # The next list asks for data at least as new as the last version seen. That may well work, so the version
@@ -417,8 +482,16 @@ class Reflector:
         logger.info("Warning: watch ended with error", reflector=self._name, type=self._type_description, err=err)
         return False
 
-    def _back_off(self, ctx: context.Context) -> None:
+    def _back_off(self, ctx: context.Context, err: BaseException | None) -> None:
+        """Wait before the same is asked again, since `err` says that the server is down or busy."""
+        if err is not None and utilnet.is_connection_refused(err):
+            self._outage.note(klog.from_context(ctx), err)
         context.sleep(ctx, self._delay_handler(), self._clock)
+
+    def _heard(self, ctx: context.Context) -> None:
+        """The server said how things stand."""
+        self._last_heard = self._clock.now()
+        self._outage.end(klog.from_context(ctx))
 
     def _list(self, ctx: context.Context) -> bool:
         """Fill the store from a list and note its version; False when stopped meanwhile. Raises if the list failed."""
@@ -442,7 +515,7 @@ class Reflector:
             return False
         tracing.step("Objects listed")
         listed, paginated = outcome
-        self._last_heard = self._clock.now()
+        self._heard(ctx)
         # A first list that comes in pages although any data would do says that the server has no watch cache and many
         # objects. Lists of the newest data are always paged and say nothing.
         if options.resource_version == "0" and paginated:
@@ -502,15 +575,16 @@ class Reflector:
         transformer = self._store.transformer() if isinstance(self._store, TransformingStore) else None
         while not ctx.done().is_set():
             collected: Store = new_store(
-                controller.deletion_handling_meta_namespace_key_func,
+                deletion_handling_meta_namespace_key_func,
                 *([with_transformer(transformer)] if transformer else []),
             )
+            start = self._clock.now()
             try:
                 w, resource_version = self._stream_initial_objects(ctx, collected)
             except _StopRequested:
                 return None
             except Exception as err:
-                if not self._try_another_stream(ctx, err):
+                if not self._try_another_stream(ctx, err, self._clock.since(start)):
                     raise
                 continue
             tracing.step("Objects streamed", trace.Field("count", len(collected.list_keys())))
@@ -540,39 +614,38 @@ class Reflector:
         )
         start = self._clock.now()
         w = self._lister_watcher.watch_with_context(ctx, options)
+        self._outage.end(klog.from_context(ctx))
         if not self._handle_list_watch(ctx, start, w, collected, set_resource_version):
-            raise _IncompleteStreamError(self._clock.since(start))
+            raise _IncompleteStreamError
         return w, resource_version
 
-    def _try_another_stream(self, ctx: context.Context, err: Exception) -> bool:
-        """Whether a new stream may do better after `err`; waits, or gives the version up, as the error asks for."""
+    def _try_another_stream(self, ctx: context.Context, err: Exception, lasted: float) -> bool:
+        """Whether a new stream may do better after one that `lasted` so many seconds and ended with `err`.
+
+        Waits, or gives the version up, as the error asks for.
+        """
         if _is_watch_error_retriable(err):
             klog.from_context(ctx).v(2).info(
                 "watch-list failed - backing off", reflector=self._name, type=self._type_description, err=err
             )
-            self._back_off(ctx)
+            self._back_off(ctx, err)
             return True
-        if isinstance(err, _IncompleteStreamError):
-            if err.lasted >= _VERY_SHORT:
-                self._vain_streams.clear()
-                return True
-            return self._is_patient(ctx, "incomplete")
         if _is_expired_error(err) or _is_too_large_resource_version_error(err):
             self._is_last_sync_resource_version_unavailable = True
-            return self._is_patient(ctx, "unavailable")
-        return False
-
-    def _is_patient(self, ctx: context.Context, failure: str) -> bool:
-        """Whether a stream that failed in this way is followed by another one at once; waits before it says no.
-
-        It waits only once: later passes come after a pause of their own.
-        """
-        self._vain_streams[failure] += 1
-        if self._vain_streams[failure] < _MAX_VAIN_STREAMS:
+        elif not isinstance(err, _IncompleteStreamError):
+            return False
+        if lasted >= _VERY_SHORT:
+            self._vain_streams.clear()
             return True
-        if self._vain_streams[failure] == _MAX_VAIN_STREAMS:
-            self._back_off(ctx)
-        return ctx.done().is_set()
+        return self._is_patient(ctx)
+
+    def _is_patient(self, ctx: context.Context) -> bool:
+        """Whether a stream that came to nothing at once is followed by another one; waits before it says so."""
+        pause = self._vain_streams.next_pause()
+        if pause > _MAX_STREAM_PAUSE:
+            return ctx.done().is_set()
+        context.sleep(ctx, pause, self._clock)
+        return True
 
     def _publish(
         self,
@@ -709,6 +782,7 @@ class ResourceVersionUpdater(Protocol):
 
     def update_resource_version(self, resource_version: str) -> None:
         """Called, on the reflector's thread, with the version of every event once those are in order."""
+        ...
 
 
 # Go: WatchErrorHandler. Called, on the reflector's thread, when a pass ended with an error; the reflector then backs
@@ -760,20 +834,21 @@ def new_named_reflector(
 class ReflectorOptions:
     """Everything about a reflector that has a default. Go: ReflectorOptions."""
 
-    # Used in place of klog.background(); the reflector's name is added to it.
     logger: klog.Logger | None = None
-    # Otherwise the nearest caller outside of this package, as file:line.
+    """Used in place of klog.background(); the reflector's name is added to it."""
     name: str = ""
-    # What to call the expected type in logs; otherwise made from it.
+    """The nearest caller outside of this package when empty, as file:line."""
     type_description: str = ""
-    # Seconds between resyncs of the store; 0 for none.
+    """What to call the expected type in logs; otherwise made from it."""
     resync_period: float = 0.0
-    # Ask the server to end watches after this many seconds to twice as many. Less than five minutes is not honoured.
+    """Seconds between resyncs of the store; 0 for none."""
     min_watch_timeout: float = 0.0
-    # The real one when None.
+    """Ask the server to end watches after this many seconds to twice as many. Less than five minutes is not honoured.
+    """
     clock: WithTickerAndDelayedExecution | None = None
-    # The pauses between passes; used as `backoff.delay_with_reset(clock, 120.0)`.
+    """The real one when None."""
     backoff: wait.Backoff | None = None
+    """The pauses between passes; used as `backoff.delay_with_reset(clock, 120.0)`."""
 
 
 def new_reflector_with_options(
@@ -796,7 +871,15 @@ def _type_of(example: object) -> type | None:
     return type(example)
 
 
-def _type_string(example: object) -> str:
+def _kind_of(cls: type | None) -> tuple[str, str] | None:
+    """The apiVersion and kind that every object of the class has; None for classes that serve many kinds."""
+    if cls is None or not issubclass(cls, runtime.Object) or issubclass(cls, metav1.PartialObjectMetadata):
+        return None
+    gvk = cls.GROUP_VERSION_KIND
+    return None if gvk is None else gvk.to_api_version_and_kind()
+
+
+def type_string(example: object) -> str:
     """The type of an example object as Go prints it, for logs: "*v1.Pod"."""
     cls = _type_of(example)
     if cls is None:
@@ -811,7 +894,7 @@ def _get_type_description_from_object(expected_type: object) -> str:
     if expected_type is None:
         return _DEFAULT_EXPECTED_TYPE_NAME
     gvk = _get_expected_gvk_from_object(expected_type)
-    return _type_string(expected_type) if gvk is None else str(gvk)
+    return type_string(expected_type) if gvk is None else str(gvk)
 
 
 def _get_expected_gvk_from_object(expected_type: object) -> GroupVersionKind | None:
@@ -826,7 +909,7 @@ def _get_expected_gvk_from_object(expected_type: object) -> GroupVersionKind | N
 _INTERNAL_MODULES = ("clientgo.tools.cache", "clientgo.apimachinery.util", "threading", "contextlib")
 
 
-def _name_from_callsite(default: str) -> str:
+def name_from_callsite(default: str) -> str:
     """The nearest caller outside of the machinery, as file:line; `default` if there is none on this thread."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -845,13 +928,22 @@ class _StopRequested(Exception):
         super().__init__("stop requested")
 
 
+class _ListRequested(Exception):
+    """A watch was left because somebody wants a new list."""
+
+    def __init__(self) -> None:
+        super().__init__("what came before could not be taken in")
+
+
+class _MalformedEventError(Exception):
+    """A watch brought what cannot be in it. Nothing behind it can be trusted, so it is left, and a new list made."""
+
+
 class _IncompleteStreamError(Exception):
     """A stream closed before the bookmark came that ends its initial objects."""
 
-    def __init__(self, lasted: float) -> None:
+    def __init__(self) -> None:
         super().__init__("the stream closed before its initial objects were complete")
-        # Seconds since the request.
-        self.lasted = lasted
 
 
 def _run_until_done(
@@ -882,6 +974,56 @@ def _run_until_done(
     if failures:
         raise failures[0]
     return results[0]
+
+
+class _VainRequests:
+    """Requests in a row that came to nothing at once."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """One did not."""
+        self._backoff = replace(_VAIN_BACKOFF)
+
+    def next_pause(self) -> float:
+        """One more did; how many seconds to wait."""
+        return self._backoff.step()
+
+
+class _Outage:
+    """A time in which nobody listens at the server's address. Said at once, then less and less often."""
+
+    def __init__(self, clock: PassiveClock, name: str, type_description: str) -> None:
+        self._clock = clock
+        self._about = {"reflector": name, "type": type_description}
+        self._since: float | None = None
+        self._next_report = 0.0
+
+    def note(self, logger: klog.Logger, err: BaseException) -> None:
+        """It is going on."""
+        now = self._clock.now()
+        if self._since is None:
+            self._since = self._next_report = now
+        if now < self._next_report:
+            return
+        # A minute later, then two minutes after that, then four ...
+        elapsed = now - self._since
+        self._next_report = now + min(max(_FIRST_OUTAGE_REPORT, elapsed), _MAX_OUTAGE_REPORT)
+        logger.info(
+            "Warning: cannot connect to the API server, trying again until it answers; if it should be running, check "
+            "the address in the kubeconfig, the network and the proxy settings",
+            **self._about,
+            since=format_duration(float(round(elapsed))),
+            err=err,
+        )
+
+    def end(self, logger: klog.Logger) -> None:
+        """The server answers."""
+        if self._since is None:
+            return
+        elapsed, self._since = self._clock.since(self._since), None
+        logger.info("Connected to the API server again", **self._about, after=format_duration(float(round(elapsed))))
 
 
 class _EventReader:
@@ -923,6 +1065,7 @@ class _EventReader:
 
 # Looking a member up in its enum takes longer than comparing with it.
 _ADDED, _MODIFIED, _DELETED = watch.EventType.ADDED, watch.EventType.MODIFIED, watch.EventType.DELETED
+_NO_KIND = "", ""
 _BOOKMARK, _ERROR = watch.EventType.BOOKMARK, watch.EventType.ERROR
 
 
@@ -935,6 +1078,7 @@ class _EventApplier:
         self._store = store
         self._expected_type = reflector._expected_type
         self._expected_gvk = reflector._expected_gvk
+        self._expected_kind = _kind_of(reflector._expected_type)
         self.event_count = 0
         # Something else than an Added came: the initial objects, if the watch had any, are over.
         self.event_received_besides_added = False
@@ -944,7 +1088,8 @@ class _EventApplier:
     def apply(self, event: watch.Event) -> str | None:
         """Pass `event` on and return its object's version; None when the event was refused.
 
-        An event the store fails to take in is reported and counts as seen. Raises the error an ERROR event carries.
+        An event the store fails to take in is reported and counts as seen. Raises the error an ERROR event carries, and
+        _MalformedEventError for what Go's decoder does not take: an object of another kind, or without a name.
         """
         kind, obj = event
         if kind == _ERROR:
@@ -967,19 +1112,19 @@ class _EventApplier:
             try:
                 self._store.add(obj)
             except Exception as err:
-                self._report(err, "Unable to add watch event object to store", object=obj)
+                self._refused(err, "Unable to add watch event object to store", obj)
         elif kind == _MODIFIED:
             self.event_received_besides_added = True
             try:
                 self._store.update(obj)
             except Exception as err:
-                self._report(err, "Unable to update watch event object to store", object=obj)
+                self._refused(err, "Unable to update watch event object to store", obj)
         elif kind == _DELETED:
             self.event_received_besides_added = True
             try:
                 self._store.delete(obj)
             except Exception as err:
-                self._report(err, "Unable to delete watch event object from store", object=obj)
+                self._refused(err, "Unable to delete watch event object from store", obj)
         elif kind == _BOOKMARK:
             self.event_received_besides_added = True
             self._apply_bookmark(obj, accessor, resource_version)
@@ -1002,10 +1147,14 @@ class _EventApplier:
             self._report(
                 None,
                 "Unexpected watch event object type",
-                expectedType=_type_string(expected_type),
-                actualType=_type_string(obj),
+                expectedType=type_string(expected_type),
+                actualType=type_string(obj),
             )
             return False
+        if self._expected_kind is not None:
+            kind = obj.api_version_and_kind()
+            if kind != self._expected_kind and kind != _NO_KIND:
+                self._check_kind(kind, self._expected_kind)
         expected_gvk = self._expected_gvk
         if expected_gvk is not None and obj.group_version_kind() != expected_gvk:
             self._report(
@@ -1020,6 +1169,22 @@ class _EventApplier:
             self._report(None, "Unsupported watch event object gvk", actualGVK=obj.group_version_kind())
             return False
         return True
+
+    def _check_kind(self, kind: tuple[str, str], expected: tuple[str, str]) -> None:
+        """Raise if an object says that it is of another kind; one made by a program need not say anything.
+
+        It has the type that the client was asked for, whatever came over the wire.
+        """
+        if any(said and said != wanted for said, wanted in zip(kind, expected)):
+            raise _MalformedEventError(
+                f"unexpected object in the watch stream: expected {' '.join(expected)}, got {' '.join(kind)}"
+            )
+
+    def _refused(self, err: Exception, message: str, obj: Any) -> None:
+        """The store did not take `obj`. Without a key it is lost for good if nobody lists anew."""
+        if isinstance(err, KeyError):
+            raise _MalformedEventError(str(err)) from err
+        self._report(err, message, object=obj)
 
     def _report(self, err: BaseException | None, message: str, **about: Any) -> None:
         utilruntime.handle_error_with_context(self._ctx, err, message, reflector=self._reflector.name(), **about)
@@ -1158,9 +1323,6 @@ def _is_unsupported_table_list_object(obj: object) -> tuple[bool, GroupVersionKi
     gvk = obj.group_version_kind()
     return gvk in _UNSUPPORTED_TABLE_GVK, gvk
 
-
-# At the end, because the controller needs this module first.
-from clientgo.tools.cache import controller  # noqa: E402
 
 __all__ = [
     "Reflector",

@@ -9,11 +9,14 @@ Differs from Go:
     between two channels, and it hears of the informer's sync by a callback. What can be observed is the same: adding to
     a listener never blocks, so a slow or stuck handler delays neither the others nor the reflector, and what a removed
     listener has not delivered yet is dropped;
-  * notifications are distributed in batches, one for each batch that left the queue;
+  * notifications are distributed in batches, one for each batch that left the queue, by a function that is passed to
+    the process functions; in Go the informer is a handler itself;
   * objects are frozen before they reach the cache (see controller.py), which makes CacheMutationDetector a second line
     of defence;
-  * `last_heard` tells when the server last said how things stand; `in_order` and `clock` in
-    SharedIndexInformerOptions choose the queue and the clock of one informer;
+  * a handler that raises is told of the next thing at once, not after a second: here an exception is no panic; what
+    waits for a handler is counted, and may be bounded (backlog.py);
+  * `last_heard` tells when the server last said how things stand; `in_order`, `clock` and
+    `emit_delta_type_replaced` in SharedIndexInformerOptions are choices for one informer;
   * `wait_for` waits on the calling thread, without a goroutine for each checker.
 
 Threads of a running informer, all ended when `run_with_context` returns: the caller's, which empties the queue; the
@@ -23,51 +26,51 @@ the listeners; and one for each handler, named after it.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from clientgo import channel, context, features, klog
-from clientgo.apimachinery.apis.meta.v1.duration import format_duration
+from clientgo import context, features, klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
-from clientgo.channel import Signal, StopChannel
+from clientgo.golang import channel
+from clientgo.golang.channel import Signal, StopChannel
+from clientgo.golang.duration import format_duration
 from clientgo.tools.cache import mutation_detector
+from clientgo.tools.cache.backlog import HandlerContents, HandlerStatistics, Overflow, merge
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
     ResourceEventHandler,
-    _AddNotification,
-    _Controller,
-    _DeleteNotification,
-    _new_queue_fifo,
-    _Notification,
-    _process_deltas,
-    _process_deltas_in_batch,
-    _store_options,
-    _UpdateNotification,
     deletion_handling_meta_namespace_key_func,
+    new_named,
+    new_queue_fifo,
+    process_deltas,
+    process_deltas_in_batch,
+    store_options,
 )
 from clientgo.tools.cache.delta_fifo import Delta, Deltas, TransformFunc
 from clientgo.tools.cache.event_handler_name import name_for_handler
-from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
+from clientgo.tools.cache.fifo_metrics import HandlerMetrics, InformerMetricsProvider, new_handler_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
 from clientgo.tools.cache.listwatch import ListerWatcher
 from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
+from clientgo.tools.cache.notifications import AddNotification, DeleteNotification, Notification, stamp
 from clientgo.tools.cache.reflector import (
     WatchErrorHandler,
     WatchErrorHandlerWithContext,
-    _name_from_callsite,
-    _type_string,
+    name_from_callsite,
+    type_string,
 )
+from clientgo.tools.cache.refusals import Refusal, Refusals
 from clientgo.tools.cache.store import Store, new_indexer
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
-from clientgo.utils.turn import Turn
 
 
 class SharedInformer(Protocol):
@@ -83,7 +86,7 @@ class SharedInformer(Protocol):
     For each handler the notifications come one after the other, and those about one object in order; the cache shows
     each change before the handler hears of it, and maybe later ones too. A handler added while the informer runs first
     hears of everything in the cache as added. Handlers do not wait for each other; what a slow one has not heard yet is
-    kept for it without a limit, so hand long work to a queue.
+    kept for it, without a limit unless HandlerOptions.max_pending sets one, so hand long work to a queue.
 
     All methods may be called from any thread.
     """
@@ -141,7 +144,10 @@ class SharedInformer(Protocol):
         ...
 
     def has_synced(self) -> bool:
-        """Whether the cache has held a full list once. Handlers may not have heard of it yet. Go: HasSynced."""
+        """Whether the cache has held a full list once. Handlers may not have heard of it yet. Go: HasSynced.
+
+        A list of which the cache could not take in everything is not full: see `refused`.
+        """
         ...
 
     def has_synced_checker(self) -> DoneChecker:
@@ -156,6 +162,14 @@ class SharedInformer(Protocol):
         """When the server last said how things stand, in seconds of the informer's clock; None for never.
 
         For health checks: see StalenessCheck, which says when this is too long ago. Thread-safe. Beyond Go.
+        """
+        ...
+
+    def refused(self) -> Mapping[str, Refusal]:
+        """The objects the cache lacks, or shows an old state of, because an index function failed for them; by key.
+
+        Normally empty. The informer lists anew until it is; it has not synced before it was empty once, and
+        StalenessCheck counts it as stale when it stays otherwise. Never blocks. Beyond Go.
         """
         ...
 
@@ -193,15 +207,24 @@ class ResourceEventHandlerRegistration(Protocol):
         """The same for `wait_for`, without polling. Go: HasSyncedChecker."""
         ...
 
+    def statistics(self) -> HandlerStatistics:
+        """How many notifications wait for the handler, since when, and what became of others. Beyond Go."""
+        ...
+
 
 @dataclass(kw_only=True)
 class HandlerOptions:
     """Everything about a registration that has a default. Go: HandlerOptions."""
 
-    # klog.background() when None.
     logger: klog.Logger | None = None
-    # See SharedInformer.add_event_handler_with_resync_period; the informer's own period when None.
+    """klog.background() when None."""
     resync_period: float | None = None
+    """See SharedInformer.add_event_handler_with_resync_period; the informer's own period when None."""
+    max_pending: int = 0
+    """How many notifications may wait for the handler before `overflow` is done about it; 0 for any number. Beyond Go.
+    """
+    overflow: Overflow = Overflow.MERGE
+    """Beyond Go."""
 
 
 class SharedIndexInformer(SharedInformer, Protocol):
@@ -259,20 +282,22 @@ def new_shared_index_informer_with_options(
 class SharedIndexInformerOptions:
     """Everything about a shared informer that has a default. Go: SharedIndexInformerOptions."""
 
-    # The handlers' default resync period and the first check period, in seconds; 0 for no resyncs.
     resync_period: float = 0.0
-    # The indexes of the cache.
+    """The handlers' default resync period and the first check period, in seconds; 0 for no resyncs."""
     indexers: Indexers = field(default_factory=dict)
-    # What to call the objects in logs; made from the example object when empty.
+    """The indexes of the cache."""
     object_description: str = ""
-    # Which informer it is, for metrics; there are none without it.
+    """What to call the objects in logs; made from the example object when empty."""
     identifier: InformerNameAndResource | None = None
-    # Makes the metrics; the one of set_informer_metrics_provider when None.
+    """Which informer it is, for metrics; there are none without it."""
     informer_metrics_provider: InformerMetricsProvider | None = None
-    # RealFIFO (True) or DeltaFIFO (False); as the gate InOrderInformers says when None. Beyond Go.
+    """Makes the metrics; the one of set_informer_metrics_provider when None."""
     in_order: bool | None = None
-    # The real one when None. Beyond Go.
+    """RealFIFO (True) or DeltaFIFO (False); as the gate InOrderInformers says when None. Beyond Go."""
+    emit_delta_type_replaced: bool = True
+    """Whether a DeltaFIFO calls what a list brings Replaced; Sync otherwise, as informers of old had it. Beyond Go."""
     clock: WithTickerAndDelayedExecution | None = None
+    """The real one when None. Beyond Go."""
 
 
 # Go: InformerSynced. Whether a cache has synced.
@@ -284,6 +309,11 @@ _SYNCED_POLL_PERIOD = 0.1
 # With more notifications than this waiting, a handler that takes long is worth a line in the log.
 _INITIAL_BUFFER_SIZE = 1024
 _SLOW_HANDLER_SECONDS = 0.1
+
+# With more, and the first of them so old, a handler has fallen behind; that is worth a warning each minute.
+_LARGE_BACKLOG = 1000
+_OLD_BACKLOG_SECONDS = 10.0
+_BACKLOG_WARNING_PERIOD = 60.0
 
 
 def wait_for_named_cache_sync(controller_name: str, stop_ch: StopChannel, *cache_syncs: InformerSynced) -> bool:
@@ -392,18 +422,30 @@ class SyncResult:
         """
         if self.err is None:
             return None
-        unsynced = sorted(_type_string(cls) for cls, synced in self.synced.items() if not synced)
+        unsynced = sorted(type_string(cls) for cls, synced in self.synced.items() if not synced)
         error = RuntimeError(f"failed to sync all caches: {', '.join(unsynced)}: {self.err}")
         error.__cause__ = self.err
         return error
+
+
+@dataclass(frozen=True, slots=True)
+class InformerParts:
+    """What a shared informer is made of, for inspection: each part has a `contents`. Beyond Go."""
+
+    kind: str
+    indexer: Indexer
+    fifo: Any
+    """None before the informer has started, as is the reflector."""
+    reflector: Any
+    handlers: tuple[Any, ...]
+    clock: WithTickerAndDelayedExecution
 
 
 class _SharedIndexInformer:
     """The SharedIndexInformer there is. Go: sharedIndexInformer.
 
     Three parts: the indexer; the controller, made when the informer starts, whose process functions (`_handle_deltas`,
-    `_handle_batch_deltas`) bring the indexer up to date; and the processor, which passes notifications on. The
-    informer is the handler its own process functions tell, of whole batches (`_on_notifications`).
+    `_handle_batch_deltas`) bring the indexer up to date; and the processor, which passes notifications on.
 
     Locks, in the order in which they may be taken: `_started_lock`, `_block_deltas`, then those of the processor and
     its listeners. No code of users runs under any of them, except index functions and, with DeltaFIFO, transformers.
@@ -414,7 +456,7 @@ class _SharedIndexInformer:
         self._indexer: Indexer = new_indexer(
             deletion_handling_meta_namespace_key_func,
             options.indexers,
-            *_store_options(options.identifier, options.informer_metrics_provider),
+            *store_options(options.identifier, options.informer_metrics_provider),
         )
         self._controller: Controller | None = None
         # Set when the controller has synced.
@@ -422,7 +464,7 @@ class _SharedIndexInformer:
         self._processor = _SharedProcessor(clock)
         self._cache_mutation_detector: MutationDetector | None = None
         if mutation_detector.mutation_detection_enabled:
-            self._cache_mutation_detector = new_cache_mutation_detector(_type_string(example_object))
+            self._cache_mutation_detector = new_cache_mutation_detector(type_string(example_object))
         self._lister_watcher = lw
         self._object_type = example_object
         self._object_description = options.object_description
@@ -441,8 +483,10 @@ class _SharedIndexInformer:
         self._identifier = options.identifier
         self._informer_metrics_provider = options.informer_metrics_provider
         self._in_order = options.in_order
+        self._emit_delta_type_replaced = options.emit_delta_type_replaced
         self._key_func = deletion_handling_meta_namespace_key_func
-        self._created_at = _name_from_callsite("")
+        self._refusals = Refusals(self._key_func, clock)
+        self._created_at = name_from_callsite("")
 
     def set_watch_error_handler(self, handler: WatchErrorHandler) -> None:
         self.set_watch_error_handler_with_context(lambda _, reflector, err: handler(reflector, err))
@@ -465,7 +509,7 @@ class _SharedIndexInformer:
         self.run_with_context(wait.context_for_channel(stop_ch))
 
     def run_with_context(self, ctx: context.Context) -> None:
-        with utilruntime.handle_crash_with_context(ctx):
+        with utilruntime.handle_crash_with_context(ctx, go_on=True):
             controller = self._start(klog.from_context(ctx))
             if controller is None:
                 klog.from_context(ctx).info(
@@ -484,14 +528,17 @@ class _SharedIndexInformer:
             return controller
 
     def _new_controller(self, logger: klog.Logger) -> Controller:
-        logger, fifo = _new_queue_fifo(
+        logger, fifo = new_queue_fifo(
             logger,
             self._object_type,
             self._indexer,
+            self._refusals,
             self._transform,
             self._identifier,
             self._informer_metrics_provider,
             self._in_order,
+            self._clock,
+            self._emit_delta_type_replaced,
         )
         config = Config(
             queue=fifo,
@@ -507,7 +554,7 @@ class _SharedIndexInformer:
             watch_error_handler_with_context=self._watch_error_handler,
             clock=self._clock,
         )
-        return _Controller(config, self._created_at)
+        return new_named(config, self._created_at, self._refusals)
 
     def _run(self, ctx: context.Context, controller: Controller) -> None:
         # The processor is stopped after the controller, so that it takes what that still processes; until then it must
@@ -531,7 +578,7 @@ class _SharedIndexInformer:
                 thread.join()
 
     def _new_thread(self, what: str, target: Callable[..., None], *args: object) -> threading.Thread:
-        name = f"informer {_type_string(self._object_type)} {what}"
+        name = f"informer {type_string(self._object_type)} {what}"
         return threading.Thread(target=target, args=args, name=name, daemon=True)
 
     def _wait_for_sync(self, ctx: context.Context, running_ctx: context.Context, controller: Controller) -> None:
@@ -539,8 +586,6 @@ class _SharedIndexInformer:
         synced = controller.has_synced_checker().done()
         if channel.select([ctx.done(), running_ctx.done(), synced]).case != 2:
             return
-        # A DeltaFIFO says so when its last item is popped. Asking takes its lock, and so waits until that is processed.
-        controller.has_synced()
         self._synced.set()
 
     def has_started(self) -> bool:
@@ -564,6 +609,9 @@ class _SharedIndexInformer:
             controller = self._controller
         return None if controller is None else controller.last_heard()
 
+    def refused(self) -> Mapping[str, Refusal]:
+        return self._refusals.by_key()
+
     def get_store(self) -> Store:
         return self._indexer
 
@@ -578,6 +626,14 @@ class _SharedIndexInformer:
 
     def get_controller(self) -> Controller:
         return _DummyController(self)
+
+    def parts(self) -> InformerParts:
+        """What it is made of, for inspection. Takes no lock. Beyond Go."""
+        controller: Any = self._controller
+        fifo, reflector = (None, None) if controller is None else controller.parts()
+        return InformerParts(
+            type_string(self._object_type), self._indexer, fifo, reflector, self._processor.listeners(), self._clock
+        )
 
     def add_event_handler(self, handler: ResourceEventHandler) -> ResourceEventHandlerRegistration:
         return self.add_event_handler_with_options(handler, HandlerOptions())
@@ -606,6 +662,13 @@ class _SharedIndexInformer:
                 _determine_resync_period(logger, resync_period, self._resync_check_period),
                 self._clock,
                 self.has_synced_checker(),
+                options.max_pending,
+                options.overflow,
+                new_handler_metrics(
+                    self._identifier or InformerNameAndResource(),
+                    name_for_handler(handler),
+                    self._informer_metrics_provider,
+                ),
             )
             if not self._started:
                 self._processor.add_listener(listener)
@@ -642,33 +705,26 @@ class _SharedIndexInformer:
         """Add a listener to a running informer: it hears of all that is in the cache, then of every change."""
         with self._block_deltas:
             # With the additions queued before anybody holds the registration, it cannot seem to be synced too early.
-            listener.add([_AddNotification(obj, True) for obj in self._indexer.list()])
+            known: list[Notification] = [AddNotification(obj, True) for obj in self._indexer.list()]
+            stamp(known, self._clock.now())
+            listener.add(known)
             self._processor.add_listener(listener)
 
     def _handle_deltas(self, logger: klog.Logger, obj: Any, is_in_initial_list: bool) -> None:
         if not isinstance(obj, Deltas):
             raise TypeError("object given as Process argument is not Deltas")
         with self._block_deltas:
-            _process_deltas(logger, self, self._indexer, obj, is_in_initial_list, self._key_func)
+            process_deltas(logger, self._notify, self._indexer, obj, is_in_initial_list, self._key_func)
 
     def _handle_batch_deltas(self, logger: klog.Logger, deltas: Sequence[Delta], is_in_initial_list: bool) -> None:
         with self._block_deltas:
-            _process_deltas_in_batch(logger, self, self._indexer, deltas, is_in_initial_list, self._key_func)
+            process_deltas_in_batch(logger, self._notify, self._indexer, deltas, is_in_initial_list, self._key_func)
 
-    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        """See ResourceEventHandler; called with `_block_deltas` held, as are the next three."""
-        self._on_notifications((_AddNotification(obj, is_in_initial_list),))
-
-    def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        self._on_notifications((_UpdateNotification(old_obj, new_obj),))
-
-    def on_delete(self, obj: Any) -> None:
-        self._on_notifications((_DeleteNotification(obj),))
-
-    def _on_notifications(self, notifications: Sequence[_Notification]) -> None:
+    def _notify(self, notifications: Sequence[Notification]) -> None:
+        """Pass on what was stored. Called with `_block_deltas` held."""
         if (detector := self._cache_mutation_detector) is not None:
             for notification in notifications:
-                if not isinstance(notification, _DeleteNotification):
+                if not isinstance(notification, DeleteNotification):
                     detector.add_object(notification.new_obj)
         self._processor.distribute(notifications)
 
@@ -683,7 +739,7 @@ class _SharedIndexInformer:
     def __repr__(self) -> str:
         state = "stopped" if self._stopped else "running" if self._started else "not started"
         synced = "synced" if self.has_synced() else "not synced"
-        return f"<SharedIndexInformer {_type_string(self._object_type)} {state}, {synced}, {self._processor!r}>"
+        return f"<SharedIndexInformer {type_string(self._object_type)} {state}, {synced}, {self._processor!r}>"
 
 
 class _SharedIndexInformerDone:
@@ -693,7 +749,7 @@ class _SharedIndexInformerDone:
         self._informer = informer
 
     def name(self) -> str:
-        return f"SharedIndexInformer {_type_string(self._informer._object_type)}"
+        return f"SharedIndexInformer {type_string(self._informer._object_type)}"
 
     def done(self) -> StopChannel:
         return self._informer._synced
@@ -727,6 +783,9 @@ class _DummyController:
 
     def last_heard(self) -> float | None:
         return self._informer.last_heard()
+
+    def refused(self) -> Mapping[str, Refusal]:
+        return self._informer.refused()
 
 
 _MINIMUM_RESYNC_PERIOD = 1.0
@@ -794,29 +853,42 @@ class _SharedProcessor:
         if not isinstance(handle, _ProcessorListener):
             raise TypeError(f"invalid key type {type(handle).__name__}")
         with self._listeners_lock:
-            if self._listeners.pop(handle, None) is None:
-                return
-            handle.close()
-            self._removed = [listener for listener in self._removed if listener.is_alive()]
-            self._removed.append(handle)
+            self._remove_locked(handle)
 
-    def distribute(self, notifications: Sequence[_Notification]) -> None:
+    def _remove_locked(self, listener: _ProcessorListener) -> None:
+        if self._listeners.pop(listener, None) is None:
+            return
+        listener.close()
+        self._removed = [removed for removed in self._removed if removed.is_alive()]
+        self._removed.append(listener)
+
+    def statistics(self) -> tuple[HandlerStatistics, ...]:
+        """Those of all listeners, oldest first. Thread-safe."""
+        with self._listeners_lock:
+            listeners = [*self._listeners]
+        return tuple(listener.statistics() for listener in listeners)
+
+    def listeners(self) -> tuple[_ProcessorListener, ...]:
+        """All there are, oldest first. Takes no lock."""
+        return tuple(self._listeners)
+
+    def distribute(self, notifications: Sequence[Notification]) -> None:
         """Add to every listener what is for it. Waits for the processor to run, if there are listeners; else not."""
         with self._listeners_lock:
             # When the processor stops it has no listeners any more, and this ends too.
             while not self._listeners_started and self._listeners:
                 self._listeners_cond.wait()
-            changes: list[_Notification] | None = None
+            if self._listeners:
+                stamp(notifications, self._clock.now())
+            changes: list[Notification] | None = None
+            overflown: list[_ProcessorListener] = []
             for listener, is_syncing in self._listeners.items():
-                if is_syncing:
-                    listener.add(notifications)
-                    continue
-                if changes is None:
+                if not is_syncing and changes is None:
                     changes = [notification for notification in notifications if not notification.is_sync()]
-                listener.add(changes)
-            listeners = [*self._listeners]
-        for listener in listeners:
-            listener.give_turn()
+                if not listener.add(notifications if is_syncing or changes is None else changes):
+                    overflown.append(listener)
+            for listener in overflown:
+                self._remove_locked(listener)
 
     def run(self, ctx: context.Context) -> None:
         """Let the listeners run until `ctx` is done. Blocks; returns when their threads have ended."""
@@ -880,11 +952,12 @@ def _check_handler(handler: ResourceEventHandler) -> None:
 class _ProcessorListener:
     """Passes notifications on to one handler, on a thread of its own. Go: processorListener.
 
-    The listener is the handler's registration too. `add` puts notifications into a buffer without a limit; the thread
-    takes all there are, and delivers them one by one. A handler that raises is logged, the notification is lost, and
-    the next follows after a second; as in Go the registration then never has synced if it was about the first list.
+    The listener is the handler's registration too. `add` puts notifications into a buffer; the thread takes all there
+    are, and delivers them one by one. A handler that raises is logged, the notification is lost, and the next follows
+    at once; as in Go the registration then never has synced if it was about the first list.
 
-    Invariants (`_check` asserts them): a closed listener holds no notifications, and never opens again.
+    Invariants (`_check` asserts them): a closed listener holds no notifications, and never opens again; with a bound
+    and Overflow.MERGE no two wait about one object while there are more than that and twice the objects.
     """
 
     def __init__(
@@ -895,6 +968,9 @@ class _ProcessorListener:
         resync_period: float,
         clock: WithTickerAndDelayedExecution,
         has_synced: DoneChecker,
+        max_pending: int = 0,
+        overflow: Overflow = Overflow.MERGE,
+        metrics: HandlerMetrics | None = None,
     ) -> None:
         self._logger = logger
         self._handler = handler
@@ -915,10 +991,19 @@ class _ProcessorListener:
         self._next_resync = clock.now() + resync_period
         # Guards the buffer. Never held while the handler runs. The condition tells that something was added to an empty
         # buffer, or that the listener was closed.
-        lock = threading.Lock()
-        self._cond = threading.Condition(lock)
-        self._turn = Turn(lock)
-        self._pending: deque[_Notification] = deque()
+        self._cond = threading.Condition(threading.Lock())
+        self._pending: deque[Notification] = deque()
+        self._overflow = overflow
+        self._max_pending = max_pending
+        # How many must be pending for the next look at what can be merged.
+        self._merge_at = max_pending
+        self._merged = 0
+        self._next_warning = 0.0
+        self._metrics = metrics
+        # What the thread has taken out of the buffer; it alone changes these three.
+        self._taken: deque[Notification] = deque()
+        self._delivering: Notification | None = None
+        self._failed = 0
         # Set once. The thread reads it without the lock, between two notifications.
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -931,23 +1016,98 @@ class _ProcessorListener:
         """See ResourceEventHandlerRegistration."""
         return self._sync_tracker
 
-    def add(self, notifications: Sequence[_Notification]) -> None:
-        """Put notifications into the buffer. Never waits for the handler. Those for a closed listener are dropped."""
+    def add(self, notifications: Sequence[Notification]) -> bool:
+        """Put notifications into the buffer. Never waits for the handler. Those for a closed listener are dropped.
+
+        False if the handler is to be removed, since there is no room for it.
+        """
         initial = sum(notification.is_in_initial_list for notification in notifications)
         if initial:
             self._sync_tracker.start(initial)
         with self._cond:
             if self._closed:
-                return
+                return True
             if not self._pending:
                 self._cond.notify()
             self._pending.extend(notifications)
-            self._turn.add_work()
+            if self._metrics is not None:
+                self._publish(self._metrics)
+            length = len(self._pending) + len(self._taken)
+            if length <= _LARGE_BACKLOG and (length <= self._max_pending or not self._max_pending):
+                return True
+            return self._look_at_backlog_locked()
 
-    def give_turn(self) -> None:
-        """Let the handler go on, if there is much for it and it keeps up; see Turn."""
+    def _look_at_backlog_locked(self) -> bool:
+        """Warn of many notifications, and merge them or give the handler up (False) if they are too many."""
+        now = self._clock.now()
+        length, age = self._backlog(now)
+        if length > _LARGE_BACKLOG and age > _OLD_BACKLOG_SECONDS and now >= self._next_warning:
+            self._next_warning = now + _BACKLOG_WARNING_PERIOD
+            self._logger.info(
+                "Warning: a handler falls behind, it should hand long work to a queue",
+                handler=self._handler_name,
+                pendingNotifications=length,
+                oldest=format_duration(age),
+            )
+        if not 0 < self._max_pending < length:
+            return True
+        if self._overflow is Overflow.REMOVE:
+            self._logger.error(
+                None, "Removing a handler that fell too far behind", handler=self._handler_name, pending=length
+            )
+            return False
+        if len(self._pending) > self._merge_at:
+            self._merge_locked()
+        return True
+
+    def _merge_locked(self) -> None:
+        """Merge what waits. The next time only when twice as much waits, so that each costs O(1)."""
+        before, self._pending = self._pending, merge(self._pending)
+        self._merged += len(before) - len(self._pending)
+        self._merge_at = max(self._max_pending, 2 * len(self._pending))
+        spared = sum(each.is_in_initial_list for each in before) - sum(
+            each.is_in_initial_list for each in self._pending
+        )
+        if spared:
+            self._sync_tracker.finished(spared)
+
+    def _backlog(self, now: float) -> tuple[int, float]:
+        """How many notifications are not delivered, and the age of the first. Takes no lock: the thread goes on."""
+        first = self._delivering
+        length = len(self._taken) + len(self._pending) + (first is not None)
+        for waiting in (self._taken, self._pending):
+            with contextlib.suppress(IndexError):
+                first = first or waiting[0]
+        return length, 0.0 if first is None else max(now - first.queued_at, 0.0)
+
+    def _publish(self, metrics: HandlerMetrics) -> None:
+        now = self._clock.now()
+        length, age = self._backlog(now)
+        metrics.pending.set(float(length))
+        metrics.oldest.set(now - age if length else 0.0)
+
+    def statistics(self) -> HandlerStatistics:
+        """See ResourceEventHandlerRegistration."""
         with self._cond:
-            self._turn.give()
+            length, age = self._backlog(self._clock.now())
+            return HandlerStatistics(
+                handler=self._handler_name,
+                pending=length,
+                oldest_age=age,
+                failed=self._failed,
+                merged=self._merged,
+                closed=self._closed,
+            )
+
+    def name(self) -> str:
+        """What the handler is called in logs. Beyond Go."""
+        return self._handler_name
+
+    def contents(self) -> HandlerContents:
+        """What waits for the handler. O(n). Takes no lock, so that one can look at one that is stuck. Beyond Go."""
+        return HandlerContents(
+            self._handler_name, tuple(self._pending), tuple(self._taken), self._delivering, self._closed
+        )
 
     def start(self) -> None:
         """Begin to deliver. The informer's sync counts from here on; what was added before is its first list."""
@@ -979,26 +1139,27 @@ class _ProcessorListener:
                 self._deliver(notifications)
         finally:
             forget_sync()
+            self._taken = deque()
 
-    def _take_pending(self) -> deque[_Notification] | None:
+    def _take_pending(self) -> deque[Notification] | None:
         """Wait for notifications and take all there are; None when the listener was closed."""
         with self._cond:
             while not self._pending and not self._closed:
-                self._turn.finish()
                 self._cond.wait()
             if self._closed:
                 return None
-            pending, self._pending = self._pending, deque()
-            return pending
+            self._taken, self._pending = self._pending, deque()
+            self._merge_at = self._max_pending
+            return self._taken
 
-    def _deliver(self, notifications: deque[_Notification]) -> None:
+    def _deliver(self, notifications: deque[Notification]) -> None:
         """Deliver until there are no more or the listener is closed. Keeps nothing that is delivered."""
         handler = self._handler
         take = notifications.popleft
         # Initial notifications delivered in a row, of which the tracker is told at its end: only then can they be all.
         finished = 0
         while notifications and not self._closed:
-            notification = take()
+            self._delivering = notification = take()
             if finished and not notification.is_in_initial_list:
                 self._sync_tracker.finished(finished)
                 finished = 0
@@ -1011,16 +1172,21 @@ class _ProcessorListener:
                 self._handle_crash()
             else:
                 finished += notification.is_in_initial_list
+            if self._metrics is not None:
+                self._publish(self._metrics)
+        self._delivering = None
         if finished:
             self._sync_tracker.finished(finished)
+        if self._metrics is not None:
+            self._publish(self._metrics)
 
-    def _deliver_and_trace(self, notification: _Notification, pending: int) -> None:
+    def _deliver_and_trace(self, notification: Notification, pending: int) -> None:
         """Deliver one notification while many wait behind it; log if that takes long."""
         started = self._clock.now()
         try:
             notification.deliver(self._handler)
         finally:
-            if self._clock.now() - started >= _SLOW_HANDLER_SECONDS:
+            if self._clock.since(started) >= _SLOW_HANDLER_SECONDS:
                 trace.new(
                     "processorListener handler",
                     trace.Field("handler", self._handler_name),
@@ -1030,13 +1196,10 @@ class _ProcessorListener:
                 ).log_if_long(_SLOW_HANDLER_SECONDS)
 
     def _handle_crash(self) -> None:
-        """Log the exception being handled, then rest for a second: a handler that always fails must not flood logs."""
-        with utilruntime.handle_crash_with_logger(self._logger):
+        """Log the exception being handled. Go rests for a second, since a panic is rare there."""
+        self._failed += 1
+        with utilruntime.handle_crash_with_logger(self._logger, go_on=True):
             raise  # noqa: PLE0704 - called while an exception is handled
-        deadline = self._clock.now() + 1.0
-        with self._cond:
-            while not self._closed and self._clock.wait(self._cond, deadline - self._clock.now()):
-                pass
 
     def should_resync(self, now: float) -> bool:
         """Whether a resync is due."""
@@ -1056,11 +1219,14 @@ class _ProcessorListener:
     def _check(self) -> None:
         with self._cond:
             assert not (self._closed and self._pending)
+            statistics = len(self._pending), self._max_pending, self._merge_at
+            if self._overflow is Overflow.MERGE and self._max_pending > 0:
+                assert len(self._pending) <= max(self._max_pending, self._merge_at), statistics
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
         synced = "synced" if self.has_synced() else "not synced"
-        return f"<Listener {self._handler_name!r} {len(self._pending)} pending, {synced}, {state}>"
+        return f"<Listener {self._handler_name!r} {len(self._pending) + len(self._taken)} pending, {synced}, {state}>"
 
 
 __all__ = [

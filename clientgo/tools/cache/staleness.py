@@ -8,6 +8,8 @@ fails when that is too long ago. It takes the informers of every factory, contro
     check.add("pods", factory.core().v1().pods().informer())
     check.check()  # where the program answers its liveness probe; raises StaleError
 
+It fails as well when a cache could not take in what its server said, and that for as long: see `refused` of informers.
+
 A silent watch is healthy: a server that has nothing to tell sends a bookmark about once a minute, so that three minutes
 are enough to wait for one or two. Servers that send none, for want of a watch cache (kube-apiserver has none for
 events), can be silent for as long as a watch lasts, ten minutes; the default allows for that.
@@ -16,9 +18,11 @@ events), can be silent for as long as a watch lasts, ten minutes; the default al
 from __future__ import annotations
 
 import threading
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
-from clientgo.apimachinery.apis.meta.v1.duration import format_duration
+from clientgo.golang.duration import format_duration
+from clientgo.tools.cache.refusals import Refusal
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
 # Longer than the longest watch a reflector asks for by default, with a minute to open the next one. To be raised for
@@ -32,8 +36,15 @@ class Listening(Protocol):
     def last_heard(self) -> float | None: ...
 
 
+@runtime_checkable
+class Refusing(Protocol):
+    """What tells what it could not take in: a shared informer or a controller."""
+
+    def refused(self) -> Mapping[str, Refusal]: ...
+
+
 class StaleError(Exception):
-    """Some caches have not heard from their server for too long."""
+    """Some caches have not heard from their server for too long, or could not take in what it said."""
 
 
 class StalenessCheck:
@@ -69,17 +80,38 @@ class StalenessCheck:
     def check(self, request: object = None) -> None:
         """Raises StaleError with the names of the stale caches. `request` is not used."""
         now = self._clock.now()
-        stale = []
+        silent = []
+        behind = []
         for name, informer, added in self._watched:
             heard = informer.last_heard()
             silence = now - (added if heard is None else heard)
             if silence > self._max_silence:
-                stale.append(f"{name} (for {format_duration(float(round(silence)))})")
-        if stale:
-            raise StaleError(f"nothing heard from the server: {', '.join(stale)}")
+                silent.append(f"{name} (for {_in_words(silence)})")
+            if isinstance(informer, Refusing):
+                behind += self._behind(name, informer.refused(), now)
+        complaints = []
+        if silent:
+            complaints.append(f"nothing heard from the server: {', '.join(silent)}")
+        if behind:
+            complaints.append(f"not taken into the cache: {', '.join(behind)}")
+        if complaints:
+            raise StaleError("; ".join(complaints))
+
+    def _behind(self, name: str, refused: Mapping[str, Refusal], now: float) -> list[str]:
+        """What a cache has lacked for too long: the one that is lacking longest, and how many."""
+        overdue = [(each.since, key) for key, each in refused.items() if now - each.since > self._max_silence]
+        if not overdue:
+            return []
+        since, key = min(overdue)
+        others = f" and {len(overdue) - 1} more" if len(overdue) > 1 else ""
+        return [f"{name} {key}{others} (for {_in_words(now - since)}: {refused[key].err})"]
 
     def __repr__(self) -> str:
         return f"<StalenessCheck of {len(self._watched)} informers, {format_duration(self._max_silence)} allowed>"
+
+
+def _in_words(seconds: float) -> str:
+    return format_duration(float(round(seconds)))
 
 
 __all__ = ["DEFAULT_MAX_SILENCE", "StaleError", "StalenessCheck"]

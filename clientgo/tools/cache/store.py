@@ -17,19 +17,18 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ResourceObject
-from clientgo.apimachinery.util.strconv import quote
-from clientgo.tools.cache.object_names import ObjectName
+from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.delta_fifo import TransformFunc
     from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
-    from clientgo.tools.cache.thread_safe_store import ThreadSafeStore
+    from clientgo.tools.cache.thread_safe_store import StoreContents, StoreStatistics, ThreadSafeStore
 
 
 class Store(Protocol):
-    """A map from string keys to what is known of the objects with that key; it finds the key itself (Go: Store).
+    """A map from string keys to what is known of the objects with that key; it finds the key itself. Go: Store.
 
     The plain stores keep the last object given. Queues such as FIFO keep more. All methods are safe to call from any
     thread. Objects handed out are shared with everybody else: never change one, call its `deep_copy()` first.
@@ -37,40 +36,55 @@ class Store(Protocol):
 
     def add(self, obj: Any) -> None:
         """Put `obj` under its key. Raises KeyError when it has none."""
+        ...
 
     def update(self, obj: Any) -> None:
         """Put `obj` under its key, in place of what is there. Raises KeyError when it has none."""
+        ...
 
     def delete(self, obj: Any) -> None:
         """Remove what stands under the key of `obj`, if anything does. Raises KeyError when it has none."""
+        ...
 
     def list(self) -> builtins.list[Any]:
         """Everything in the store, in a new list."""
+        ...
 
     def list_keys(self) -> builtins.list[str]:
         """The keys of everything in the store, in a new list."""
+        ...
 
     def last_store_sync_resource_version(self) -> str:
         """The resourceVersion last seen by a write, "" when none was (or when the gate AtomicFIFO is off)."""
+        ...
 
     def bookmark(self, rv: str) -> None:
         """Note that everything up to `rv` has been seen."""
+        ...
 
     def get(self, obj: Any) -> tuple[Any, bool]:
         """(what stands under the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
+        ...
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
         """(what stands under `key`, True), or (None, False)."""
+        ...
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """Make `objs` the whole content. Raises KeyError, and changes nothing then, when one of them has no key."""
+        """Make `objs` the whole content. Raises KeyError, and changes nothing then, when one of them has no key.
+
+        Raises TransactionError when some cannot be indexed. The others are the content then, and with them what stood
+        under the keys of those.
+        """
+        ...
 
     def resync(self) -> None:
         """Process everything known once more, in stores for which that means something (queues)."""
+        ...
 
 
 class TransactionType(StrEnum):
-    """What one operation of a transaction does (Go: TransactionType)."""
+    """What one operation of a transaction does. Go: TransactionType."""
 
     ADD = "Add"
     UPDATE = "Update"
@@ -79,7 +93,7 @@ class TransactionType(StrEnum):
 
 @dataclass(slots=True)
 class Transaction:
-    """One operation of a transaction: what to do with which object (Go: Transaction)."""
+    """One operation of a transaction: what to do with which object. Go: Transaction."""
 
     object: Any
     type: TransactionType
@@ -87,14 +101,18 @@ class Transaction:
 
 @runtime_checkable
 class TransactionStore(Protocol):
-    """A store that can apply many operations at once (Go: TransactionStore)."""
+    """A store that can apply many operations at once. Go: TransactionStore."""
 
     def transaction(self, *txns: Transaction) -> None:
-        """Apply `txns` in order under one acquisition of the lock. Raises TransactionError when some have no key."""
+        """Apply `txns` in order under one acquisition of the lock.
+
+        Raises TransactionError when some have no key or cannot be indexed; all the others are applied.
+        """
+        ...
 
 
 class TransactionError(Exception):
-    """Some operations of a transaction were not executed; all the others were (Go: TransactionError)."""
+    """Some operations of a transaction were not executed; all the others were. Go: TransactionError."""
 
     def __init__(self, successful_indices: list[int], total_transactions: int, errors: list[Exception]) -> None:
         super().__init__(successful_indices, total_transactions, errors)
@@ -109,11 +127,11 @@ class TransactionError(Exception):
 
 
 KeyFunc = Callable[[Any], str]
-"""Makes the key of an object, always the same one for the same object; raises when it has none (Go: KeyFunc)."""
+"""Makes the key of an object, always the same one for the same object; raises when it has none. Go: KeyFunc."""
 
 
 class KeyError(Exception):
-    """A key function raised: `obj` is the object at fault, `err` what was raised (Go: KeyError).
+    """A key function raised: `obj` is the object at fault, `err` what was raised. Go: KeyError.
 
     Not related to the builtin of that name, which it shadows where it is imported by name.
     """
@@ -132,7 +150,7 @@ class KeyError(Exception):
 
 
 class ExplicitKey(str):
-    """A key to look up by, for `meta_namespace_key_func`, where the object itself is not at hand (Go: ExplicitKey)."""
+    """A key to look up by, for `meta_namespace_key_func`, where the object itself is not at hand. Go: ExplicitKey."""
 
     __slots__ = ()
 
@@ -169,16 +187,11 @@ def split_meta_namespace_key(key: str) -> tuple[str, str]:
 
     Raises ValueError for a key with two slashes or more. Go: SplitMetaNamespaceKey.
     """
-    parts = key.split("/")
-    if len(parts) == 1:
-        return "", parts[0]
-    if len(parts) == 2:
-        return parts[0], parts[1]
-    raise ValueError(f"unexpected key format: {quote(key)}")
+    return parse_object_name(key).parts()
 
 
 class _Cache:
-    """An Indexer made of a ThreadSafeStore and a key function (Go: cache).
+    """An Indexer made of a ThreadSafeStore and a key function. Go: cache.
 
     Thread safety is the ThreadSafeStore's business; key and transform functions run before its lock is taken.
     """
@@ -212,7 +225,11 @@ class _Cache:
                 continue
             successful_indices.append(i)
             keyed_txns.append(ThreadSafeStoreTransaction(txn.object, txn.type, key))
-        apply(*keyed_txns)
+        try:
+            apply(*keyed_txns)
+        except TransactionError as err:
+            successful_indices = [successful_indices[i] for i in err.successful_indices]
+            errors += err.errors
         if errors:
             raise TransactionError(successful_indices, len(txns), errors)
 
@@ -288,10 +305,27 @@ class _Cache:
         for obj in objs:
             key = self._key_of(obj)
             items[key] = obj if self._transformer is None else self._transform(obj)
-        self._cache_storage.replace(items, resource_version)
+        try:
+            self._cache_storage.replace(items, resource_version)
+        except TransactionError as err:
+            # What it counts are keys.
+            positions = [*{self._key_of(obj): i for i, obj in enumerate(objs)}.values()]
+            failed = set(positions) - {positions[i] for i in err.successful_indices}
+            done = [i for i in range(len(objs)) if i not in failed]
+            raise TransactionError(done, len(objs), err.errors) from None
 
     def resync(self) -> None:
         """Does nothing: a plain store has nobody to process its content."""
+
+    def statistics(self) -> StoreStatistics:
+        """How much it holds; see ThreadSafeStore.statistics."""
+        return self._cache_storage.statistics()
+
+    def contents(self) -> StoreContents:
+        """What it holds, for inspection. Beyond Go."""
+        storage: Any = self._cache_storage
+        contents: StoreContents = storage.contents()
+        return contents
 
     def _key_of(self, obj: Any) -> str:
         try:
@@ -311,11 +345,11 @@ class _Cache:
 
 
 StoreOption = Callable[[_Cache], None]
-"""Changes a store under construction (Go: StoreOption)."""
+"""Changes a store under construction. Go: StoreOption."""
 
 
 def with_transformer(transformer: TransformFunc) -> StoreOption:
-    """Every object written passes `transformer` first, after its key was made (Go: WithTransformer)."""
+    """Every object written passes `transformer` first, after its key was made. Go: WithTransformer."""
 
     def option(store: _Cache) -> None:
         store._transformer = transformer
@@ -324,7 +358,7 @@ def with_transformer(transformer: TransformFunc) -> StoreOption:
 
 
 def with_store_metrics(identifier: InformerNameAndResource, metrics: InformerMetricsProvider) -> StoreOption:
-    """Publish the store's resourceVersion as a metric (Go: WithStoreMetrics)."""
+    """Publish the store's resourceVersion as a metric. Go: WithStoreMetrics."""
 
     def option(store: _Cache) -> None:
         store._identifier = identifier
@@ -334,12 +368,12 @@ def with_store_metrics(identifier: InformerNameAndResource, metrics: InformerMet
 
 
 def new_store(key_func: KeyFunc, *opts: StoreOption) -> Store:
-    """An empty store: a dict and a lock, keyed by `key_func` (Go: NewStore)."""
+    """An empty store: a dict and a lock, keyed by `key_func`. Go: NewStore."""
     return _new_cache(key_func, {}, opts)
 
 
 def new_indexer(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], *opts: StoreOption) -> Indexer:
-    """An empty store that can also be searched by the given indexes (Go: NewIndexer)."""
+    """An empty store that can also be searched by the given indexes. Go: NewIndexer."""
     return _new_cache(key_func, indexers, opts)
 
 

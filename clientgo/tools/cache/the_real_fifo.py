@@ -3,7 +3,7 @@
 Mirrors tools/cache/the_real_fifo.go. It is what informers use since client-go v0.33, where they used DeltaFIFO before.
 
 Differs from Go in `pop` and `pop_batch`: an error of the process function is raised as it is. And
-`_reconcile_replacement` returns the deletions instead of calling back for each deletion and each new object.
+`reconcile_replacement` returns the deletions instead of calling back for each deletion and each new object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.channel import Done, Signal
+from clientgo.golang.channel import Done
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -27,11 +27,11 @@ from clientgo.tools.cache.delta_fifo import (
     TransformFunc,
 )
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
-from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, _new_fifo_metrics
+from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, new_fifo_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
+from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
-from clientgo.utils.turn import Turn
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
@@ -44,7 +44,7 @@ _SLOW_POP_SECONDS = 0.1
 
 @dataclass(kw_only=True, slots=True)
 class RealFIFOOptions:
-    """What a RealFIFO may be given (Go: RealFIFOOptions)."""
+    """What a RealFIFO may be given. Go: RealFIFOOptions."""
 
     logger: klog.Logger | None = None
     """Where to log; klog.background() by default. The queue's name is added to it."""
@@ -78,12 +78,15 @@ class RealFIFOOptions:
     emit_delta_type_bookmark: bool = False
     """Whether `bookmark` gives a BOOKMARK delta; needs `atomic_events`."""
 
+    clock: clock.PassiveClock | None = None
+    """Tells how long a pop takes; the real one by default. Beyond Go."""
+
 
 _DEFAULT_BATCH_SIZE = 1000
 
 
 class RealFIFO:
-    """A queue of all that happened, in the order in which it happened (Go: RealFIFO).
+    """A queue of all that happened, in the order in which it happened. Go: RealFIFO.
 
     Nothing is left out or put together: objects deleted meanwhile are reported, and so is each change of an object.
     Each delta is handed out by itself, or in a batch in which no key comes twice.
@@ -95,8 +98,8 @@ class RealFIFO:
     Any number of threads may produce; only one may call `pop` and `pop_batch`.
 
     Invariants (`_check` asserts them):
-      * the first `initial_population_count` items are what is left of the first replace
-      * synced is set exactly if something was put in and nothing of the first replace is left or being processed
+      * the first `_initial.left` items are what is left of the first replace
+      * those of InitialPopulation
     """
 
     def __init__(self, opts: RealFIFOOptions) -> None:
@@ -112,22 +115,16 @@ class RealFIFO:
         self._unlock_while_processing = opts.unlock_while_processing
         self._emit_delta_type_bookmark = opts.emit_delta_type_bookmark
         self._identifier = identifier
-        self._metrics = _new_fifo_metrics(identifier, opts.metrics_provider)
-        self._clock = clock.RealClock()
+        self._metrics = new_fifo_metrics(identifier, opts.metrics_provider)
+        self._clock = opts.clock or clock.REAL_CLOCK
 
         # Guards all below; the condition tells that something came or the queue was closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
         # Whether a thread waits on the condition and nobody has woken it yet.
         self._waiting = False
-        self._turn = Turn(self._lock)
         self._items: deque[Delta] = deque()
-        # Set once, as soon as the first batch was processed.
-        self._synced = Signal()
-        # Whether the first replace, or any add, update or delete before it, has come.
-        self._populated = False
-        # How many deltas of the first replace are still to process.
-        self._initial_population_count = 0
+        self._initial = InitialPopulation()
         # Only ends the waiting in pop; producers may go on.
         self._closed = False
 
@@ -153,7 +150,7 @@ class RealFIFO:
     def has_synced(self) -> bool:
         """See Queue.has_synced."""
         with self._lock:
-            return self._synced.is_set()
+            return self._initial.synced.is_set()
 
     def has_synced_checker(self) -> DoneChecker:
         """The queue itself: its `done` is set when `has_synced` becomes true."""
@@ -165,12 +162,7 @@ class RealFIFO:
 
     def done(self) -> Done:
         """Set when `has_synced` becomes true."""
-        return self._synced
-
-    def _check_synced_locked(self) -> None:
-        """To be called whenever one of these two has changed."""
-        if self._populated and self._initial_population_count == 0:
-            self._synced.set()
+        return self._initial.synced
 
     def _add_to_items_locked(self, delta_type: DeltaType, skip_transform: bool, obj: Any) -> None:
         """Append a delta, transformed unless it is a tombstone or known already. Raises KeyError without a key."""
@@ -190,7 +182,6 @@ class RealFIFO:
 
     def _append_locked(self, delta: Delta) -> None:
         self._items.append(delta)
-        self._turn.add_work()
         # Waking nobody would cost more than all of the above.
         if self._waiting:
             self._waiting = False
@@ -201,28 +192,20 @@ class RealFIFO:
     def add(self, obj: Any) -> None:
         """Queue an ADDED delta. Raises KeyError when `obj` has no key, and whatever the transform function raises."""
         with self._lock:
-            self._populate_locked()
+            self._initial.begin()
             self._add_to_items_locked(_ADDED, False, obj)
-            self._turn.give()
 
     def update(self, obj: Any) -> None:
         """Queue an UPDATED delta; raises as `add` does."""
         with self._lock:
-            self._populate_locked()
+            self._initial.begin()
             self._add_to_items_locked(_UPDATED, False, obj)
-            self._turn.give()
 
     def delete(self, obj: Any) -> None:
         """Queue a DELETED delta, whether or not anybody knows the object; raises as `add` does."""
         with self._lock:
-            self._populate_locked()
+            self._initial.begin()
             self._add_to_items_locked(_DELETED, False, obj)
-            self._turn.give()
-
-    def _populate_locked(self) -> None:
-        if not self._populated:
-            self._populated = True
-            self._check_synced_locked()
 
     def is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -236,7 +219,7 @@ class RealFIFO:
         """
         with self._lock:
             self._wait_for_items_locked()
-            is_in_initial_list = not self._synced.is_set()
+            is_in_initial_list = not self._initial.synced.is_set()
             deltas = Deltas((self._items.popleft(),))
             self._process_locked("RealFIFO Pop Process", process, deltas, is_in_initial_list, _SLOW_POP_SECONDS)
             return deltas
@@ -245,7 +228,6 @@ class RealFIFO:
         while not self._items:
             if self._closed:
                 raise ErrFIFOClosed
-            self._turn.finish()
             self._waiting = True
             self._cond.wait()
 
@@ -271,15 +253,13 @@ class RealFIFO:
         try:
             process(deltas, is_in_initial_list)
         finally:
-            elapsed = self._clock.now() - started
+            elapsed = self._clock.since(started)
             if unlock:
                 self._lock.acquire()
             if self._metrics is not None:
                 self._metrics.processing_latency.observe(elapsed)
             # Only now: has_synced must not turn true while the last initial delta is still being processed.
-            if self._initial_population_count > 0:
-                self._initial_population_count -= len(deltas)
-                self._check_synced_locked()
+            self._initial.processed(len(deltas))
             if depth > _SLOW_POP_DEPTH and elapsed >= slow:
                 self._log_slow_pop(what, deltas, depth, started, slow)
 
@@ -310,7 +290,7 @@ class RealFIFO:
         """
         with self._lock:
             self._wait_for_items_locked()
-            is_in_initial_list = not self._synced.is_set()
+            is_in_initial_list = not self._initial.synced.is_set()
             n = self._batch_length_locked()
             popleft = self._items.popleft
             batch = [popleft() for _ in range(n)]
@@ -323,8 +303,8 @@ class RealFIFO:
     def _batch_length_locked(self) -> int:
         """How many of the first items go together; at least one."""
         limit = self._batch_size
-        if 0 < self._initial_population_count < limit:
-            limit = self._initial_population_count
+        if 0 < self._initial.left < limit:
+            limit = self._initial.left
         key_func = self._key_func
         keys: set[str] = set()
         n = 0
@@ -364,14 +344,11 @@ class RealFIFO:
                 self._add_replace_to_items_locked(objs, resource_version)
             else:
                 self._replace_by_single_deltas_locked(objs)
-            if not self._populated:
-                self._populated = True
-                self._initial_population_count = len(self._items)
-                self._check_synced_locked()
+            self._initial.begin(len(self._items))
 
     def _replace_by_single_deltas_locked(self, objs: Sequence[Any]) -> None:
         assert self._known_objects is not None
-        tombstones = _reconcile_replacement(self._logger, self._items, self._known_objects, objs, self._key_of)
+        tombstones = reconcile_replacement(self._logger, self._items, self._known_objects, objs, self._key_of)
         for tombstone in tombstones:
             self._append_locked(Delta(_DELETED, tombstone))
         for obj in objs:
@@ -430,22 +407,31 @@ class RealFIFO:
         assert self._metrics is not None
         self._metrics.number_of_queued_item.set(float(len(self._items)))
 
+    def statistics(self) -> FIFOStatistics:
+        """How full it is. O(1). May wait for what is being processed. Beyond Go."""
+        with self._lock:
+            return FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
+
+    def contents(self) -> FIFOContents:
+        """What is queued. O(n). Takes no lock, so that one can look at a queue that is stuck. Beyond Go."""
+        deltas = tuple(
+            (self._key_of(delta) if delta.type in _BATCHABLE else "", (delta,)) for delta in tuple(self._items)
+        )
+        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set())
+
     def _check(self) -> None:
         with self._lock:
-            assert self._initial_population_count >= 0
-            done = self._populated and self._initial_population_count == 0
-            assert self._synced.is_set() or not done
+            self._initial._check()
 
     def __repr__(self) -> str:
         mode = "atomic" if self._emit_atomic_events else "single"
         state = "closed" if self._closed else "open"
-        initial = f"initial {self._initial_population_count} left"
-        return f"<{self._name} {len(self._items)} deltas, {mode} events, {initial}, {state}>"
+        return f"<{self._name} {len(self._items)} deltas, {mode} events, {self._initial!r}, {state}>"
 
 
 @dataclass(slots=True)
 class ReplacedAllInfo:
-    """The object of a REPLACED_ALL delta: what `replace` was called with, transformed (Go: ReplacedAllInfo)."""
+    """The object of a REPLACED_ALL delta: what `replace` was called with, transformed. Go: ReplacedAllInfo."""
 
     resource_version: str
     objects: Sequence[Any]
@@ -453,14 +439,14 @@ class ReplacedAllInfo:
 
 @dataclass(slots=True)
 class BookmarkInfo:
-    """The object of a BOOKMARK delta: what `bookmark` was called with (Go: BookmarkInfo)."""
+    """The object of a BOOKMARK delta: what `bookmark` was called with. Go: BookmarkInfo."""
 
     resource_version: str
 
 
 @dataclass(slots=True)
 class SyncAllInfo:
-    """The object of a SYNC_ALL delta (Go: SyncAllInfo)."""
+    """The object of a SYNC_ALL delta. Go: SyncAllInfo."""
 
 
 # Looking a member up in its enum costs more than queueing it.
@@ -474,7 +460,7 @@ _BATCHABLE = frozenset(
 )
 
 
-def _reconcile_replacement(
+def reconcile_replacement(
     logger: klog.Logger,
     queued_items: Iterable[Delta],
     known_objects: KeyListerGetter,

@@ -12,24 +12,27 @@ from __future__ import annotations
 
 import builtins
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo import features
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ResourceObject
-from clientgo.apimachinery.util.strconv import parse_int, quote
-from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, _new_store_metrics, _StoreMetrics
+from clientgo.golang.strconv import parse_int, quote
+from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
-from clientgo.tools.cache.index import Indexers, IndexFunc, Indices, _Index
-from clientgo.tools.cache.store import Transaction, TransactionType
-from clientgo.utils import clock, trace
+from clientgo.tools.cache.store import Transaction, TransactionError, TransactionType
+from clientgo.utils import trace
+from clientgo.utils.clock import REAL_CLOCK, Clock
+
+if TYPE_CHECKING:
+    from clientgo.tools.cache.index import Index, Indexers, IndexFunc, Indices
 
 
 @runtime_checkable
 class ThreadSafeStore(Protocol):
-    """Indexed storage by key for any number of threads (Go: ThreadSafeStore).
+    """Indexed storage by key for any number of threads. Go: ThreadSafeStore.
 
     Objects are handed out as they were put in. Changing one in place is not thread-safe and leaves the indexes stale:
     never change what `get` or `list` returned.
@@ -37,73 +40,136 @@ class ThreadSafeStore(Protocol):
 
     def add(self, key: str, obj: Any) -> None:
         """The same as `update`."""
+        ...
 
     def update(self, key: str, obj: Any) -> None:
-        """Put `obj` under `key`, in place of what is there. Raises RuntimeError when an index function fails."""
+        """Put `obj` under `key`, in place of what is there. Raises IndexingError, changing nothing, when an index
+        function fails."""
+        ...
 
     def delete(self, key: str) -> None:
         """Remove what stands under `key`, if anything does; prefer `delete_with_object`, which notes its version."""
+        ...
 
     def delete_with_object(self, key: str, obj: Any) -> None:
         """Remove what stands under `key`, if anything does; `obj` is its final state, with the version to note."""
+        ...
 
     def get(self, key: str) -> tuple[Any, bool]:
         """(the object under `key`, True), or (None, False)."""
+        ...
 
     def list(self) -> builtins.list[Any]:
         """All objects, in a new list."""
+        ...
 
     def list_keys(self) -> builtins.list[str]:
         """All keys, in a new list."""
+        ...
 
     def replace(self, items: dict[str, Any], resource_version: str) -> None:
-        """Make `items` the whole content. The store takes over the dict: do not use it afterwards."""
+        """Make `items` the whole content. The store takes over the dict: do not use it afterwards.
+
+        Raises TransactionError when some cannot be indexed; the others are the content then, and with them what stands
+        under the keys of those.
+        """
+        ...
 
     def index(self, index_name: str, obj: Any) -> builtins.list[Any]:
         """See Indexer.index; `index_keys`, `by_index` and so on likewise."""
+        ...
 
     def index_keys(self, index_name: str, indexed_value: str) -> builtins.list[str]:
         """See Indexer.index_keys."""
+        ...
 
     def bookmark(self, rv: str) -> None:
         """Note that everything up to `rv` has been seen."""
+        ...
 
     def last_store_sync_resource_version(self) -> str:
         """The resourceVersion of the last write that had one, or of the last bookmark; "" with AtomicFIFO off."""
+        ...
 
     def list_index_func_values(self, name: str) -> builtins.list[str]:
         """See Indexer.list_index_func_values."""
+        ...
 
     def by_index(self, index_name: str, indexed_value: str) -> builtins.list[Any]:
         """See Indexer.by_index."""
+        ...
 
     def get_indexers(self) -> Indexers:
         """See Indexer.get_indexers."""
+        ...
 
     def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
         """See Indexer.add_indexers."""
+        ...
+
+    def statistics(self) -> StoreStatistics:
+        """How much it holds. O(number of indexes). Beyond Go."""
+        ...
 
     def resync(self) -> None:
         """Does nothing; deprecated in Go."""
+        ...
 
 
 @runtime_checkable
 class ThreadSafeStoreWithTransaction(ThreadSafeStore, Protocol):
-    """A ThreadSafeStore that can apply many writes at once (Go: ThreadSafeStoreWithTransaction)."""
+    """A ThreadSafeStore that can apply many writes at once. Go: ThreadSafeStoreWithTransaction."""
 
     def transaction(self, *txns: ThreadSafeStoreTransaction) -> None:
-        """Apply `txns` in order under one acquisition of the lock."""
+        """Apply `txns` in order under one acquisition of the lock. Raises TransactionError when some cannot be indexed;
+        all the others are applied."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatistics:
+    """How much a store holds. Beyond Go."""
+
+    objects: int
+    indexes: Mapping[str, int]
+    """For each index, how many values it knows."""
+
+    resource_version: str
+    """The version it has reached; "" when it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreContents:
+    """What a store holds, for inspection. Beyond Go."""
+
+    items: Mapping[str, Any]
+    """The objects by key."""
+
+    indices: Mapping[str, Mapping[str, tuple[str, ...]]]
+    """For each index its table: the keys under each value."""
+
+    resource_version: str
+    """The version it has reached; "" when it has none."""
+
+
+class IndexingError(RuntimeError):
+    """An index function failed for the object `key`, which was not stored for that reason. Beyond Go, which panics."""
+
+    def __init__(self, key: str, index_name: str, err: Exception) -> None:
+        super().__init__(f"unable to calculate an index entry for key {quote(key)} on index {quote(index_name)}: {err}")
+        self.key = key
+        self.index_name = index_name
 
 
 @dataclass(slots=True)
 class ThreadSafeStoreTransaction(Transaction):
-    """A Transaction and the key of its object (Go: ThreadSafeStoreTransaction)."""
+    """A Transaction and the key of its object. Go: ThreadSafeStoreTransaction."""
 
     key: str
 
 
 class _StoreIndex:
-    """The indexes of one store; not thread-safe, the store's lock guards it (Go: storeIndex).
+    """The indexes of one store; not thread-safe, the store's lock guards it. Go: storeIndex.
 
     Invariants:
       * an object stands under `indices[name][value]` exactly if `value` is among what `indexers[name]` gives for it
@@ -115,10 +181,6 @@ class _StoreIndex:
     def __init__(self, indexers: Indexers, indices: Indices) -> None:
         self.indexers = indexers
         self.indices = indices
-
-    def reset(self) -> None:
-        """Forget all keys; the indexers stay."""
-        self.indices = {}
 
     def get_keys_from_index(self, index_name: str, obj: Any) -> Mapping[str, None]:
         """The keys of the objects that share an indexed value with `obj`."""
@@ -139,31 +201,56 @@ class _StoreIndex:
         """All values some object has."""
         return list(self.indices.get(index_name, ()))
 
-    def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
-        """Take the new ones over, all or none."""
+    def add_indexers(self, new_indexers: Mapping[str, IndexFunc], items: Mapping[str, Any]) -> None:
+        """Take the new ones over, with what they say of `items`; all or none."""
         conflicts = sorted(self.indexers.keys() & new_indexers.keys())
         if conflicts:
             raise ValueError(f"indexer conflict: map[{' '.join(f'{name}:{{}}' for name in conflicts)}]")
-        self.indexers.update(new_indexers)
+        added = _StoreIndex(dict(new_indexers), {})
+        for key, obj in items.items():
+            added.update_indices(None, obj, key)
+        self.indexers.update(added.indexers)
+        self.indices.update(added.indices)
 
-    def update_single_index(self, name: str, index_func: IndexFunc, old_obj: Any, new_obj: Any, key: str) -> None:
-        """Move `key` from the values of `old_obj` to those of `new_obj`; None stands for no object.
+    def update_indices(self, old_obj: Any, new_obj: Any, key: str) -> None:
+        """Move `key` from the values of `old_obj` to those of `new_obj`, in every index; None stands for no object.
 
-        Both objects are asked for their values before anything moves: an index function that fails leaves this index
-        as it was.
+        Every index function is asked before anything moves: one that fails leaves all indexes as they were. Raises
+        IndexingError then. Taking an object out (`new_obj` None) never fails.
+        """
+        changed: list[tuple[str, Iterable[str], Sequence[str]]] = []
+        for name, index_func in self.indexers.items():
+            try:
+                # None is what Go's functions return for no values.
+                new_values = () if new_obj is None else index_func(new_obj) or ()
+                if old_obj is None:
+                    changed.append((name, (), _checked(new_values)))
+                    continue
+                old_values = self.values_of(name, index_func, old_obj, key)
+                if old_values != new_values:  # by far they are mostly the same
+                    changed.append((name, old_values, _checked(new_values)))
+            except Exception as err:
+                raise IndexingError(key, name, err) from err
+        for name, old_values, new_values in changed:
+            self.update_single_index(name, old_values, new_values, key)
+
+    def values_of(self, name: str, index_func: IndexFunc, obj: Any, key: str) -> Iterable[str]:
+        """Under which values `obj`, which is stored, stands in one index.
+
+        Looked for, in O(values), if the function that said so once fails now.
         """
         try:
-            # None is what Go's functions return for no values.
-            old_values = () if old_obj is None else index_func(old_obj) or ()
-            new_values = () if new_obj is None else index_func(new_obj) or ()
-            if type(new_values) is str:
-                raise TypeError("the index function returns a string, not a list of strings")
-        except Exception as err:
-            raise RuntimeError(
-                f"unable to calculate an index entry for key {quote(key)} on index {quote(name)}: {err}"
-            ) from err
-        if old_values == new_values:
-            return  # by far the most frequent case
+            return index_func(obj) or ()
+        except Exception:
+            return [value for value, keys in self.indices.get(name, {}).items() if key in keys]
+
+    def copy_key(self, key: str, obj: Any, other: _StoreIndex) -> None:
+        """Put `key`, under which `obj` stands, where it is in `other`."""
+        for name, index_func in self.indexers.items():
+            self.update_single_index(name, (), other.values_of(name, index_func, obj, key), key)
+
+    def update_single_index(self, name: str, old_values: Iterable[str], new_values: Iterable[str], key: str) -> None:
+        """Move `key` from the old values of one index to the new ones."""
         index = self.indices.get(name)
         if index is None:
             index = self.indices[name] = {}
@@ -172,19 +259,14 @@ class _StoreIndex:
         for value in new_values:
             self.add_key_to_index(key, value, index)
 
-    def update_indices(self, old_obj: Any, new_obj: Any, key: str) -> None:
-        """`update_single_index` for every index."""
-        for name, index_func in self.indexers.items():
-            self.update_single_index(name, index_func, old_obj, new_obj, key)
-
-    def add_key_to_index(self, key: str, indexed_value: str, index: _Index) -> None:
+    def add_key_to_index(self, key: str, indexed_value: str, index: Index) -> None:
         """Note `key` under the value."""
         keys = index.get(indexed_value)
         if keys is None:
             keys = index[indexed_value] = {}
         keys[key] = None
 
-    def delete_key_from_index(self, key: str, indexed_value: str, index: _Index) -> None:
+    def delete_key_from_index(self, key: str, indexed_value: str, index: Index) -> None:
         """Forget `key` under the value, and the value with its last key."""
         keys = index.get(indexed_value)
         if keys is None:
@@ -201,46 +283,55 @@ class _StoreIndex:
 
 
 class _ThreadSafeMap:
-    """The ThreadSafeStore (Go: threadSafeMap).
+    """The ThreadSafeStore. Go: threadSafeMap.
 
     Index functions run under the lock, as in Go: they must be fast and must not come back to the store.
 
-    An index function that fails during a write does so after the object was stored; its resourceVersion is not noted
-    then, and the indexes not yet reached do not know the object.
+    What cannot be indexed is not stored: the write raises IndexingError with its key, what stood there stays, and the
+    other objects of the same call are written all the same. In Go it is stored, and then the index function's error is
+    a panic.
 
     Invariants (`_check` asserts them):
       * every index agrees with what its function gives for the stored objects, and has no empty entry
     """
 
-    __slots__ = ("_index", "_items", "_lock", "_metrics", "_rv")
+    __slots__ = ("_clock", "_index", "_items", "_lock", "_metrics", "_rv")
 
     def __init__(self, indexers: Mapping[str, IndexFunc], indices: Indices) -> None:
+        self._clock: Clock = REAL_CLOCK
         # Guards everything below.
         self._lock = threading.Lock()
         self._items: dict[str, Any] = {}
         self._index = _StoreIndex(dict(indexers), indices)
         self._rv = ""
         # None when there is nobody to publish to, which spares every write the trouble.
-        self._metrics: _StoreMetrics | None = None
+        self._metrics: StoreMetrics | None = None
 
     def transaction(self, *txns: ThreadSafeStoreTransaction) -> None:
-        """See ThreadSafeStoreWithTransaction.transaction; the version noted is that of the last object."""
+        """See ThreadSafeStoreWithTransaction.transaction; the version noted is that of the last object written."""
         if not txns:
             return
         rv = _rv_from_object(txns[-1].object)
-        started = _CLOCK.now()
+        started = self._clock.now()
         with self._lock:
-            try:
-                for txn in txns:
-                    if txn.type == _DELETE:
-                        self._delete_locked(txn.key)
-                    else:
-                        self._update_locked(txn.key, txn.object)
-                if rv is not None:
-                    self._set_rv_locked(rv)
-            finally:
-                if _CLOCK.now() - started >= min(0.5 * len(txns), 5.0):
-                    _log_slow_transaction(len(txns), started)
+            failures: dict[int, Exception] = {}
+            for i, txn in enumerate(txns):
+                if txn.type == _DELETE:
+                    self._delete_locked(txn.key)
+                    continue
+                try:
+                    self._update_locked(txn.key, txn.object)
+                except IndexingError as err:
+                    failures[i] = err
+            if failures:
+                done = [i for i in range(len(txns)) if i not in failures]
+                rv = _rv_from_object(txns[done[-1]].object) if done else None
+            if rv is not None:
+                self._set_rv_locked(rv)
+            if self._clock.since(started) >= min(0.5 * len(txns), 5.0):
+                _log_slow_transaction(len(txns), started, self._clock)
+        if failures:
+            raise TransactionError(done, len(txns), [*failures.values()])
 
     def add(self, key: str, obj: Any) -> None:
         """See ThreadSafeStore.add."""
@@ -255,9 +346,8 @@ class _ThreadSafeMap:
                 self._set_rv_locked(rv)
 
     def _update_locked(self, key: str, obj: Any) -> None:
-        old_obj = self._items.get(key)
+        self._index.update_indices(self._items.get(key), obj, key)
         self._items[key] = obj
-        self._index.update_indices(old_obj, obj, key)
 
     def delete(self, key: str) -> None:
         """See ThreadSafeStore.delete."""
@@ -296,13 +386,35 @@ class _ThreadSafeMap:
 
     def replace(self, items: dict[str, Any], resource_version: str) -> None:
         """See ThreadSafeStore.replace."""
+        total = len(items)
         with self._lock:
+            failures = self._index_anew_locked(items) if self._index.indexers else {}
             self._items = items
             self._set_rv_locked(resource_version)
-            self._index.reset()
-            if self._index.indexers:
-                for key, obj in items.items():
-                    self._index.update_indices(None, obj, key)
+        if failures:
+            raise TransactionError([i for i in range(total) if i not in failures], total, [*failures.values()])
+
+    def _index_anew_locked(self, items: dict[str, Any]) -> dict[int, IndexingError]:
+        """Index `items` in place of what there was; the failures by position.
+
+        What cannot be indexed leaves its place in `items` to what stands under its key until now, if anything.
+        """
+        old_items, old_index = self._items, self._index
+        self._index = _StoreIndex(old_index.indexers, {})
+        failures: dict[int, IndexingError] = {}
+        for i, (key, obj) in enumerate(items.items()):
+            try:
+                self._index.update_indices(None, obj, key)
+            except IndexingError as err:
+                failures[i] = err
+        for failure in failures.values():
+            key = failure.key
+            if key in old_items:
+                items[key] = old_items[key]
+                self._index.copy_key(key, items[key], old_index)
+            else:
+                del items[key]
+        return failures
 
     def index(self, index_name: str, obj: Any) -> builtins.list[Any]:
         """See Indexer.index."""
@@ -345,13 +457,28 @@ class _ThreadSafeMap:
     def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
         """See Indexer.add_indexers."""
         with self._lock:
-            self._index.add_indexers(new_indexers)
-            for key, obj in self._items.items():
-                for name, index_func in new_indexers.items():
-                    self._index.update_single_index(name, index_func, None, obj, key)
+            self._index.add_indexers(new_indexers, self._items)
 
     def resync(self) -> None:
         """Does nothing."""
+
+    def statistics(self) -> StoreStatistics:
+        """See ThreadSafeStore.statistics."""
+        with self._lock:
+            indexes = {name: len(self._index.indices.get(name, ())) for name in self._index.indexers}
+            return StoreStatistics(len(self._items), indexes, self._rv)
+
+    def contents(self) -> StoreContents:
+        """What it holds. O(n). Takes no lock, so that one can look at a store that is stuck. Beyond Go."""
+        indices = {
+            name: {value: tuple(keys) for value, keys in list(index.items())}
+            for name, index in list(self._index.indices.items())
+        }
+        return StoreContents(dict(self._items), indices, self._rv)
+
+    def peek(self, key: str) -> Any:
+        """The object, or None. Takes no lock, as `contents`. Beyond Go."""
+        return self._items.get(key)
 
     def _set_rv_locked(self, rv: str) -> None:
         self._rv = rv
@@ -383,28 +510,50 @@ class _ThreadSafeMap:
 
 _DELETE = TransactionType.DELETE
 
-_CLOCK = clock.RealClock()
-
 ThreadSafeStoreOption = Callable[[_ThreadSafeMap], None]
-"""Changes a ThreadSafeStore under construction (Go: ThreadSafeStoreOption)."""
+"""Changes a ThreadSafeStore under construction. Go: ThreadSafeStoreOption."""
 
 
 def with_thread_safe_store_metrics(
     identifier: InformerNameAndResource, metrics_provider: InformerMetricsProvider | None
 ) -> ThreadSafeStoreOption:
-    """Publish the store's resourceVersion as a metric (Go: WithThreadSafeStoreMetrics)."""
+    """Publish the store's resourceVersion as a metric. Go: WithThreadSafeStoreMetrics."""
 
     def option(store: _ThreadSafeMap) -> None:
-        store._metrics = _new_store_metrics(identifier, metrics_provider)
+        store._metrics = new_store_metrics(identifier, metrics_provider)
 
     return option
 
 
-def _log_slow_transaction(size: int, started: float) -> None:
+def with_thread_safe_store_clock(clock: Clock) -> ThreadSafeStoreOption:
+    """Tell by `clock` whether a transaction takes so long that it is logged. Beyond Go."""
+
+    def option(store: _ThreadSafeMap) -> None:
+        store._clock = clock
+
+    return option
+
+
+def _checked(values: Sequence[str]) -> Sequence[str]:
+    """What an index function gave, as it can be indexed. Raises TypeError."""
+    if type(values) is tuple and len(values) == 1 and type(values[0]) is str:
+        return values  # as mostly
+    if isinstance(values, str):
+        raise TypeError("the index function returns a string, not a list of strings")
+    if type(values) is not tuple and type(values) is not list:
+        values = tuple(values)  # it may be a generator
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"the index function returns {value!r} among the values, which is not a string")
+    return values
+
+
+def _log_slow_transaction(size: int, started: float, clock: Clock) -> None:
     trace.new(
         "ThreadSafeMap Transaction Process",
         trace.Field("Size", size),
         trace.Field("Reason", "Slow batch process due to too many items"),
+        clock=clock,
         start_time=started,
     ).log()
 

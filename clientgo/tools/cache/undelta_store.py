@@ -13,7 +13,7 @@ from clientgo.tools.cache.store import KeyFunc, Store, new_store
 
 
 class UndeltaStore:
-    """A Store that calls `push_func` with everything in it after each change (Go: UndeltaStore).
+    """A Store that calls `push_func` with everything in it after each change. Go: UndeltaStore.
 
     The lock of the store is free between the change and the reading of the state: two threads that change the store at
     the same time may both push the state after both changes. `push_func` runs in the thread that made the change,

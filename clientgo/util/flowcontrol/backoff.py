@@ -29,9 +29,9 @@ class _BackoffEntry:
 
 
 class Backoff:
-    """How long each id has to wait; doubles with every `next` (Go: flowcontrol.Backoff). Thread-safe, never blocks.
+    """How long each id has to wait; doubles with every `next`. Go: flowcontrol.Backoff. Thread-safe, never blocks.
 
-    Entries stay until `gc`, `reset` or `delete_entry`: call `gc` from time to time.
+    Entries stay until `gc`, `reset` or `delete_entry`: call `gc` from time to time. It is O(ids), the others are O(1).
     """
 
     def __init__(self, initial: float, maximum: float, clock: PassiveClock, max_jitter_factor: float = 0.0) -> None:
@@ -122,20 +122,20 @@ class Backoff:
 
 
 def new_fake_back_off(initial: float, max: float, tc: PassiveClock) -> Backoff:
-    """A Backoff on the clock of a test (Go: flowcontrol.NewFakeBackOff)."""
+    """A Backoff on the clock of a test. Go: flowcontrol.NewFakeBackOff."""
     return Backoff(initial, max, tc)
 
 
 def new_back_off(initial: float, max: float) -> Backoff:
-    """A Backoff from `initial` to `max` seconds (Go: flowcontrol.NewBackOff)."""
+    """A Backoff from `initial` to `max` seconds. Go: flowcontrol.NewBackOff."""
     return new_back_off_with_jitter(initial, max, 0.0)
 
 
 def new_fake_back_off_with_jitter(initial: float, max: float, tc: PassiveClock, max_jitter_factor: float) -> Backoff:
-    """`new_back_off_with_jitter` on the clock of a test (Go: flowcontrol.NewFakeBackOffWithJitter)."""
+    """`new_back_off_with_jitter` on the clock of a test. Go: flowcontrol.NewFakeBackOffWithJitter."""
     return Backoff(initial, max, tc, max_jitter_factor)
 
 
 def new_back_off_with_jitter(initial: float, max: float, max_jitter_factor: float) -> Backoff:
-    """A Backoff that adds up to `max_jitter_factor` times the backoff (Go: flowcontrol.NewBackOffWithJitter)."""
+    """A Backoff that adds up to `max_jitter_factor` times the backoff. Go: flowcontrol.NewBackOffWithJitter."""
     return Backoff(initial, max, REAL_CLOCK, max_jitter_factor)

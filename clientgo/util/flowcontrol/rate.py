@@ -1,8 +1,8 @@
 """A token bucket. Mirrors golang.org/x/time/rate, which client-go's limiters stand on.
 
-Times are float seconds of the limiter's clock, durations float seconds; an unlimited rate or delay is `INF`. Differs
-from Go: the clock can be injected, and a wait shorter than the clock's RESOLUTION is none, because a float of today's
-date cannot tell it from rounding.
+Times are float seconds of the limiter's clock, durations float seconds; an unlimited rate is `INF`, and a delay without
+end is Go's longest duration, `INF_DURATION`. Differs from Go: the clock can be injected, and a wait shorter than the
+clock's RESOLUTION is none, because a float of today's date cannot tell it from rounding.
 """
 
 from __future__ import annotations
@@ -12,22 +12,36 @@ import threading
 from dataclasses import dataclass, field
 
 from clientgo import context
+from clientgo.golang.time import MAX_DURATION
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithDelayedExecution
 
-__all__ = ["INF", "Limiter", "Reservation", "every", "new_limiter"]
+__all__ = ["INF", "INF_DURATION", "Limiter", "Reservation", "every", "new_limiter"]
 
 INF = math.inf
-"""As a limit: no limit. As a delay: the event can never happen."""
+"""As a limit: no limit. Go: rate.Inf."""
+
+INF_DURATION = MAX_DURATION
+"""As a delay: the event can never happen. Go: rate.InfDuration."""
+
+_ROUNDING = 1e-5
 
 
 def every(interval: float) -> float:
-    """The limit that allows one event per `interval` seconds (Go: rate.Every)."""
+    """The limit that allows one event per `interval` seconds. Go: rate.Every.
+
+    >>> every(0.5), every(0)
+    (2.0, inf)
+    """
     return 1 / interval if interval > 0 else INF
 
 
 def _duration_from_tokens(limit: float, tokens: float) -> float:
-    """How many seconds it takes to collect `tokens`."""
-    return tokens / limit if limit > 0 else INF
+    """How many seconds it takes to collect `tokens`.
+
+    >>> _duration_from_tokens(2.0, 5.0), _duration_from_tokens(0.0, 5.0) == INF_DURATION
+    (2.5, True)
+    """
+    return min(tokens / limit, INF_DURATION) if limit > 0 else INF_DURATION
 
 
 def _tokens_from_duration(limit: float, seconds: float) -> float:
@@ -37,7 +51,7 @@ def _tokens_from_duration(limit: float, seconds: float) -> float:
 
 @dataclass(slots=True, repr=False)
 class Reservation:
-    """Tokens taken in advance, for an event that may happen later (Go: rate.Reservation)."""
+    """Tokens taken in advance, for an event that may happen later. Go: rate.Reservation."""
 
     _limiter: Limiter
     _ok: bool
@@ -47,7 +61,7 @@ class Reservation:
     _limit: float = field(default=0.0)
 
     def ok(self) -> bool:
-        """Whether the limiter can provide the tokens at all. If not, `delay` is INF and `cancel` does nothing."""
+        """Whether the limiter can provide the tokens at all. If not, `delay` is INF_DURATION, `cancel` does nothing."""
         return self._ok
 
     def delay(self) -> float:
@@ -55,10 +69,12 @@ class Reservation:
         return self.delay_from(self._limiter._clock.now())
 
     def delay_from(self, t: float) -> float:
-        """Seconds from `t` until the event may happen; 0.0 when it may happen at once, INF when never."""
+        """Seconds from `t` until the event may happen; 0.0 when it may happen at once, INF_DURATION when never."""
         if not self._ok:
-            return INF
-        return max(0.0, self._time_to_act - t)
+            return INF_DURATION
+        delay = max(0.0, self._time_to_act - t)
+        # Now and the longest duration added up, a float is exact to two microseconds.
+        return delay if delay < INF_DURATION - _ROUNDING else INF_DURATION
 
     def cancel(self) -> None:
         """The event will not happen: give back the tokens as far as later reservations allow."""
@@ -76,13 +92,13 @@ class Reservation:
 
 
 class Limiter:
-    """A bucket of `burst` tokens that refills at `limit` tokens a second (Go: rate.Limiter).
+    """A bucket of `burst` tokens that refills at `limit` tokens a second. Go: rate.Limiter.
 
     `allow` takes a token or refuses, `reserve` takes one from the future and says how long to wait, `wait` waits.
     Each has a variant for several tokens at once. Thread-safe; only `wait` and `wait_n` block.
 
     Invariants (`_check` asserts them): `_tokens` is never above `_burst`, and below zero by what is reserved and not
-    yet due; `_last_event` is the time of the latest event reserved.
+    yet due; `_last_event` is the time of the latest event reserved. Every method is O(1), however many tokens it takes.
     """
 
     def __init__(self, limit: float, burst: int, clock: WithDelayedExecution | None = None) -> None:
@@ -130,7 +146,7 @@ class Limiter:
 
     def reserve_n(self, t: float, n: int) -> Reservation:
         """Take `n` tokens at time `t`, from the future if need be. Not `ok` when `n` is above the burst."""
-        return self._reserve(t, n, INF)
+        return self._reserve(t, n, INF_DURATION)
 
     def wait(self, ctx: context.Context) -> None:
         """Block until there is a token and take it. Raises as `wait_n`."""
@@ -150,7 +166,7 @@ class Limiter:
             raise err
         now = self._clock.now()
         deadline = ctx.deadline()
-        reservation = self._reserve(now, n, INF if deadline is None else deadline - now)
+        reservation = self._reserve(now, n, INF_DURATION if deadline is None else deadline - now)
         if not reservation.ok():
             raise ValueError(f"rate: Wait(n={n}) would exceed context deadline")
         delay = reservation.delay_from(now)
@@ -214,7 +230,7 @@ class Limiter:
             self._last = t
             self._tokens = min(tokens + restored, float(self._burst))
             if reservation._time_to_act == self._last_event:
-                previous = reservation._time_to_act - _duration_from_tokens(reservation._limit, reservation._tokens)
+                previous = reservation._time_to_act + -_duration_from_tokens(reservation._limit, reservation._tokens)
                 if previous >= t:
                     self._last_event = previous
 
@@ -235,5 +251,5 @@ class Limiter:
 
 
 def new_limiter(limit: float, burst: int, clock: WithDelayedExecution | None = None) -> Limiter:
-    """A full bucket of `burst` tokens that refills at `limit` a second (Go: rate.NewLimiter)."""
+    """A full bucket of `burst` tokens that refills at `limit` a second. Go: rate.NewLimiter."""
     return Limiter(limit, burst, clock)

@@ -9,7 +9,7 @@ import threading
 from typing import Protocol, cast
 
 from clientgo import context
-from clientgo.util.flowcontrol.rate import INF, Limiter
+from clientgo.util.flowcontrol.rate import Limiter
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock, WithDelayedExecution
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class PassiveRateLimiter(Protocol):
-    """Says whether something may happen now (Go: flowcontrol.PassiveRateLimiter)."""
+    """Says whether something may happen now. Go: flowcontrol.PassiveRateLimiter."""
 
     def try_accept(self) -> bool:
         """Take a token if there is one; never blocks."""
@@ -42,7 +42,7 @@ class PassiveRateLimiter(Protocol):
 
 
 class RateLimiter(PassiveRateLimiter, Protocol):
-    """Also waits until something may happen (Go: flowcontrol.RateLimiter)."""
+    """Also waits until something may happen. Go: flowcontrol.RateLimiter."""
 
     def accept(self) -> None:
         """Block until there is a token and take it. Nothing can end the wait: prefer `wait`."""
@@ -54,7 +54,7 @@ class RateLimiter(PassiveRateLimiter, Protocol):
 
 
 class Clock(PassiveClock, Protocol):
-    """What a limiter needs of a clock (Go: flowcontrol.Clock)."""
+    """What a limiter needs of a clock. Go: flowcontrol.Clock."""
 
     def sleep(self, d: float) -> None:
         """Block for `d` seconds."""
@@ -90,11 +90,8 @@ class _TokenBucketRateLimiter(_TokenBucketPassiveRateLimiter):
     def accept(self) -> None:
         now = self._clock.now()
         delay = self._limiter.reserve_n(now, 1).delay_from(now)
-        if delay == INF:
-            # Go sleeps for 292 years.
-            threading.Event().wait()
         if delay > 0:
-            self._sleep(delay)
+            self._sleep(delay)  # 292 years where there will never be a token, as in Go
 
     def wait(self, ctx: context.Context) -> None:
         self._limiter.wait(ctx)
@@ -109,12 +106,12 @@ def new_token_bucket_rate_limiter(qps: float, burst: int) -> RateLimiter:
 
 
 def new_token_bucket_passive_rate_limiter(qps: float, burst: int) -> PassiveRateLimiter:
-    """The same without `accept` and `wait` (Go: flowcontrol.NewTokenBucketPassiveRateLimiter)."""
+    """The same without `accept` and `wait`. Go: flowcontrol.NewTokenBucketPassiveRateLimiter."""
     return new_token_bucket_passive_rate_limiter_with_clock(qps, burst, REAL_CLOCK)
 
 
 def new_token_bucket_rate_limiter_with_clock(qps: float, burst: int, c: Clock) -> RateLimiter:
-    """`new_token_bucket_rate_limiter` on a given clock (Go: flowcontrol.NewTokenBucketRateLimiterWithClock)."""
+    """`new_token_bucket_rate_limiter` on a given clock. Go: flowcontrol.NewTokenBucketRateLimiterWithClock."""
     return _TokenBucketRateLimiter(qps, burst, c)
 
 
@@ -141,7 +138,7 @@ class _FakeAlwaysRateLimiter:
 
 
 def new_fake_always_rate_limiter() -> RateLimiter:
-    """Lets everything through (Go: flowcontrol.NewFakeAlwaysRateLimiter)."""
+    """Lets everything through. Go: flowcontrol.NewFakeAlwaysRateLimiter."""
     return _FakeAlwaysRateLimiter()
 
 
@@ -166,5 +163,5 @@ class _FakeNeverRateLimiter:
 
 
 def new_fake_never_rate_limiter() -> RateLimiter:
-    """Lets nothing through: `accept` blocks until `stop`, `wait` raises (Go: flowcontrol.NewFakeNeverRateLimiter)."""
+    """Lets nothing through: `accept` blocks until `stop`, `wait` raises. Go: flowcontrol.NewFakeNeverRateLimiter."""
     return _FakeNeverRateLimiter()

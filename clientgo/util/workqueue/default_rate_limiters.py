@@ -50,7 +50,7 @@ _TWO_TO_63 = 2.0**63
 
 
 class TypedRateLimiter(Protocol[T_contra]):
-    """Decides how long an item waits (Go: workqueue.TypedRateLimiter). Implementations are thread-safe."""
+    """Decides how long an item waits. Go: workqueue.TypedRateLimiter. Implementations are thread-safe."""
 
     def when(self, item: T_contra) -> float:
         """Count one more failure of `item` and return how many seconds it should wait."""
@@ -75,7 +75,7 @@ def default_controller_rate_limiter(clock: WithDelayedExecution | None = None) -
 
 
 def default_typed_controller_rate_limiter(clock: WithDelayedExecution | None = None) -> TypedRateLimiter[Any]:
-    """What a controller should use unless it knows better (Go: workqueue.DefaultTypedControllerRateLimiter).
+    """What a controller should use unless it knows better. Go: workqueue.DefaultTypedControllerRateLimiter.
 
     Each item waits 5 ms, doubling up to 1000 s; all items together are retried at most 10 times a second after a
     burst of 100.
@@ -87,13 +87,13 @@ def default_typed_controller_rate_limiter(clock: WithDelayedExecution | None = N
 
 
 class TypedBucketRateLimiter(Generic[T]):
-    """All items share one token bucket: each `when` takes a token from the future (Go: TypedBucketRateLimiter)."""
+    """All items share one token bucket: each `when` takes a token from the future. Go: TypedBucketRateLimiter."""
 
     def __init__(self, limiter: rate.Limiter) -> None:
         self.limiter = limiter
 
     def when(self, item: T) -> float:
-        """Seconds until the token just taken is due; INF when the bucket can never give one."""
+        """Seconds until the token just taken is due; rate.INF_DURATION when the bucket can never give one."""
         return self.limiter.reserve().delay()
 
     def num_requeues(self, item: T) -> int:
@@ -112,7 +112,7 @@ BucketRateLimiter: TypeAlias = TypedBucketRateLimiter[Any]
 
 
 class TypedItemExponentialFailureRateLimiter(Generic[T]):
-    """An item waits base_delay * 2 ** failures, at most max_delay (Go: TypedItemExponentialFailureRateLimiter).
+    """An item waits base_delay * 2 ** failures, at most max_delay. Go: TypedItemExponentialFailureRateLimiter.
 
     Items are remembered until `forget`.
     """
@@ -150,6 +150,11 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
         with self._failures_lock:
             self._failures.pop(item, None)
 
+    def failures(self) -> dict[T, int]:
+        """How many failures each item has had, without those forgotten. Beyond Go."""
+        with self._failures_lock:
+            return dict(self._failures)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._base_delay}s to {self._max_delay}s, {len(self._failures)} items>"
 
@@ -169,7 +174,7 @@ def new_item_exponential_failure_rate_limiter(base_delay: float, max_delay: floa
 
 
 def new_typed_item_exponential_failure_rate_limiter(base_delay: float, max_delay: float) -> TypedRateLimiter[Any]:
-    """Waits doubling from `base_delay` to `max_delay` (Go: workqueue.NewTypedItemExponentialFailureRateLimiter)."""
+    """Waits doubling from `base_delay` to `max_delay`. Go: workqueue.NewTypedItemExponentialFailureRateLimiter."""
     return TypedItemExponentialFailureRateLimiter(base_delay, max_delay)
 
 
@@ -179,12 +184,12 @@ def default_item_based_rate_limiter() -> RateLimiter:
 
 
 def default_typed_item_based_rate_limiter() -> TypedRateLimiter[Any]:
-    """Waits doubling from 1 ms to 1000 s (Go: workqueue.DefaultTypedItemBasedRateLimiter)."""
+    """Waits doubling from 1 ms to 1000 s. Go: workqueue.DefaultTypedItemBasedRateLimiter."""
     return new_typed_item_exponential_failure_rate_limiter(0.001, 1000.0)
 
 
 class TypedItemFastSlowRateLimiter(Generic[T]):
-    """An item waits `fast_delay` at its first failures, `slow_delay` after them (Go: TypedItemFastSlowRateLimiter).
+    """An item waits `fast_delay` at its first failures, `slow_delay` after them. Go: TypedItemFastSlowRateLimiter.
 
     Items are remembered until `forget`.
     """
@@ -214,6 +219,11 @@ class TypedItemFastSlowRateLimiter(Generic[T]):
         with self._failures_lock:
             self._failures.pop(item, None)
 
+    def failures(self) -> dict[T, int]:
+        """How many failures each item has had, without those forgotten. Beyond Go."""
+        with self._failures_lock:
+            return dict(self._failures)
+
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__} {self._max_fast_attempts} times {self._fast_delay}s, then {self._slow_delay}s, "
@@ -233,12 +243,12 @@ def new_item_fast_slow_rate_limiter(fast_delay: float, slow_delay: float, max_fa
 def new_typed_item_fast_slow_rate_limiter(
     fast_delay: float, slow_delay: float, max_fast_attempts: int
 ) -> TypedRateLimiter[Any]:
-    """`max_fast_attempts` quick retries, then slow ones (Go: workqueue.NewTypedItemFastSlowRateLimiter)."""
+    """`max_fast_attempts` quick retries, then slow ones. Go: workqueue.NewTypedItemFastSlowRateLimiter."""
     return TypedItemFastSlowRateLimiter(fast_delay, slow_delay, max_fast_attempts)
 
 
 class TypedMaxOfRateLimiter(Generic[T]):
-    """Asks every limiter and takes the worst answer (Go: TypedMaxOfRateLimiter).
+    """Asks every limiter and takes the worst answer. Go: TypedMaxOfRateLimiter.
 
     With a token bucket among them the burst can seem exceeded, where other limiters had delayed some items longer.
     """
@@ -259,6 +269,14 @@ class TypedMaxOfRateLimiter(Generic[T]):
         for limiter in self._limiters:
             limiter.forget(item)
 
+    def failures(self) -> dict[T, int]:
+        """The largest count of all limiters that remember any. Beyond Go."""
+        counts: dict[T, int] = {}
+        for limiter in self._limiters:
+            for item, count in getattr(limiter, "failures", dict)().items():
+                counts[item] = max(count, counts.get(item, 0))
+        return counts
+
     def __repr__(self) -> str:
         return f"<TypedMaxOfRateLimiter {', '.join(map(repr, self._limiters))}>"
 
@@ -273,12 +291,12 @@ def new_max_of_rate_limiter(*limiters: TypedRateLimiter[Any]) -> RateLimiter:
 
 
 def new_typed_max_of_rate_limiter(*limiters: TypedRateLimiter[T]) -> TypedRateLimiter[T]:
-    """The worst of several limiters (Go: workqueue.NewTypedMaxOfRateLimiter)."""
+    """The worst of several limiters. Go: workqueue.NewTypedMaxOfRateLimiter."""
     return TypedMaxOfRateLimiter(*limiters)
 
 
 class TypedWithMaxWaitRateLimiter(Generic[T]):
-    """Another limiter's delays, but never more than `max_delay` (Go: TypedWithMaxWaitRateLimiter)."""
+    """Another limiter's delays, but never more than `max_delay`. Go: TypedWithMaxWaitRateLimiter."""
 
     def __init__(self, limiter: TypedRateLimiter[T], max_delay: float) -> None:
         self._limiter = limiter
@@ -296,6 +314,11 @@ class TypedWithMaxWaitRateLimiter(Generic[T]):
         """See TypedRateLimiter."""
         return self._limiter.num_requeues(item)
 
+    def failures(self) -> dict[T, int]:
+        """Those that the limiter remembers. Beyond Go."""
+        counts: dict[T, int] = getattr(self._limiter, "failures", dict)()
+        return counts
+
     def __repr__(self) -> str:
         return f"<TypedWithMaxWaitRateLimiter {self._max_delay}s, {self._limiter!r}>"
 
@@ -310,5 +333,5 @@ def new_with_max_wait_rate_limiter(limiter: RateLimiter, max_delay: float) -> Ra
 
 
 def new_typed_with_max_wait_rate_limiter(limiter: TypedRateLimiter[T], max_delay: float) -> TypedRateLimiter[T]:
-    """`limiter` with its delays capped (Go: workqueue.NewTypedWithMaxWaitRateLimiter)."""
+    """`limiter` with its delays capped. Go: workqueue.NewTypedWithMaxWaitRateLimiter."""
     return TypedWithMaxWaitRateLimiter(limiter, max_delay)

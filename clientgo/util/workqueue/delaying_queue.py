@@ -13,14 +13,21 @@ import heapq
 import math
 import threading
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.util.workqueue.metrics import MetricsProvider, _new_retry_metrics
-from clientgo.util.workqueue.queue import Interface, TypedInterface, TypedQueueConfig, new_typed_with_config
+from clientgo.util.workqueue.queue import (
+    Interface,
+    QueueContents,
+    QueueStatistics,
+    TypedInterface,
+    TypedQueueConfig,
+    new_typed_with_config,
+)
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 
 __all__ = [
@@ -58,7 +65,7 @@ DelayingInterface: TypeAlias = TypedDelayingInterface[Any]
 
 @dataclass(kw_only=True)
 class TypedDelayingQueueConfig(Generic[T]):
-    """What can be chosen about a delaying queue (Go: workqueue.TypedDelayingQueueConfig)."""
+    """What can be chosen about a delaying queue. Go: workqueue.TypedDelayingQueueConfig."""
 
     logger: klog.Logger | None = None
     """Logs what goes wrong in the queue's thread. The queue's name is not added to it."""
@@ -82,7 +89,7 @@ def new_delaying_queue() -> DelayingInterface:
 
 
 def new_typed_delaying_queue() -> TypedDelayingInterface[Any]:
-    """A delaying queue without name and metrics (Go: workqueue.NewTypedDelayingQueue)."""
+    """A delaying queue without name and metrics. Go: workqueue.NewTypedDelayingQueue."""
     return new_typed_delaying_queue_with_config(TypedDelayingQueueConfig())
 
 
@@ -97,7 +104,7 @@ def typed_new_delaying_queue() -> TypedDelayingInterface[Any]:
 
 
 def new_typed_delaying_queue_with_config(config: TypedDelayingQueueConfig[T]) -> TypedDelayingInterface[T]:
-    """A delaying queue as `config` says (Go: workqueue.NewTypedDelayingQueueWithConfig). Starts its thread."""
+    """A delaying queue as `config` says. Go: workqueue.NewTypedDelayingQueueWithConfig. Starts its thread."""
     logger = config.logger or klog.background()
     clock = config.clock or REAL_CLOCK
     queue = config.queue
@@ -162,8 +169,10 @@ class _DelayingType(Generic[T]):
         self.shutting_down = queue.shutting_down
 
         self._clock = clock
+        # The times below are seconds since then: plain floats, which no step of the wall clock moves.
+        self._began = clock.now()
         self._metrics = _new_retry_metrics(name, provider)
-        self._guard = utilruntime.handle_crash_with_logger(logger)
+        self._guard = utilruntime.handle_crash_with_logger(logger, go_on=True)
         # Guards everything below. Not held while the inner queue is called.
         self._lock = threading.Lock()
         # Woken when an item is due before the thread would wake by itself, and by shutdown.
@@ -200,7 +209,22 @@ class _DelayingType(Generic[T]):
         if duration <= 0:
             self.add(item)
             return
-        self._insert(item, self._clock.now() + duration)
+        self._insert(item, self._clock.since(self._began) + duration)
+
+    def statistics(self) -> QueueStatistics:
+        """How much the inner queue holds, and waits to get there. O(1); see Typed.statistics. Beyond Go."""
+        inner: Any = self._inner
+        statistics: QueueStatistics = inner.statistics()
+        with self._lock:
+            return replace(statistics, waiting=len(self._waiting))
+
+    def contents(self) -> QueueContents[T]:
+        """What the inner queue holds, and what waits to get there. O(n log n); see Typed.contents. Beyond Go."""
+        inner: Any = self._inner
+        elapsed = self._clock.since(self._began)
+        waiting = sorted(list(self._waiting.values()))  # noqa: C414 - a list is made in one go, whoever adds meanwhile
+        due = tuple((max(0.0, ready_at - elapsed), item) for ready_at, _, item in waiting)
+        return replace(inner.contents(), waiting=due)
 
     def _insert(self, item: T, ready_at: float) -> None:
         with self._lock:
@@ -231,12 +255,12 @@ class _DelayingType(Generic[T]):
         """Block until items are due and take them all; None in a shutdown."""
         with self._lock:
             while not self._stopped:
-                if ready := self._pop_ready(self._clock.now()):
+                if ready := self._pop_ready(self._clock.since(self._began)):
                     return ready
                 if self._heap:
                     self._wakes_at = self._heap[0][0]
                     # Read the clock anew, as late as can be: a test may move its clock at any moment.
-                    remaining = max(0.0, self._wakes_at - self._clock.now())
+                    remaining = max(0.0, self._wakes_at - self._clock.since(self._began))
                     self._clock.wait(self._wakeup, min(remaining, _LONGEST_WAIT))
                 else:
                     self._wakes_at = _ASLEEP_FOR_GOOD

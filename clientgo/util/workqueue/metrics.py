@@ -41,7 +41,7 @@ class _QueueMetrics(Protocol[T_contra]):
 
 
 class GaugeMetric(Protocol):
-    """One number that goes up and down (Go: workqueue.GaugeMetric)."""
+    """One number that goes up and down. Go: workqueue.GaugeMetric."""
 
     def inc(self) -> None: ...
 
@@ -49,25 +49,25 @@ class GaugeMetric(Protocol):
 
 
 class SettableGaugeMetric(Protocol):
-    """One number that is set (Go: workqueue.SettableGaugeMetric)."""
+    """One number that is set. Go: workqueue.SettableGaugeMetric."""
 
     def set(self, value: float, /) -> None: ...
 
 
 class CounterMetric(Protocol):
-    """One number that only grows (Go: workqueue.CounterMetric)."""
+    """One number that only grows. Go: workqueue.CounterMetric."""
 
     def inc(self) -> None: ...
 
 
 class SummaryMetric(Protocol):
-    """Collects observations (Go: workqueue.SummaryMetric)."""
+    """Collects observations. Go: workqueue.SummaryMetric."""
 
     def observe(self, value: float, /) -> None: ...
 
 
 class HistogramMetric(Protocol):
-    """Counts observations (Go: workqueue.HistogramMetric)."""
+    """Counts observations. Go: workqueue.HistogramMetric."""
 
     def observe(self, value: float, /) -> None: ...
 
@@ -92,9 +92,10 @@ class _DefaultQueueMetrics(Generic[T]):
     Invariant: an item is in `_add_times` from its add to its get, and in `_processing_start_times` from get to done.
     """
 
-    def __init__(self, provider: MetricsProvider, name: str, clock: Clock) -> None:
+    def __init__(self, provider: MetricsProvider, name: str, clock: Clock, depth: GaugeMetric | None = None) -> None:
+        """`depth` stands in for the provider's, for a queue that counts the depth by itself."""
         self._clock = clock
-        self._depth = provider.new_depth_metric(name)
+        self._depth = provider.new_depth_metric(name) if depth is None else depth
         self._adds = provider.new_adds_metric(name)
         self._latency = provider.new_latency_metric(name)
         self._work_duration = provider.new_work_duration_metric(name)
@@ -138,7 +139,7 @@ def _update_until_shutdown(
 
     `stopping` is woken when `is_shutting_down` becomes true.
     """
-    guard = utilruntime.handle_crash()
+    guard = utilruntime.handle_crash(go_on=True)
     next_update = clock.now() + period
     while not is_shutting_down():
         ran_out = not clock.wait(stopping, max(0.0, next_update - clock.now()))
@@ -160,7 +161,7 @@ class _RetryMetrics:
 
 
 class MetricsProvider(Protocol):
-    """Makes the metrics of a queue; `name` is the queue's (Go: workqueue.MetricsProvider).
+    """Makes the metrics of a queue; `name` is the queue's. Go: workqueue.MetricsProvider.
 
     The metrics are called with the queue's lock held: they must be quick and must not call the queue.
     """
@@ -221,21 +222,22 @@ _NOOP_PROVIDER = _NoopMetricsProvider()
 _global_metrics_provider: MetricsProvider = _NOOP_PROVIDER
 
 
-def _new_queue_metrics(provider: MetricsProvider | None, name: str, clock: Clock) -> _DefaultQueueMetrics[T] | None:
-    """The metrics of a queue; None when it has no name or nobody listens, so that it needs no updating thread."""
+def _listener(provider: MetricsProvider | None, name: str) -> MetricsProvider | None:
+    """The provider that a queue reports to; None when it has no name or nobody listens."""
     if provider is None:
         provider = _global_metrics_provider
-    if not name or provider is _NOOP_PROVIDER:
-        return None
-    return _DefaultQueueMetrics(provider, name, clock)
+    return provider if name and provider is not _NOOP_PROVIDER else None
+
+
+def _new_queue_metrics(provider: MetricsProvider | None, name: str, clock: Clock) -> _DefaultQueueMetrics[T] | None:
+    """The metrics of a queue; None when it has no name or nobody listens, so that it needs no updating thread."""
+    provider = _listener(provider, name)
+    return None if provider is None else _DefaultQueueMetrics(provider, name, clock)
 
 
 def _new_retry_metrics(name: str, provider: MetricsProvider | None) -> _RetryMetrics | None:
-    if provider is None:
-        provider = _global_metrics_provider
-    if not name or provider is _NOOP_PROVIDER:
-        return None
-    return _RetryMetrics(provider.new_retries_metric(name))
+    provider = _listener(provider, name)
+    return None if provider is None else _RetryMetrics(provider.new_retries_metric(name))
 
 
 _set_provider_lock = threading.Lock()

@@ -36,7 +36,7 @@ def with_chunk_size(c: int) -> Options:
 def parallelize_until(
     ctx: context.Context | None, workers: int, pieces: int, do_work_piece: DoWorkPieceFunc, *opts: Options
 ) -> None:
-    """Do pieces 0 to `pieces` - 1 in up to `workers` threads; returns when all are done (Go: ParallelizeUntil).
+    """Do pieces 0 to `pieces` - 1 in up to `workers` threads; returns when all are done. Go: ParallelizeUntil.
 
     Once `ctx` is done no further piece is begun. A piece that raises is logged and the others go on; in Go the worker
     that met it ends and leaves the rest of its chunk undone.
@@ -51,7 +51,7 @@ def parallelize_until(
     chunk_starts = iter(range(0, pieces, chunk_size))
     # Guards chunk_starts.
     lock = threading.Lock()
-    guard = utilruntime.handle_crash() if ctx is None else utilruntime.handle_crash_with_context(ctx)
+    guard = utilruntime.handle_crash_with_context(ctx or context.background(), go_on=True)
     done = None if ctx is None else ctx.done()
 
     def work() -> None:

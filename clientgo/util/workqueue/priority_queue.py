@@ -4,6 +4,9 @@ client-go offers the place for one (`TypedQueueConfig.queue`) but none; controll
 (pkg/controller/priorityqueue), whose names and rules are used here where they fit. It stands wherever a
 TypedRateLimitingInterface is expected. What is different from the other queues: an item has a priority, and it is in
 the queue once, waiting or ready, so that an `add` pulls a waiting item forward instead of leaving it to fire again.
+
+The order is controller-runtime's. In three things `PriorityQueue` keeps what the other queues promise and
+controller-runtime does not; `DroppingPriorityQueue` is the one that does as controller-runtime.
 """
 
 from __future__ import annotations
@@ -15,18 +18,35 @@ import threading
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang.duration import format_duration
+from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter, default_typed_controller_rate_limiter
-from clientgo.util.workqueue.queue import _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD, TypedInterface
+from clientgo.util.workqueue.queue import (
+    _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD,
+    QueueContents,
+    QueueStatistics,
+    TypedInterface,
+)
 from clientgo.util.workqueue.rate_limiting_queue import TypedRateLimitingInterface
 from clientgo.util.workqueue.sleepers import Sleepers
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 from clientgo.utils.convoy import acquire_contended
 
-__all__ = ["LOW_PRIORITY", "AddOpts", "PriorityQueue", "PriorityQueueConfig", "add_event", "new_priority_queue"]
+__all__ = [
+    "LOW_PRIORITY",
+    "AddOpts",
+    "DepthMetricWithPriority",
+    "DroppingPriorityQueue",
+    "MetricsProviderWithPriority",
+    "PriorityQueue",
+    "PriorityQueueConfig",
+    "add_event",
+    "new_priority_queue",
+]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -43,7 +63,24 @@ class AddOpts:
     rate_limited: bool = False
     """Ask the rate limiter how long the item waits, counting one more failure. With `after` the shorter wait counts."""
     priority: int | None = None
-    """Higher comes first. None means 0, or for a delayed item the priority it is being processed with."""
+    """Higher comes first. None means 0; in a PriorityQueue, for a delayed item the one it is being processed with."""
+
+
+class DepthMetricWithPriority(Protocol):
+    """How many items are queued, by priority."""
+
+    def inc(self, priority: int) -> None: ...
+
+    def dec(self, priority: int) -> None: ...
+
+
+@runtime_checkable
+class MetricsProviderWithPriority(_metrics.MetricsProvider, Protocol):
+    """A provider that wants to know the depth of each priority."""
+
+    def new_depth_metric_with_priority(self, name: str) -> DepthMetricWithPriority:
+        """Used in place of `new_depth_metric` by priority queues."""
+        ...
 
 
 @dataclass(kw_only=True)
@@ -60,6 +97,8 @@ class PriorityQueueConfig(Generic[T]):
     """The default controller limiter when None."""
     ageing: float | None = None
     """Seconds in which a ready item's priority grows by one, so that none starves. None: priorities stay."""
+    log: Logger | None = None
+    """Gets a list of all items every ten seconds, at verbosity 5."""
 
 
 def new_priority_queue(config: PriorityQueueConfig[T] | None = None) -> PriorityQueue[T]:
@@ -78,6 +117,11 @@ def add_event(queue: TypedInterface[T], item: T, is_in_initial_list: bool) -> No
         queue.add(item)
 
 
+# What the heaps hold: (due at or urgency, then -priority or 0, order, item); orders are unique, so that items are never
+# compared.
+_Entry: TypeAlias = tuple[float, int, int, T]
+
+
 class _State(enum.Enum):
     WAITING = "its delay is not over"
     HELD = "due, but being processed"
@@ -87,44 +131,53 @@ class _State(enum.Enum):
 class _Record(Generic[T]):
     """What the queue knows of an item that still has to be handed out."""
 
-    __slots__ = ("entry", "order", "priority", "ready_since", "state")
+    __slots__ = ("due_since", "entry", "order", "priority", "state")
 
-    def __init__(self, priority: int) -> None:
+    def __init__(self, priority: int, order: int) -> None:
         self.priority = priority
         self.state = _State.WAITING
         # The item's entry on the heap of its state. Others with that item were replaced.
-        self.entry: tuple[float, int, T] | None = None
-        # Since when it is ready, and which it was to become so: its place among equals.
-        self.ready_since = 0.0
-        self.order = 0
+        self.entry: _Entry[T] | None = None
+        # Its place among equals: which addition it was, or, of what waited, which to become due.
+        self.order = order
+        # Since when it is due. Only kept where items age.
+        self.due_since = 0.0
 
 
 # How many replaced entries may stay on a heap, however small.
 _REPLACED_AT_LEAST = 64
 # As in the delaying queue: no Condition can wait for ever and a day.
 _LONGEST_WAIT = 86_400.0
+_LOG_PERIOD = 10.0
 
 
 class PriorityQueue(Generic[T]):
     """A queue of work ordered by priority; implements TypedRateLimitingInterface.
 
-    `get` hands out a ready item of the highest priority, among equals the one that became ready first. Added again, an
-    item keeps its place, the higher of its priorities and the earlier of its times. As in `Typed` no item is in two
-    workers' hands, and one added while processed is handed out again after `done`. Items are hashable. Thread-safe;
-    only `get`, the shutdowns and the end of their threads block. O(log n) for n items.
+    `get` hands out a ready item of the highest priority, among equals the one there first. Added again, an item
+    keeps the higher of its priorities and the earlier of its times. It keeps its place too, with two exceptions: raised
+    to a higher priority it goes to the end of those, and when its delay ends it goes to the end of its own. As in
+    `Typed` no item is in two workers' hands, and one added while processed is handed out again after `done`. Items are
+    hashable. Thread-safe; only `get`, the shutdowns and the end of their threads block. O(log n) for n items.
 
     Invariants (`_check` asserts them):
       * `_records` holds every item that still has to be handed out, once; with a delay not over (WAITING, on the
         waiting heap), ready (READY, on the ready heap), or due but being processed (HELD, on neither);
       * no READY item is being processed; `_ready_count` counts the READY ones;
       * a record's entry is on the heap of its state; replaced entries never outnumber those that count, plus 64;
-      * after shutdown `get` hands out what is READY or HELD, then reports the shutdown; what was WAITING is dropped.
+      * after shutdown `get` hands out what is READY or HELD, then reports the shutdown; what was WAITING is dropped;
+      * `order` of a record is unique, and of an item that waited it was given when its delay ended.
     """
+
+    # Whether `get` hands out nothing more once a shutdown has begun.
+    _DROPS: ClassVar[bool] = False
 
     def __init__(self, config: PriorityQueueConfig[T]) -> None:
         """Use `new_priority_queue`."""
         self._name = config.name
         self._clock: WithTicker = config.clock or REAL_CLOCK
+        # When items are due is told in seconds since then: plain floats, which no step of the wall clock moves.
+        self._began = self._clock.now()
         self._ageing = config.ageing
         limiter = config.rate_limiter
         self._rate_limiter: TypedRateLimiter[T] = limiter or default_typed_controller_rate_limiter()
@@ -144,9 +197,8 @@ class PriorityQueue(Generic[T]):
         self._stopping = threading.Condition(self._lock)
 
         self._records: dict[T, _Record[T]] = {}
-        # (due at, order of arrival, item) and (urgency, order, item); orders are unique, so items are never compared.
-        self._waiting: list[tuple[float, int, T]] = []
-        self._ready: list[tuple[float, int, T]] = []
+        self._waiting: list[_Entry[T]] = []
+        self._ready: list[_Entry[T]] = []
         self._ready_count = 0
         self._orders = count()
         # Items in progress, with the priority each was handed out with.
@@ -154,9 +206,15 @@ class PriorityQueue(Generic[T]):
         self._shutting_down = False
         self._drain = False
 
-        self._metrics: _metrics._DefaultQueueMetrics[T] | None = _metrics._new_queue_metrics(
-            config.metrics_provider, config.name, self._clock
-        )
+        self._metrics: _metrics._DefaultQueueMetrics[T] | None = None
+        # The depth of each priority; None when the provider does not want to know it, and _metrics counts them all.
+        self._depths: DepthMetricWithPriority | None = None
+        provider = _metrics._listener(config.metrics_provider, config.name)
+        if isinstance(provider, MetricsProviderWithPriority):
+            self._depths = provider.new_depth_metric_with_priority(config.name)
+            self._metrics = _metrics._DefaultQueueMetrics(provider, config.name, self._clock, _metrics._NoopMetric())
+        elif provider is not None:
+            self._metrics = _metrics._DefaultQueueMetrics(provider, config.name, self._clock)
         self._retry_metrics = _metrics._new_retry_metrics(config.name, config.metrics_provider)
         self._threads = [
             threading.Thread(target=self._waiting_loop, name=f"priorityqueue-{config.name}-delay", daemon=True)
@@ -164,6 +222,13 @@ class PriorityQueue(Generic[T]):
         if self._metrics is not None:
             self._threads.append(
                 threading.Thread(target=self._metrics_loop, name=f"priorityqueue-{config.name}-metrics", daemon=True)
+            )
+        if config.log is not None:
+            log = config.log.v(5)
+            self._threads.append(
+                threading.Thread(
+                    target=self._log_loop, args=(log,), name=f"priorityqueue-{config.name}-log", daemon=True
+                )
             )
         for thread in self._threads:
             thread.start()
@@ -188,7 +253,7 @@ class PriorityQueue(Generic[T]):
             after = opts.after
             if opts.rate_limited:
                 limited = self._rate_limiter.when(item)
-                after = min(after, limited) if after > 0 else limited
+                after = min(after, limited) if after else limited
             if opts.rate_limited or after > 0:
                 self._add_delayed(item, after, opts.priority)
             else:
@@ -199,7 +264,7 @@ class PriorityQueue(Generic[T]):
             return
         if self._retry_metrics is not None:
             self._retry_metrics.retry()
-        self._add(item, self._clock.now() + duration if duration > 0 else -math.inf, priority)
+        self._add(item, self._clock.since(self._began) + duration if duration > 0 else -math.inf, priority)
 
     def _add(self, item: T, due_at: float, priority: int | None) -> None:
         """Add an item or improve what is known of it. `due_at` is -inf for an item that need not wait."""
@@ -213,27 +278,36 @@ class PriorityQueue(Generic[T]):
                 priority = self._processing.get(item, 0)
             record = self._records.get(item)
             if record is None:
-                record = self._records[item] = _Record(priority)
+                record = self._records[item] = _Record(priority, next(self._orders))
                 self._schedule(item, record, due_at)
                 return
-            is_raised = priority > record.priority
-            if is_raised:
-                record.priority = priority
+            if priority > record.priority:
+                self._raise_priority(item, record, priority)
             if record.state is _State.WAITING:
                 assert record.entry is not None
-                if due_at < record.entry[0]:
-                    self._schedule(item, record, due_at)
-            elif is_raised and record.state is _State.READY:
-                self._push_ready(item, record)
+                # A raised one has another place among those that become due at the same moment.
+                earliest = min(due_at, record.entry[0])
+                if earliest < record.entry[0] or record.entry[1] != -record.priority:
+                    self._schedule(item, record, earliest)
         finally:
             lock.release()
+
+    def _raise_priority(self, item: T, record: _Record[T], priority: int) -> None:
+        """To the end of those of the higher priority."""
+        if self._depths is not None and record.state is not _State.WAITING:
+            self._depths.dec(record.priority)
+            self._depths.inc(priority)
+        record.priority = priority
+        record.order = next(self._orders)
+        if record.state is _State.READY:
+            self._push_ready(item, record)
 
     def _schedule(self, item: T, record: _Record[T], due_at: float) -> None:
         """Make the item due, or let it wait until `due_at`."""
         if due_at == -math.inf:
             self._make_due(item, record)
             return
-        record.entry = (due_at, next(self._orders), item)
+        record.entry = (due_at, -record.priority, record.order, item)
         heapq.heappush(self._waiting, record.entry)
         self._shed(self._waiting, len(self._records) - self._ready_count)
         if due_at < self._wakes_at:
@@ -241,18 +315,19 @@ class PriorityQueue(Generic[T]):
             self._wakeup.notify()
 
     def _make_due(self, item: T, record: _Record[T]) -> None:
+        if self._ageing is not None:
+            record.due_since = self._clock.now()
         if item in self._processing:
             record.state, record.entry = _State.HELD, None
         else:
             self._make_ready(item, record)
         if self._metrics is not None:
             self._metrics.add(item)
+            if self._depths is not None:
+                self._depths.inc(record.priority)
 
     def _make_ready(self, item: T, record: _Record[T]) -> None:
         record.state = _State.READY
-        record.order = next(self._orders)
-        if self._ageing is not None:
-            record.ready_since = self._clock.now()
         self._ready_count += 1
         self._push_ready(item, record)
         if self._sleepers.count:
@@ -263,20 +338,20 @@ class PriorityQueue(Generic[T]):
         urgency = float(-record.priority)
         if self._ageing is not None:
             # All items age at the same speed, so that their order never changes while they wait.
-            urgency += record.ready_since / self._ageing
-        record.entry = (urgency, record.order, item)
+            urgency += record.due_since / self._ageing
+        record.entry = (urgency, 0, record.order, item)
         heapq.heappush(self._ready, record.entry)
         self._shed(self._ready, self._ready_count)
 
-    def _shed(self, heap: list[tuple[float, int, T]], live: int) -> None:
+    def _shed(self, heap: list[_Entry[T]], live: int) -> None:
         """Drop replaced entries once they are the most. The heap at least halves: O(1) for each insertion."""
         if len(heap) <= 2 * live + _REPLACED_AT_LEAST:
             return
         heap[:] = [entry for entry in heap if self._is_live(entry)]
         heapq.heapify(heap)
 
-    def _is_live(self, entry: tuple[float, int, T]) -> bool:
-        record = self._records.get(entry[2])
+    def _is_live(self, entry: _Entry[T]) -> bool:
+        record = self._records.get(entry[3])
         return record is not None and record.entry is entry
 
     # ---- working
@@ -297,14 +372,14 @@ class PriorityQueue(Generic[T]):
         if not lock.acquire(False):
             acquire_contended(lock)
         try:
-            while not self._ready_count:
+            while not self._ready_count or (self._shutting_down and self._DROPS):
                 if self._shutting_down:
                     return cast(T, None), 0, True
                 self._sleepers.sleep()
             entry = heapq.heappop(self._ready)
             while not self._is_live(entry):
                 entry = heapq.heappop(self._ready)
-            item = entry[2]
+            item = entry[3]
             priority = self._records.pop(item).priority
             self._ready_count -= 1
             if not self._ready_count:
@@ -313,6 +388,8 @@ class PriorityQueue(Generic[T]):
             self._processing[item] = priority
             if self._metrics is not None:
                 self._metrics.get(item)
+                if self._depths is not None:
+                    self._depths.dec(priority)
             return item, priority, False
         finally:
             lock.release()
@@ -333,6 +410,43 @@ class PriorityQueue(Generic[T]):
                 self._metrics.done(item)
         finally:
             lock.release()
+
+    def statistics(self) -> QueueStatistics:
+        """How much is ready, waiting and in work. O(n) for n items in work; see Typed.statistics. Beyond Go."""
+        with self._lock:
+            held = self._held_count()
+            waiting = len(self._records) - self._ready_count - held
+            return QueueStatistics(self._ready_count, len(self._processing), held, self._shutting_down, waiting)
+
+    def contents(self) -> QueueContents[T]:
+        """What is ready, waiting and in work. O(n log n). Takes no lock; see Typed.contents."""
+        records, processing = dict(self._records), dict(self._processing)
+        elapsed = self._clock.since(self._began)
+        ready: list[_Entry[T]] = []
+        waiting: list[_Entry[T]] = []
+        for record in records.values():
+            entry, state = record.entry, record.state
+            if entry is not None:
+                (waiting if state is _State.WAITING else ready).append(entry)
+        return QueueContents(
+            order=tuple(entry[3] for entry in sorted(ready, key=lambda entry: entry[:3])),
+            dirty=frozenset(item for item, record in records.items() if record.state is not _State.WAITING),
+            processing=frozenset(processing),
+            waiting=tuple(
+                (max(0.0, entry[0] - elapsed), entry[3]) for entry in sorted(waiting, key=lambda entry: entry[:3])
+            ),
+            failures=getattr(self._rate_limiter, "failures", dict)(),
+            priorities=processing | {item: record.priority for item, record in records.items()},
+        )
+
+    def whereabouts(self, item: T) -> tuple[bool, bool]:
+        """Whether `item` is ready or held, and whether it is processed. Takes no lock, as `contents`."""
+        record = self._records.get(item)
+        return record is not None and record.state is not _State.WAITING, item in self._processing
+
+    def _held_count(self) -> int:
+        records = self._records
+        return sum(item in records and records[item].state is _State.HELD for item in self._processing)
 
     # ---- ending
 
@@ -377,14 +491,14 @@ class PriorityQueue(Generic[T]):
 
     def _waiting_loop(self) -> None:
         """Make items due when their time has come, until shutdown."""
-        guard = utilruntime.handle_crash()
+        guard = utilruntime.handle_crash(go_on=True)
         with self._lock:
             while not self._shutting_down:
                 with guard:
-                    self._make_due_until(self._clock.now() + RESOLUTION)
+                    self._make_due_until(self._clock.since(self._began) + RESOLUTION)
                 self._wakes_at = self._waiting[0][0] if self._waiting else math.inf
                 if self._waiting:
-                    remaining = max(0.0, self._wakes_at - self._clock.now())
+                    remaining = max(0.0, self._wakes_at - self._clock.since(self._began))
                     self._clock.wait(self._wakeup, min(remaining, _LONGEST_WAIT))
                 else:
                     self._clock.wait(self._wakeup)
@@ -395,7 +509,9 @@ class PriorityQueue(Generic[T]):
         while waiting and waiting[0][0] <= time:
             entry = heapq.heappop(waiting)
             if self._is_live(entry):
-                self._make_due(entry[2], self._records[entry[2]])
+                record = self._records[entry[3]]
+                record.order = next(self._orders)
+                self._make_due(entry[3], record)
 
     def _metrics_loop(self) -> None:
         """Report every period how long the work in progress has taken, until shutdown."""
@@ -405,6 +521,31 @@ class PriorityQueue(Generic[T]):
             _metrics._update_until_shutdown(
                 self._metrics, self._clock, period, self._stopping, lambda: self._shutting_down
             )
+
+    def _log_loop(self, log: Logger) -> None:
+        """List the items every ten seconds, while the verbosity is high enough for that, until shutdown."""
+        guard = utilruntime.handle_crash(go_on=True)
+        while True:
+            with self._lock:
+                if not self._shutting_down:
+                    self._clock.wait(self._stopping, _LOG_PERIOD)
+                if self._shutting_down:
+                    return
+                items = self._described() if log.enabled() else None
+            if items is not None:
+                with guard:
+                    log.info("workqueue_items", items=items)
+
+    def _described(self) -> list[dict[str, object]]:
+        """What waits, the first to become due first, then what is ready, in the order of `get`."""
+        found: list[dict[str, object]] = []
+        for heap in (self._waiting, self._ready):
+            for entry in sorted(filter(self._is_live, heap), key=lambda entry: entry[:3]):
+                described: dict[str, object] = {"key": entry[3], "priority": self._records[entry[3]].priority}
+                if heap is self._waiting:
+                    described["readyIn"] = format_duration(max(0.0, entry[0] - self._clock.since(self._began)))
+                found.append(described)
+        return found
 
     def __repr__(self) -> str:
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
@@ -424,11 +565,58 @@ class PriorityQueue(Generic[T]):
             assert not self._processing.keys() & set(by_state[_State.READY]), self
             assert self._processing.keys() >= set(by_state[_State.HELD]), self
             for heap, state in ((self._waiting, _State.WAITING), (self._ready, _State.READY)):
-                live = [entry[2] for entry in heap if self._is_live(entry)]
+                live = [entry[3] for entry in heap if self._is_live(entry)]
                 assert sorted(map(hash, live)) == sorted(map(hash, by_state[state])), (self, state)
                 assert not heap or min(heap) == heap[0], self
             assert len(self._ready) <= 2 * self._ready_count + _REPLACED_AT_LEAST + 1, self
             assert not (self._sleepers.count and self._shutting_down), self
+
+
+class DroppingPriorityQueue(PriorityQueue[T]):
+    """A priority queue that keeps controller-runtime's promises instead of the other queues'. What differs:
+
+      * once a shutdown has begun `get` only reports it: what is left is dropped, as a controller that starts again
+        lists everything anyway. Dropped items still count in `len`;
+      * `len` counts what is due, also what is being processed at the moment and comes again after `done`;
+      * without a priority it is always 0, and only an addition that really waits counts as a retry.
+    """
+
+    _DROPS: ClassVar[bool] = True
+
+    def len(self) -> int:
+        """How many items are due, those that have to wait for their `done` included."""
+        with self._lock:
+            return self._ready_count + self._held_count()
+
+    def add_after(self, item: T, duration: float) -> None:
+        """Add `item` in `duration` seconds, with priority 0."""
+        self._add_delayed(item, duration, 0)
+
+    def add_rate_limited(self, item: T) -> None:
+        """Add `item` when the rate limiter says so, with priority 0."""
+        self.add_with_opts(AddOpts(rate_limited=True), item)
+
+    def add_with_opts(self, opts: AddOpts, *items: T) -> None:
+        """Add `items` with a priority, after a delay or rate limited. Never blocks."""
+        priority = opts.priority or 0
+        for item in items:
+            after = opts.after
+            if opts.rate_limited:
+                if self.shutting_down():
+                    return
+                limited = self._rate_limiter.when(item)
+                after = min(after, limited) if after else limited
+            self._add_delayed(item, after, priority)
+
+    def _add_delayed(self, item: T, duration: float, priority: int | None) -> None:
+        if duration > 0:
+            super()._add_delayed(item, duration, priority)
+        else:
+            self._add(item, -math.inf, priority)
+
+    def shut_down_with_drain(self) -> None:
+        """`shut_down`: there is nothing to wait for, since nothing is handed out any more. As in controller-runtime."""
+        self.shut_down()
 
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from clientgo.util.workqueue import metrics as _metrics
@@ -37,7 +37,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class TypedInterface(Protocol[T]):
-    """A queue of work (Go: workqueue.TypedInterface). `Typed` says what each method promises."""
+    """A queue of work. Go: workqueue.TypedInterface. `Typed` says what each method promises."""
 
     def add(self, item: T) -> None: ...
 
@@ -59,7 +59,7 @@ Interface: TypeAlias = TypedInterface[Any]
 
 
 class Queue(Protocol[T]):
-    """The order of a work queue: where its items lie until somebody gets them (Go: workqueue.Queue).
+    """The order of a work queue: where its items lie until somebody gets them. Go: workqueue.Queue.
 
     The work queue calls all methods with its lock held, so they need none of their own, must be quick and must not
     call the work queue. It holds an item at most once.
@@ -83,7 +83,7 @@ class Queue(Protocol[T]):
 
 
 def default_queue() -> Queue[T]:
-    """A first-in-first-out Queue (Go: workqueue.DefaultQueue)."""
+    """A first-in-first-out Queue. Go: workqueue.DefaultQueue."""
     return _FIFO()
 
 
@@ -102,9 +102,51 @@ class _FIFO(Generic[T]):
         """A second add changes nothing: the item keeps its place."""
 
 
+@dataclass(frozen=True, slots=True)
+class QueueStatistics:
+    """How much a work queue holds. Beyond Go."""
+
+    queued: int
+    """How many items are ready to get."""
+
+    processing: int
+    """How many items workers have in hand."""
+
+    added_again: int
+    """How many of those were added meanwhile, and will be queued by their `done`."""
+
+    shutting_down: bool
+
+    waiting: int = 0
+    """How many items a delaying queue will add later."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueContents(Generic[T]):
+    """What a work queue holds, for inspection. Beyond Go."""
+
+    order: tuple[T, ...]
+    """What is ready to get, in the order in which it will be got; empty when a Queue of yours keeps the order."""
+
+    dirty: frozenset[T]
+    """What still has to be handed out."""
+
+    processing: frozenset[T]
+    """What workers have in hand."""
+
+    waiting: tuple[tuple[float, T], ...] = ()
+    """What a delaying queue will add, each with the seconds until then, earliest first."""
+
+    failures: Mapping[T, int] = field(default_factory=dict)
+    """What a rate limiter remembers: how many times each has failed."""
+
+    priorities: Mapping[T, int] = field(default_factory=dict)
+    """What a priority queue has, ready, waiting or in work, each with its priority."""
+
+
 @dataclass(kw_only=True)
 class TypedQueueConfig(Generic[T]):
-    """What can be chosen about a queue (Go: workqueue.TypedQueueConfig)."""
+    """What can be chosen about a queue. Go: workqueue.TypedQueueConfig."""
 
     name: str = ""
     """A queue without a name reports no metrics."""
@@ -126,7 +168,7 @@ def new() -> Type:
 
 
 def new_typed() -> Typed[Any]:
-    """A queue without name and metrics (Go: workqueue.NewTyped). Say of what: `q: Typed[str] = new_typed()`."""
+    """A queue without name and metrics. Go: workqueue.NewTyped. Say of what: `q: Typed[str] = new_typed()`."""
     return new_typed_with_config(TypedQueueConfig())
 
 
@@ -136,7 +178,7 @@ def new_with_config(config: QueueConfig) -> Type:
 
 
 def new_typed_with_config(config: TypedQueueConfig[T]) -> Typed[T]:
-    """A queue as `config` says (Go: workqueue.NewTypedWithConfig)."""
+    """A queue as `config` says. Go: workqueue.NewTypedWithConfig."""
     return _new_queue_with_config(config, _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD)
 
 
@@ -156,7 +198,7 @@ _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD = 0.5
 
 
 class Typed(Generic[T]):
-    """A queue of work items (Go: workqueue.Typed). Items are hashable; equal items are the same item.
+    """A queue of work items. Go: workqueue.Typed. Items are hashable; equal items are the same item.
 
     A worker calls `get`, works, and calls `done`. Until `done` no other worker gets that item; if it was added
     meanwhile it is queued again by `done`. Thread-safe; only `get`, `shut_down_with_drain` and, for the time it takes
@@ -282,6 +324,25 @@ class Typed(Generic[T]):
                 self._drained.notify()
         finally:
             lock.release()
+
+    def statistics(self) -> QueueStatistics:
+        """How much is queued and in work. O(1). Beyond Go."""
+        with self._lock:
+            queued = self._queue_len()
+            return QueueStatistics(queued, len(self._processing), len(self._dirty) - queued, self._shutting_down)
+
+    def contents(self) -> QueueContents[T]:
+        """What is queued and in work. O(n). Beyond Go.
+
+        Takes no lock, so that one can look at a queue that is stuck: each part is from one moment, but not all from the
+        same one.
+        """
+        order = tuple(self._queue.items) if isinstance(self._queue, _FIFO) else ()
+        return QueueContents(order, frozenset(self._dirty), frozenset(self._processing))
+
+    def whereabouts(self, item: T) -> tuple[bool, bool]:
+        """Whether `item` is dirty, and whether it is processed. Takes no lock, as `contents`. Beyond Go."""
+        return item in self._dirty, item in self._processing
 
     def shut_down(self) -> None:
         """Ignore what is added from now on; `get` hands out what is queued and then reports the shutdown.

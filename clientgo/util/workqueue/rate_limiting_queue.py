@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.util.workqueue.default_rate_limiters import RateLimiter, TypedRateLimiter
@@ -14,6 +14,7 @@ from clientgo.util.workqueue.delaying_queue import (
     new_typed_delaying_queue_with_config,
 )
 from clientgo.util.workqueue.metrics import MetricsProvider
+from clientgo.util.workqueue.queue import QueueContents, QueueStatistics
 from clientgo.utils.clock import WithTicker
 
 __all__ = [
@@ -33,7 +34,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class TypedRateLimitingInterface(TypedDelayingInterface[T], Protocol[T]):
-    """A queue that decides by itself how much later an item is added (Go: workqueue.TypedRateLimitingInterface)."""
+    """A queue that decides by itself how much later an item is added. Go: workqueue.TypedRateLimitingInterface."""
 
     def add_rate_limited(self, item: T) -> None:
         """Add `item` when the rate limiter says so, counting one more failure."""
@@ -54,7 +55,7 @@ RateLimitingInterface: TypeAlias = TypedRateLimitingInterface[Any]
 
 @dataclass(kw_only=True)
 class TypedRateLimitingQueueConfig(Generic[T]):
-    """What can be chosen about a rate limiting queue (Go: workqueue.TypedRateLimitingQueueConfig)."""
+    """What can be chosen about a rate limiting queue. Go: workqueue.TypedRateLimitingQueueConfig."""
 
     name: str = ""
     """A queue without a name reports no metrics."""
@@ -76,7 +77,7 @@ def new_rate_limiting_queue(rate_limiter: RateLimiter) -> RateLimitingInterface:
 
 
 def new_typed_rate_limiting_queue(rate_limiter: TypedRateLimiter[T]) -> TypedRateLimitingInterface[T]:
-    """A rate limiting queue without name and metrics (Go: workqueue.NewTypedRateLimitingQueue).
+    """A rate limiting queue without name and metrics. Go: workqueue.NewTypedRateLimitingQueue.
 
     Call `forget` for every item at last, or its failures are remembered for ever.
     """
@@ -93,7 +94,7 @@ def new_rate_limiting_queue_with_config(
 def new_typed_rate_limiting_queue_with_config(
     rate_limiter: TypedRateLimiter[T], config: TypedRateLimitingQueueConfig[T]
 ) -> TypedRateLimitingInterface[T]:
-    """A rate limiting queue as `config` says (Go: workqueue.NewTypedRateLimitingQueueWithConfig).
+    """A rate limiting queue as `config` says. Go: workqueue.NewTypedRateLimitingQueueWithConfig.
 
     Call `forget` for every item at last, or its failures are remembered for ever.
     """
@@ -139,6 +140,18 @@ class _RateLimitingType(Generic[T]):
     def add_rate_limited(self, item: T) -> None:
         """Add `item` when the rate limiter says so, counting one more failure. Never blocks."""
         self.add_after(item, self._rate_limiter.when(item))
+
+    def statistics(self) -> QueueStatistics:
+        """How much the delaying queue holds. O(1); see Typed.statistics. Beyond Go."""
+        delaying: Any = self._delaying_queue
+        statistics: QueueStatistics = delaying.statistics()
+        return statistics
+
+    def contents(self) -> QueueContents[T]:
+        """What the delaying queue holds, and whose failures are remembered; see Typed.contents. Beyond Go."""
+        delaying: Any = self._delaying_queue
+        failures = getattr(self._rate_limiter, "failures", dict)
+        return replace(delaying.contents(), failures=failures())
 
     def __repr__(self) -> str:
         return f"<{self._rate_limiter!r} before {self._delaying_queue!r}>"

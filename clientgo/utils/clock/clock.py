@@ -1,8 +1,11 @@
 """Clocks to inject: the interfaces of k8s.io/utils/clock and the real clock. Mirrors utils/clock/clock.go.
 
 A point in time is a float, seconds since the Unix epoch; a duration is a float in seconds; a channel of times is a
-`Channel[float]`. Beyond Go there is `Clock.wait`, a Condition wait that a fake clock can end: loops built on a
-Condition use it instead of a timer.
+`Channel[float]`. The real clock's floats are `golang.time.Time`: as dates they follow the wall clock, whatever happens
+to it, and among each other they are compared and subtracted by the monotonic clock, as what Go's time.Now gives.
+
+Beyond Go there is `Clock.wait`, a Condition wait that a fake clock can end: loops built on a Condition use it instead
+of a timer.
 
 Deadlines added up in floats can miss the clock's own value by one unit in the last place. Treat what is left as nothing
 when it is at most `RESOLUTION`, as the fake clock does.
@@ -17,7 +20,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Protocol, runtime_checkable
 
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
+from clientgo.golang.time import Time
+from clientgo.golang.time import now as time_now
 
 __all__ = [
     "REAL_CLOCK",
@@ -40,10 +45,10 @@ RESOLUTION = 1e-6
 
 
 class PassiveClock(Protocol):
-    """Tells the time (Go: clock.PassiveClock)."""
+    """Tells the time. Go: clock.PassiveClock."""
 
     def now(self) -> float:
-        """Seconds since the Unix epoch; never goes backwards on a real clock. Go: PassiveClock.Now."""
+        """Seconds since the Unix epoch. Go: PassiveClock.Now."""
         ...
 
     def since(self, ts: float) -> float:
@@ -52,7 +57,7 @@ class PassiveClock(Protocol):
 
 
 class Timer(Protocol):
-    """Fires once, after the duration it was made with or last reset to (Go: clock.Timer)."""
+    """Fires once, after the duration it was made with or last reset to. Go: clock.Timer."""
 
     def c(self) -> Channel[float]:
         """The channel that receives the time when the timer fires; it has room for that value and is never closed.
@@ -71,7 +76,7 @@ class Timer(Protocol):
 
 
 class Ticker(Protocol):
-    """Fires again and again (Go: clock.Ticker)."""
+    """Fires again and again. Go: clock.Ticker."""
 
     def c(self) -> Channel[float]:
         """The channel of the ticks; it holds one, and ticks nobody takes are dropped. Go: Ticker.C."""
@@ -83,7 +88,7 @@ class Ticker(Protocol):
 
 
 class Clock(PassiveClock, Protocol):
-    """Tells the time and waits for it (Go: clock.Clock)."""
+    """Tells the time and waits for it. Go: clock.Clock."""
 
     def after(self, d: float) -> Channel[float]:
         """The channel of a new timer that cannot be stopped. Go: Clock.After."""
@@ -111,7 +116,7 @@ class Clock(PassiveClock, Protocol):
 
 @runtime_checkable
 class WithTicker(Clock, Protocol):
-    """A Clock that makes tickers (Go: clock.WithTicker)."""
+    """A Clock that makes tickers. Go: clock.WithTicker."""
 
     def new_ticker(self, d: float) -> Ticker:
         """A ticker with period `d` seconds. Raises ValueError when `d` is not positive. Go: WithTicker.NewTicker."""
@@ -120,7 +125,7 @@ class WithTicker(Clock, Protocol):
 
 @runtime_checkable
 class WithDelayedExecution(Clock, Protocol):
-    """A Clock that runs functions later (Go: clock.WithDelayedExecution)."""
+    """A Clock that runs functions later. Go: clock.WithDelayedExecution."""
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
         """Run `f` in a thread of its own in `d` seconds, unless the returned timer is stopped before.
@@ -132,7 +137,7 @@ class WithDelayedExecution(Clock, Protocol):
 
 @runtime_checkable
 class WithTickerAndDelayedExecution(WithTicker, Protocol):
-    """A Clock with tickers that also runs functions later (Go: clock.WithTickerAndDelayedExecution)."""
+    """A Clock with tickers that also runs functions later. Go: clock.WithTickerAndDelayedExecution."""
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
         """As `WithDelayedExecution.after_func`. Go: WithTickerAndDelayedExecution.AfterFunc."""
@@ -146,7 +151,7 @@ class TimeSource(Protocol):
     """
 
     def now(self) -> float:
-        """Seconds since the Unix epoch, never going backwards. Called from any thread, with locks held."""
+        """Seconds since the Unix epoch, as a `Time` where the wall clock can be set. Called with locks held."""
         ...
 
     def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
@@ -176,7 +181,7 @@ class _Call:
 
 
 class SystemTime:
-    """The computer's time: the wall clock at the start of the process, moved on by the monotonic clock.
+    """The computer's time: the wall clock, with the monotonic clock for every length of time.
 
     All timers share one daemon thread, "clock-timers"; it starts with the first timer and ends with the last.
     A subclass that overrides `now` and `wait` gets timers in its own time.
@@ -186,7 +191,6 @@ class SystemTime:
     """
 
     def __init__(self) -> None:
-        self._offset = time.time() - time.monotonic()
         # Guards everything below; notified when the thread has to look at the heap again.
         self._changed = threading.Condition(threading.Lock())
         self._heap: list[_Call] = []
@@ -196,7 +200,7 @@ class SystemTime:
 
     def now(self) -> float:
         """See `TimeSource.now`."""
-        return self._offset + time.monotonic()
+        return time_now()
 
     def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
         """See `Clock.wait`."""
@@ -278,7 +282,7 @@ def set_time_source(source: TimeSource) -> TimeSource:
 
 
 class RealClock:
-    """The real time (Go: clock.RealClock). Has no state of its own: all instances are equal.
+    """The real time. Go: clock.RealClock. Has no state of its own: all instances are equal.
 
     Every method goes to the current `TimeSource` and nowhere else.
     """
@@ -286,11 +290,13 @@ class RealClock:
     __slots__ = ()
 
     def now(self) -> float:
-        """Seconds since the Unix epoch; never goes backwards. Go: RealClock.Now."""
-        return _source.now()
+        """The wall clock's time as a `golang.time.Time`: seconds since the Unix epoch. Go: RealClock.Now."""
+        return time_now() if type(_source) is SystemTime else _source.now()  # the same, one call less
 
     def since(self, ts: float) -> float:
         """Seconds from `ts` until now. Go: RealClock.Since."""
+        if type(ts) is Time and type(_source) is SystemTime:
+            return time.monotonic() - ts.monotonic  # the same as below, for half the price
         return _source.now() - ts
 
     def after(self, d: float) -> Channel[float]:

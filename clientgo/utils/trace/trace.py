@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clientgo import klog
-from clientgo.apimachinery.util.strconv import quote
 from clientgo.context import Context, with_value
+from clientgo.golang.strconv import quote
 from clientgo.utils.clock import Clock, RealClock
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A detail of the operation, such as one of its inputs (Go: Field)."""
+    """A detail of the operation, such as one of its inputs. Go: Field."""
 
     key: str
     value: Any
@@ -41,7 +41,7 @@ class _Step:
 
 @dataclass(eq=False)
 class Trace:
-    """An operation under observation (Go: Trace). Made by `new` or `Trace.nest`; one thread uses it."""
+    """An operation under observation. Go: Trace. Made by `new` or `Trace.nest`; one thread uses it."""
 
     name: str
     fields: tuple[Field, ...] = ()

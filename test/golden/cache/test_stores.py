@@ -56,8 +56,10 @@ class IndexerReplay:
             "keys": sorted(self.indexer.list_keys()),
             "last_rv": self.indexer.last_store_sync_resource_version(),
         }
-        if isinstance(err, RuntimeError):  # where Go panics
-            return {**result, "panic": str(err)}
+        if isinstance(err, cache.TransactionError) and isinstance(err.errors[0], cache.IndexingError):
+            err = err.errors[0]
+        if isinstance(err, cache.IndexingError):  # where Go panics
+            return {"panic": str(err)}
         return {**result, "error": error_of(err)}
 
     def op_add(self, args: dict[str, Any]) -> dict[str, Any]:
@@ -140,14 +142,21 @@ def described_list(found: list[Any] | None, err: Exception | None) -> dict[str, 
 
 @pytest.mark.parametrize("case", cases("cache/indexer.jsonl"))
 def test_indexer(case: dict[str, Any]) -> None:
-    """Content, indexes, version and errors are Go's after every step."""
+    """Content, indexes, version and errors are Go's after every step.
+
+    A panic of Go's, which has stored the object before it asks the index functions, ends its program. Here it is an
+    error, and the store stays as it was. What Go's store holds when somebody recovers is not compared.
+    """
     replay = IndexerReplay(case["config"])
-    failed = False
     for step in case["steps"]:
-        assert replay.run(step["op"], step["args"]) == step["expect"], step
-        failed = failed or "panic" in step["expect"]
-        if not failed:
-            replay.indexer._cache_storage._check()
+        before = replay.indexer.list()
+        result = replay.run(step["op"], step["args"])
+        replay.indexer._cache_storage._check()
+        if "panic" in step["expect"]:
+            assert result == {"panic": step["expect"]["panic"]}, step
+            assert step["op"] not in ("add", "update") or replay.indexer.list() == before
+            return
+        assert result == step["expect"], step
 
 
 @pytest.mark.parametrize("case", cases("cache/undelta_store.jsonl"))

@@ -138,6 +138,15 @@ class PipelineMachine(RuleBasedStateMachine):
     def the_queue_is_sound(self) -> None:
         self.queue._check()
 
+    @invariant()
+    def the_statistics_say_what_it_holds(self) -> None:
+        statistics = self.queue.statistics()
+        items = self.queue._items
+        assert statistics.items == len(items)
+        assert statistics.deltas == (sum(map(len, items.values())) if isinstance(items, dict) else len(items))
+        assert self.queue.has_synced() <= (statistics.initial_left == 0)
+        assert not statistics.closed
+
     def teardown(self) -> None:
         """In the end the consumer has what the Reflector saw."""
         while self.waiting():
@@ -243,7 +252,7 @@ class RealFIFOMachine(PipelineMachine):
     @precondition(lambda self: self.waiting())
     @rule()
     def pop_batch(self) -> None:
-        initial_left = self.queue._initial_population_count
+        initial_left = self.queue._initial.left
         synced = self.queue.has_synced()
         batches: list[list[Delta]] = []
 

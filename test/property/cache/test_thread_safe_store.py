@@ -75,6 +75,13 @@ class StoreMachine(RuleBasedStateMachine):
         assert dict(zip(self.store.list_keys(), self.store.list())) == self.model
 
     @invariant()
+    def the_statistics_say_what_it_holds(self) -> None:
+        statistics = self.store.statistics()
+        assert statistics.objects == len(self.model)
+        values = {name: {value for obj in self.model.values() for value in f(obj)} for name, f in self.indexers.items()}
+        assert statistics.indexes == {name: len(found) for name, found in values.items()}
+
+    @invariant()
     def the_indexes_are_those_of_the_model(self) -> None:
         self.store._check()
         for name, index_func in self.indexers.items():

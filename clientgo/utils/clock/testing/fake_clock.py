@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
 from clientgo.utils.clock.clock import RESOLUTION, Ticker, Timer
 
 __all__ = ["FakeClock", "FakePassiveClock", "IntervalClock", "new_fake_clock", "new_fake_passive_clock"]
@@ -25,7 +25,7 @@ def _to_ns(seconds: float) -> int:
 
 
 class FakePassiveClock:
-    """Tells the time it was set to (Go: testing.FakePassiveClock). Thread-safe."""
+    """Tells the time it was set to. Go: testing.FakePassiveClock. Thread-safe."""
 
     def __init__(self, t: float = 0.0) -> None:
         # Guards all state, also that of FakeClock.
@@ -86,7 +86,7 @@ class _Waiter:
 
 
 class FakeClock(FakePassiveClock):
-    """A clock whose waiters wake when a test moves it (Go: testing.FakeClock). Thread-safe.
+    """A clock whose waiters wake when a test moves it. Go: testing.FakeClock. Thread-safe.
 
     Everything that is due happens in the thread that calls `step` or `set_time`, in the order it was registered, before
     that call returns.

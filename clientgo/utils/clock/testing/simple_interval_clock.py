@@ -6,7 +6,7 @@ __all__ = ["SimpleIntervalClock"]
 
 
 class SimpleIntervalClock:
-    """Moves on by `duration` seconds whenever it is asked for the time (Go: testing.SimpleIntervalClock)."""
+    """Moves on by `duration` seconds whenever it is asked for the time. Go: testing.SimpleIntervalClock."""
 
     def __init__(self, time: float = 0.0, duration: float = 0.0) -> None:
         self.time = time

@@ -20,6 +20,7 @@ from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import controller as controller_module
 from clientgo.tools.cache import testing as framework
+from clientgo.tools.cache.notifications import AddNotification, Notify
 
 KEY = cache.deletion_handling_meta_namespace_key_func
 BOTH_QUEUES = pytest.mark.parametrize("in_order", [True, False], ids=["RealFIFO", "DeltaFIFO"])
@@ -56,6 +57,10 @@ def running(controller: cache.Controller) -> Iterator[None]:
     finally:
         cancel()
         thread.join()
+
+
+def tell(handler: cache.ResourceEventHandler) -> Notify:
+    return controller_module.notify_each(klog.background(), handler)
 
 
 class Recorder:
@@ -260,7 +265,7 @@ def test_with_really_crash_a_handlers_exception_comes_out(monkeypatch: pytest.Mo
     monkeypatch.setattr(utilruntime.runtime, "REALLY_CRASH", True)
     handler = cache.ResourceEventHandlerFuncs(add_func=lambda obj: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        controller_module._notify(klog.background(), handler, [controller_module._AddNotification(pod("a"), False)])
+        controller_module.notify_each(klog.background(), handler)([AddNotification(pod("a"), False)])
 
 
 @BOTH_QUEUES
@@ -398,7 +403,7 @@ def test_a_batch_tells_of_what_was_stored_and_of_nothing_else(
     deltas = [cache.Delta(cache.DeltaType.ADDED, pod(f"p{i}")) for i in range(count)]
 
     def process() -> None:
-        controller_module._process_deltas_in_batch(klog.background(), recorder, store, deltas, True, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, deltas, True, KEY)
 
     if message is None:
         process()
@@ -413,7 +418,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
     recorder = Recorder()
     everything = [cache.Delta(cache.DeltaType.SYNC_ALL, cache.SyncAllInfo())]
     with pytest.raises(ValueError, match="SyncAll is not supported in batch"):
-        controller_module._process_deltas_in_batch(klog.background(), recorder, store, everything, True, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, everything, True, KEY)
 
     class Plain:
         """Without a method `transaction`."""
@@ -430,7 +435,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
         cache.Delta(cache.DeltaType.DELETED, pod("a", "3")),
     ]
     with pytest.raises(RuntimeError, match="unexpected error when handling deltas"):
-        controller_module._process_deltas_in_batch(klog.background(), recorder, plain, deltas, True, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), plain, deltas, True, KEY)
     assert recorder.told == [("add", "a", "1"), ("update", "a", "2"), ("delete", "a", "3")]
 
 
@@ -438,7 +443,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
 def test_a_delta_about_everything_must_carry_its_information(kind: cache.DeltaType) -> None:
     deltas = cache.Deltas((cache.Delta(kind, pod("a")),))
     with pytest.raises(TypeError, match="did not contain"):
-        controller_module._process_deltas(klog.background(), Recorder(), cache.new_store(KEY), deltas, True, KEY)
+        controller_module.process_deltas(klog.background(), tell(Recorder()), cache.new_store(KEY), deltas, True, KEY)
 
 
 @BOTH_EVENTS
@@ -466,6 +471,7 @@ def test_a_replace_tells_the_same_atomic_or_not(
     """
     store = cache.new_store(KEY)
     recorder = Recorder(store)
+    notify = tell(recorder)
     fifo = cache.new_real_fifo_with_options(
         cache.RealFIFOOptions(atomic_events=atomic, known_objects=None if atomic else store)
     )
@@ -474,10 +480,12 @@ def test_a_replace_tells_the_same_atomic_or_not(
     fifo.replace([pod(name, rv) for name, rv in listed], "10")
 
     def process(deltas: Any, is_in_initial_list: bool) -> None:
-        controller_module._process_deltas(klog.background(), recorder, store, deltas, is_in_initial_list, KEY)
+        controller_module.process_deltas(klog.background(), notify, store, deltas, is_in_initial_list, KEY)
 
     def process_batch(deltas: Any, is_in_initial_list: bool) -> None:
-        controller_module._process_deltas_in_batch(klog.background(), recorder, store, deltas, is_in_initial_list, KEY)
+        controller_module.process_deltas_in_batch(
+            klog.background(), tell(recorder), store, deltas, is_in_initial_list, KEY
+        )
 
     fifo.close()
     with pytest.raises(cache.ErrFIFOClosed):
@@ -530,15 +538,15 @@ def test_objects_without_metadata_leave_the_stores_version_at_the_list() -> None
     """Go: TestStoreResourceVersionWithNonMetaTransform"""
     store = cache.new_store(lambda obj: str(obj))
     deltas = cache.Deltas((cache.Delta(cache.DeltaType.REPLACED_ALL, cache.ReplacedAllInfo("10", ["a"])),))
-    controller_module._process_deltas(klog.background(), Recorder(), store, deltas[:0], True, str)
+    controller_module.process_deltas(klog.background(), tell(Recorder()), store, deltas[:0], True, str)
     ignore = cache.ResourceEventHandlerFuncs()
-    controller_module._process_deltas(klog.background(), ignore, store, deltas, True, str)
+    controller_module.process_deltas(klog.background(), tell(ignore), store, deltas, True, str)
     assert store.last_store_sync_resource_version() == "10"
     changed = cache.Deltas((cache.Delta(cache.DeltaType.UPDATED, "a"), cache.Delta(cache.DeltaType.ADDED, "b")))
-    controller_module._process_deltas(klog.background(), ignore, store, changed, True, str)
+    controller_module.process_deltas(klog.background(), tell(ignore), store, changed, True, str)
     assert store.last_store_sync_resource_version() == "10"
     relisted = cache.Deltas((cache.Delta(cache.DeltaType.REPLACED_ALL, cache.ReplacedAllInfo("20", ["b"])),))
-    controller_module._process_deltas(klog.background(), ignore, store, relisted, True, str)
+    controller_module.process_deltas(klog.background(), tell(ignore), store, relisted, True, str)
     assert store.last_store_sync_resource_version() == "20"
 
 
@@ -549,7 +557,7 @@ def test_cached_objects_are_read_only() -> None:
     store = cache.new_store(KEY)
     obj = pod("a", "1")
     deltas = cache.Deltas((cache.Delta(cache.DeltaType.ADDED, obj),))
-    controller_module._process_deltas(klog.background(), Recorder(), store, deltas, True, KEY)
+    controller_module.process_deltas(klog.background(), tell(Recorder()), store, deltas, True, KEY)
     (cached,) = store.list()
     with pytest.raises(runtime.ReadOnlyError, match="deep_copy"):
         cached.metadata.labels["a"] = "b"

@@ -281,7 +281,7 @@ def test_a_key_keeps_its_place() -> None:
     ],
 )
 def test_key_of_looks_into_containers(obj: Any, key: str) -> None:
-    """Go: TestDeltaFIFO_KeyOf"""
+    """Go: TestDeltaFIFO_KeyOf/#0-#3"""
     assert new().key_of(obj) == key
 
 
@@ -307,7 +307,7 @@ A, B = Item("a", 1), Item("b", 2)
     ],
 )
 def test_has_synced(actions: list[Any], synced: bool) -> None:
-    """Go: TestDeltaFIFO_HasSynced"""
+    """Go: TestDeltaFIFO_HasSynced/#0-#6"""
     queue = new()
     for action in actions:
         if action[0] == "pop":

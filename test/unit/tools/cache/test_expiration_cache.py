@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from queueobjects import Item, key_of
 
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
 from clientgo.tools import cache
 from clientgo.utils.clock import testing as clocktesting
 

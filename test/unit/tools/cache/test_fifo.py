@@ -85,7 +85,7 @@ A, B = Item("a", 1), Item("b", 2)
     ],
 )
 def test_has_synced(actions: list[tuple[Any, ...]], pops: int, synced: bool) -> None:
-    """Go: TestFIFO_HasSynced"""
+    """Go: TestFIFO_HasSynced/#0-#5"""
     queue = new()
     for op, *args in actions:
         getattr(queue, op)(*args)

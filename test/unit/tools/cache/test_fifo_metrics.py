@@ -80,8 +80,8 @@ def test_who_does_not_hold_the_name_publishes_nothing(name: cache.InformerName) 
     provider = Provider()
     name.with_resource(PODS)
     second = name.with_resource(PODS)
-    assert fifo_metrics._new_fifo_metrics(second, provider) is None
-    assert fifo_metrics._new_store_metrics(cache.InformerNameAndResource(), provider) is None
+    assert fifo_metrics.new_fifo_metrics(second, provider) is None
+    assert fifo_metrics.new_store_metrics(cache.InformerNameAndResource(), provider) is None
 
 
 def test_only_the_first_global_provider_counts(name: cache.InformerName, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,6 +89,6 @@ def test_only_the_first_global_provider_counts(name: cache.InformerName, monkeyp
     first = Provider()
     cache.set_informer_metrics_provider(first)
     cache.set_informer_metrics_provider(Provider())
-    metrics = fifo_metrics._new_fifo_metrics(name.with_resource(PODS), None)
+    metrics = fifo_metrics.new_fifo_metrics(name.with_resource(PODS), None)
     assert metrics is not None
     assert metrics.number_of_queued_item is first.queued

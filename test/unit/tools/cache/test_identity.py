@@ -22,7 +22,13 @@ def no_names() -> Iterator[None]:
 
 
 def test_names_are_unique() -> None:
-    """Go: TestNewInformerName"""
+    """
+    Go: TestNewInformerName/first name is unique
+    Go: TestNewInformerName/duplicate name returns error
+    Go: TestNewInformerName/empty name returns error
+    Go: TestNewInformerName/different name is unique
+    Go: TestNewInformerName/released name can be reused
+    """
     first = cache.new_informer_name("unique")
     assert first.name() == "unique"
     with pytest.raises(ValueError, match='informer name "unique" is already registered'):
@@ -35,7 +41,12 @@ def test_names_are_unique() -> None:
 
 
 def test_each_resource_is_reserved_once() -> None:
-    """Go: TestWithResource"""
+    """
+    Go: TestWithResource/first GVR is reserved
+    Go: TestWithResource/same GVR second time is not reserved
+    Go: TestWithResource/different GVR is reserved
+    Go: TestWithResource/nil InformerName returns not reserved
+    """
     name = cache.new_informer_name("resources")
     first = name.with_resource(PODS)
     assert first.reserved()

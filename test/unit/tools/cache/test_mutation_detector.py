@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ from queueobjects import PATIENCE, in_threads, join
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.channel import Signal
+from clientgo.golang.channel import Signal
+from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import mutation_detector
+from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock import testing as clocktesting
 
 
@@ -49,6 +52,61 @@ def test_a_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     stop.set()
     join(runner)
     assert messages[0] == "cache test modified"
+
+
+def test_it_looks_every_second_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also at what was added, and what was changed, after it had begun."""
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    with synctest.bubble() as bubble:
+        detector = cache.new_cache_mutation_detector("test")
+        assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
+        noticed: list[float] = []
+        began = REAL_CLOCK.now()
+        detector._failure_func = lambda message: noticed.append(round(REAL_CLOCK.since(began), 6))
+        stop = Signal()
+        thread = threading.Thread(target=detector.run, args=(stop,))
+        thread.start()
+        bubble.sleep(1.5)
+        obj = pod()
+        detector.add_object(obj)
+        bubble.sleep(2.0)
+        assert noticed == []
+        obj.metadata.labels["change"] = "true"
+        bubble.sleep(2.0)
+        assert noticed == [4.0, 5.0]
+        stop.set()
+        thread.join()
+        assert REAL_CLOCK.since(began) == pytest.approx(5.5), "a stop does not wait for the next look"
+        bubble.sleep(5.0)
+        assert noticed == [4.0, 5.0]
+
+
+def test_the_run_ends_with_an_error_when_an_object_was_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Go panics: whoever runs it must not go on."""
+    detector = new(monkeypatch, clocktesting.new_fake_clock(1000.0))
+    obj = pod()
+    detector.add_object(obj)
+    obj.metadata.name = "b"
+    with pytest.raises(RuntimeError, match="cache test modified"):
+        detector.run(Signal())
+
+
+def test_the_run_forgets_objects_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    with synctest.bubble() as bubble:
+        detector = cache.new_cache_mutation_detector("test")
+        assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
+        stop = Signal()
+        thread = threading.Thread(target=detector.run, args=(stop,))
+        thread.start()
+        detector.add_object(pod())
+        kept = []
+        for seconds in (119.5, 3.0, 119.0, 3.0):
+            bubble.sleep(seconds)
+            kept.append((len(detector._cached_objs), len(detector._retained_cached_objs)))
+        stop.set()
+        thread.join()
+        assert kept == [(1, 0), (0, 1), (0, 1), (0, 0)]
 
 
 def test_without_a_failure_function_it_raises(monkeypatch: pytest.MonkeyPatch) -> None:

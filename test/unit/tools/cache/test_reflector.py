@@ -21,8 +21,8 @@ from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.util import wait
-from clientgo.channel import Channel
 from clientgo.features.testing import set_feature_during_test
+from clientgo.golang.channel import Channel, Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import reflector as reflector_module
@@ -152,13 +152,39 @@ def test_a_cancel_ends_the_run_and_the_watch() -> None:
         assert fake.result_chan().receive(0) == (None, False)
 
 
-def test_a_stop_channel_does_as_well_as_a_context() -> None:
+@pytest.mark.parametrize("method", ["run", "list_and_watch"])
+def test_a_stop_channel_does_as_well_as_a_context(method: str) -> None:
+    """It is let watch for as long as the channel is open, and ends the watch when it is closed."""
+    with synctest.bubble() as bubble:
+        opened: list[CountedWatch] = []
+
+        def open_watch(_: metav1.ListOptions) -> watch.Interface:
+            opened.append(CountedWatch())
+            return opened[-1]
+
+        store = cache.new_store(cache.meta_namespace_key_func)
+        listed = cache.ListWatch(list_func=lambda _: mk_list("1"), watch_func=open_watch)
+        reflector = cache.new_reflector(listed, corev1.Pod(), store, 0.0)
+        stop = Signal()
+        thread = threading.Thread(target=getattr(reflector, method), args=(stop,))
+        thread.start()
+        bubble.wait()
+        opened[0].add(mk_pod("bar", "2"))
+        bubble.sleep(3600.0)
+        assert (store.list_keys(), thread.is_alive(), [w.stops for w in opened]) == (["ns/bar"], True, [0])
+        stop.set()
+        thread.join()
+        assert [w.stops for w in opened] == [1]
+
+
+@pytest.mark.parametrize("method", ["run", "list_and_watch"])
+def test_a_closed_stop_channel_leaves_nothing_running(method: str) -> None:
     fake = CountedWatch()
     reflector = new_reflector(cache.ListWatch(list_func=lambda _: mk_list("1"), watch_func=lambda _: fake))
     stop = threading.Event()
     stop.set()
-    reflector.run(stop)
-    reflector.list_and_watch(stop)
+    getattr(reflector, method)(stop)
+    assert fake.stops <= 1
 
 
 def test_the_resync_timer_fires_after_each_period() -> None:
@@ -175,7 +201,7 @@ def test_without_time_nothing_is_watched() -> None:
     def unexpected(_: metav1.ListOptions) -> Any:
         pytest.fail("a call after the stop")
 
-    new_reflector(cache.ListWatch(list_func=unexpected, watch_func=unexpected))._watch(ctx, None, None)
+    new_reflector(cache.ListWatch(list_func=unexpected, watch_func=unexpected))._watch(ctx, None)
 
 
 def test_a_cancel_during_a_watch_stops_it_and_opens_no_other() -> None:
@@ -189,7 +215,7 @@ def test_a_cancel_during_a_watch_stops_it_and_opens_no_other() -> None:
             return opened[-1]
 
         reflector = new_reflector(cache.ListWatch(watch_func=open_watch))
-        thread = threading.Thread(target=reflector._watch, args=(ctx, None, None))
+        thread = threading.Thread(target=reflector._watch, args=(ctx, None))
         thread.start()
         bubble.wait()
         cancel()
@@ -623,6 +649,56 @@ def test_an_event_of_another_kind_is_refused(caplog: pytest.LogCaptureFixture) -
 
 
 @pytest.mark.parametrize(
+    "event",
+    [
+        watch.Event("ADDED", corev1.Pod.from_dict({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "b"}})),
+        watch.Event("ADDED", corev1.Pod.from_dict({"apiVersion": "v9", "kind": "Pod", "metadata": {"name": "b"}})),
+        watch.Event("MODIFIED", corev1.Pod.from_dict({"kind": "Nonsense", "metadata": {"name": "b"}})),
+        watch.Event("BOOKMARK", corev1.Pod.from_dict({"kind": "Service", "metadata": {"resourceVersion": "9"}})),
+        watch.Event("ADDED", corev1.Pod.from_dict({"apiVersion": "v1", "kind": "Pod", "metadata": ["b"]})),
+        watch.Event("DELETED", corev1.Pod.from_dict({"metadata": "b"})),
+    ],
+    ids=lambda event: f"{event.type} {event.object.to_dict()}",
+)
+def test_an_event_that_cannot_be_in_the_watch_ends_it_and_leads_to_a_list(event: watch.Event) -> None:
+    """In Go it is not decoded, which is an ERROR event. Nothing of it, nor of what comes behind, is stored."""
+    with synctest.bubble() as bubble:
+        lists: list[str] = []
+        opened: list[CountedWatch] = []
+
+        def list_pods(_: metav1.ListOptions) -> corev1.PodList:
+            lists.append("list")
+            return mk_list("5", mk_pod("a", "5"))
+
+        def open_watch(_: metav1.ListOptions) -> watch.Interface:
+            opened.append(CountedWatch())
+            return opened[-1]
+
+        store = cache.new_store(cache.meta_namespace_key_func)
+        reflector = new_reflector(cache.ListWatch(list_func=list_pods, watch_func=open_watch), store, corev1.Pod())
+        with running(reflector):
+            bubble.wait()
+            opened[0].action(event.type, event.object)
+            opened[0].add(mk_pod("c", "7"))
+            bubble.wait()
+            assert opened[0].stops == 1
+            assert reflector.last_sync_resource_version() == "5"
+            bubble.sleep(3.0)
+            assert (len(lists), len(opened)) == (2, 2)
+            assert store.list_keys() == ["ns/a"]
+            opened[1].add(corev1.Pod.from_dict({"kind": "Pod", "metadata": {"name": "d", "resourceVersion": "8"}}))
+            bubble.wait()
+            assert store.list_keys() == ["ns/a", "d"], "half of the kind is no other kind"
+
+
+def test_metadata_alone_may_be_of_any_kind() -> None:
+    reflector = new_reflector(cache.ListWatch(), RecordingStore(), metav1.PartialObjectMetadata())
+    applier = reflector_module._EventApplier(reflector, BACKGROUND, reflector._store)
+    raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "resourceVersion": "3"}}
+    assert applier.apply(watch.Event("ADDED", metav1.PartialObjectMetadata.from_dict(raw))) == "3"
+
+
+@pytest.mark.parametrize(
     ("asked", "minimum"),
     [
         # Go: TestWatchTimeout/no timeout
@@ -775,7 +851,7 @@ def test_a_failing_error_handler_does_not_end_the_reflector(caplog: pytest.LogCa
         def fail(*_: Any) -> None:
             raise ValueError("handler bug")
 
-        reflector._watch_error_handler = fail
+        reflector.watch_error_handler = fail
         with running(reflector):
             bubble.sleep(5.0)
         assert sorted(store.objects) == ["a"]

@@ -4,12 +4,17 @@ Each case says in which order the requests of a pass come: `w` for a watch (the 
 initial objects), `l` for a list, `p` for a pause. Between two passes there is a pause too. The k-th pause lasts between
 4/3 s * 2^k and a fifth longer, depending on the jitter. client-go's may last as long, but also less; these let no more
 than two passes into the first four seconds.
+
+Where client-go asks again at once and without end there is a pause, `v`, that grows from the first: the k-th lasts
+16^k microseconds.
 """
 
 from __future__ import annotations
 
 import itertools
+import logging
 import random
+import re
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -19,9 +24,10 @@ import pytest
 from recordingstore import RecordingStore
 from scriptedwatch import Script, ScriptedListerWatcher
 
-from clientgo import context
+from clientgo import context, features
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.util.wait import wait as wait_module
+from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache
 
@@ -59,13 +65,19 @@ def pauses(seed: int) -> Iterator[float]:
 def expected(first_pass: str, later_passes: str, seconds: float, seed: int) -> Calls:
     """The calls of so many seconds, each with its time."""
     now, calls, pause = 0.0, [], pauses(seed)
+    vain = 1e-6
     for step in itertools.chain(first_pass + "p", itertools.cycle(later_passes + "p")):
         if step == "p":
             now += next(pause)
+        elif step == "v":
+            now += vain
+            vain = min(vain * 16, 50.0)
+        elif step == "0":
+            vain = 1e-6
         else:
             calls.append(({"w": "watch", "l": "list"}[step], pytest.approx(now, abs=0.002)))
         if now > seconds:
-            return calls[:-1] if step != "p" else calls
+            return calls if step in "pv0" else calls[:-1]
     raise AssertionError
 
 
@@ -118,14 +130,18 @@ WATCHES: dict[str, tuple[Answers, str, str]] = {
     "429 in the stream": ([sends(ADDED, error_event("too_many_requests"))], "wp" * 50, "w"),
     "429 in the watch": ([REFUSED] + [sends(error_event("too_many_requests"))] * 50, "wl" + "wp" * 50, "w"),
     "500 in the stream": ([sends(ADDED, error_event("internal"))], "wlw", "wlw"),
-    # Go asks without end and without a pause in all that follow.
-    "410 to all": ([{"error": "expired"}], "wwwplw", "wlw"),
-    "410 (Gone) to all": ([{"error": "gone"}], "wwwplw", "wlw"),
-    "too new a version to all": ([{"error": "too_large_rv_cause"}], "wwwplw", "wlw"),
-    "410 in the stream": ([sends(ADDED, error_event("expired"))], "wwwplw", "wlw"),
-    "410 at the start of the stream": ([sends(error_event("gone"))], "wwwplw", "wlw"),
-    "no bookmark, close at once": ([sends(ADDED, CLOSE)], "wwwpl" + "ww" + "pw" * 50, "w"),
-    "close at once behind known events": ([REFUSED] + [sends(ADDED, BOOKMARK, CLOSE)] * 50, "wlww" + "pw" * 50, "w"),
+}
+
+# The same for what Go asks without end and without a pause. A list comes in place of a pause of a second.
+STREAMS = "wv" * 5 + "w"
+STORMS: dict[str, tuple[Answers, str, str]] = {
+    "410 to all": ([{"error": "expired"}], STREAMS + "lw", "wlw"),
+    "410 (Gone) to all": ([{"error": "gone"}], STREAMS + "lw", "wlw"),
+    "too new a version to all": ([{"error": "too_large_rv_cause"}], STREAMS + "lw", "wlw"),
+    "410 in the stream": ([sends(ADDED, error_event("expired"))], STREAMS + "lw", "wlw"),
+    "410 at the start of the stream": ([sends(error_event("gone"))], STREAMS + "lw", "wlw"),
+    "no bookmark, close at once": ([sends(ADDED, CLOSE)], STREAMS + "l0w" + "vw" * 50, "w"),
+    "close at once behind known events": ([REFUSED] + [sends(ADDED, BOOKMARK, CLOSE)] * 50, "wlw" + "vw" * 50, "w"),
 }
 
 # The answers to lists, of a server that knows no streaming lists, and the requests of each pass.
@@ -144,9 +160,9 @@ LISTS: dict[str, tuple[Answers, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WATCHES)
+@pytest.mark.parametrize("case", WATCHES | STORMS)
 def test_failing_watches_are_asked_for_exactly_so_often(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    watches, first_pass, later_passes = WATCHES[case]
+    watches, first_pass, later_passes = (WATCHES | STORMS)[case]
     for seed in SEEDS:
         calls = requests_in(60.0, watches, [LISTED], monkeypatch, seed)
         assert calls == expected(first_pass, later_passes, 60.0, seed)
@@ -185,11 +201,39 @@ def test_two_lists_and_four_watches(kind: str, monkeypatch: pytest.MonkeyPatch) 
     assert seen == {(2, 4)}
 
 
+@pytest.mark.parametrize("case", STORMS)
+def test_where_client_go_asks_without_end_the_first_minutes_hold_few_requests(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watches, _, _ = STORMS[case]
+    assert len(requests_in(4.0, watches, [LISTED], monkeypatch, seed=0)) <= 15
+    assert len(requests_in(600.0, watches, [LISTED], monkeypatch, seed=0)) <= 100
+
+
+@pytest.mark.parametrize("failure", [{"error": "expired"}, sends(ADDED, CLOSE)], ids=["expired", "incomplete"])
+@pytest.mark.parametrize("times", range(1, 6))
+def test_a_stream_that_works_in_the_end_is_asked_for_as_soon_as_by_client_go(
+    times: int, failure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Go was seen to open a fourth stream at once after three that had expired, and to get its data from that."""
+    watches = [failure] * times + [sends(ADDED, SYNCED)]
+    calls = requests_in(1.0, watches, [LISTED], monkeypatch, seed=0)
+    assert [call for call, _ in calls] == ["watch"] * (times + 1)
+    assert calls[-1][1] <= (0.005 if times <= 4 else 0.1)
+
+
+def test_streams_that_are_refused_slowly_are_no_storm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Go: no pause, and no list in their place."""
+    watches = [sends(error_event("expired") | {"delay_ms": 1500})]
+    calls = requests_in(14.9, watches, [LISTED], monkeypatch, seed=0)
+    assert calls == [("watch", 1.5 * n) for n in range(10)]
+
+
 def test_internal_errors_that_are_retried_are_not_retried_without_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Go retries them at once for as long as it was told to."""
     watches = [REFUSED] + [sends(error_event("internal"))] * 50
     calls = requests_in(4.0, watches, [LISTED], monkeypatch, seed=1, retry_for=30.0)
-    assert calls == expected("wlww" + "pw" * 50, "w", 4.0, seed=1)
+    assert calls == expected("wlw" + "vw" * 50, "w", 4.0, seed=1)
 
 
 def test_a_stream_that_works_makes_up_for_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,5 +263,60 @@ def test_a_watch_that_brings_something_new_is_opened_again_at_once(monkeypatch: 
 
 def test_a_stop_cuts_the_pause_after_refusals_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """And asks for nothing more."""
-    calls = requests_in(0.1, [{"error": "expired"}], [LISTED], monkeypatch, seed=0)
-    assert calls == [("watch", 0.0)] * 3
+    calls = requests_in(0.05, [{"error": "expired"}], [LISTED], monkeypatch, seed=0)
+    assert [call for call, _ in calls] == ["watch"] * 5
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_server_that_is_not_there_is_told_of_at_once_and_then_less_and_less_often(
+    streams: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Go says so at -v=2 only, so that a program without a server says nothing for ever."""
+    refused = {"error": "connection_refused"}
+    told: list[tuple[float, str]] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            message = record.getMessage()
+            if "onnect" in message:
+                told.append((round(bubble.elapsed), message))
+
+    handler = Handler()
+    logging.getLogger("clientgo").addHandler(handler)
+    try:
+        with (
+            set_feature_during_test(features.WATCH_LIST_CLIENT, streams),
+            synctest.bubble() as bubble,
+        ):
+            watches: Answers = [] if streams else [sends(CLOSE | {"delay_ms": 1500})]
+            server = ScriptedListerWatcher(bubble, Script(deque([LISTED]), deque([*watches, *[refused] * 1000])))
+            reflector = cache.new_reflector_with_options(
+                server, corev1.ConfigMap(), RecordingStore(), cache.ReflectorOptions(name="asker")
+            )
+            ctx, cancel = context.with_cancel(context.background())
+            thread = threading.Thread(target=reflector.run_with_context, args=(ctx,), name="reflector")
+            thread.start()
+            bubble.sleep(4 * 3600.0)
+            server.script.watches.clear()
+            server.script.watches.append(sends(ADDED, SYNCED))
+            bubble.sleep(120.0)
+            assert len(server.script.watches) == 0
+            cancel()
+            thread.join()
+            server.join()
+    finally:
+        logging.getLogger("clientgo").removeHandler(handler)
+    *during, (_, after) = told
+    start = during[0][0]
+    assert start <= 2
+    gaps = [later - earlier for (earlier, _), (later, _) in itertools.pairwise(during)]
+    assert all(later >= 0.9 * earlier for earlier, later in itertools.pairwise(gaps)), "less and less often"
+    assert 60 <= gaps[0] <= 150
+    assert 3600 <= gaps[-1] <= 3700
+    assert len(gaps) <= 10
+    assert all("cannot connect to the API server" in message for _, message in during)
+    assert "check the address in the kubeconfig" in during[0][1]
+    assert 'since="0s"' in during[0][1]
+    assert "asker" in during[0][1]
+    assert "Connected to the API server again" in after
+    assert re.search(r'after="(3h59m5|4h)', after)  # it begins up to two seconds late, and ends up to a pause late

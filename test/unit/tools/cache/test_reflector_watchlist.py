@@ -68,7 +68,7 @@ def run_for(
         options = cache.ReflectorOptions(name="test-reflector", backoff=backoff)
         reflector = cache.new_reflector_with_options(server, corev1.ConfigMap(), store, options)
         errors: list[str] = []
-        reflector._watch_error_handler = lambda _, __, err: errors.append(str(err))
+        reflector.watch_error_handler = lambda _, __, err: errors.append(str(err))
         ctx, cancel = context.with_cancel(BACKGROUND)
         thread = threading.Thread(target=reflector.run_with_context, args=(ctx,), name="reflector")
         thread.start()
@@ -177,9 +177,25 @@ def test_an_expired_version_after_the_sync_is_an_error_and_begins_again() -> Non
 
 
 def test_an_ordinary_bookmark_does_not_end_the_initial_events() -> None:
-    """Go: TestWatchList/prove that the reflector is checking the value of the initialEventsEnd annotation"""
     _, store, _ = run_for(1.0, [{"events": [event("ADDED", "a", "1"), event("BOOKMARK", "", "2")]}])
     assert store.ops == []
+
+
+@pytest.mark.parametrize("value", ["false", "True", "1"])
+def test_the_annotation_must_say_true_to_end_the_initial_events(value: str) -> None:
+    """Go: TestWatchList/prove that the reflector is checking the value of the initialEventsEnd annotation"""
+    bookmark = event("BOOKMARK", "", "2") | {"initial_events_end": value}
+    _, store, _ = run_for(1.0, [{"events": [event("ADDED", "a", "1"), bookmark]}])
+    assert store.ops == []
+
+
+@pytest.mark.parametrize(("kind", "since"), [("ADDED", "0"), ("MODIFIED", "6"), ("DELETED", "6"), ("BOOKMARK", "6")])
+def test_a_watch_from_anywhere_counts_versions_once_something_else_than_an_added_came(kind: str, since: str) -> None:
+    """It begins with what there is, in any order: a version among that does not say where to go on."""
+    switch_streaming(False)
+    events = [event("ADDED", "a", "5"), event(kind, "" if kind == "BOOKMARK" else "b", "6"), CLOSE]
+    calls, _, _ = run_for(3.0, [{"events": events}], [{"items": [], "resource_version": "0"}])
+    assert [options["resource_version"] for call, options in calls if call == "watch"] == ["0", since]
 
 
 class Client:

@@ -69,4 +69,5 @@ def test_a_long_wait_is_waited_and_cut_short_by_the_stop(seconds: str, monkeypat
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 410, 422])
 def test_other_codes_are_not_tried_again_whatever_they_say(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = calls_in(0.5, failure(code, "", **{"Retry-After": "0"}), monkeypatch)
-    assert [call.verb for call in calls] == (["watch"] * 3 if code == 410 else ["watch", "list", "watch"])
+    streams = 6 if code == 410 else 1  # a stream may be too old and the next one not
+    assert [call.verb for call in calls] == ["watch"] * streams + ["list", "watch"]

@@ -255,10 +255,14 @@ def test_a_handler_may_stop_its_informer() -> None:
 @pytest.mark.parametrize("handlers", [0, 1, 3])
 @pytest.mark.parametrize("count", [1, 5])
 def test_so_many_informers_have_so_many_threads_and_sockets(count: int, handlers: int) -> None:
-    """Five threads an informer, of which two only wait for its end, and one a handler; a socket a watch."""
+    """Five threads an informer, of which two only wait for its end, and one a handler; a socket a watch.
+
+    And one for all that waits for the stop event, which cannot call back.
+    """
     before = set(threading.enumerate())
     expected = Counter(dict.fromkeys(("informer", "processor", "closer", "reflector", "watch"), count))
     expected["handler"] += handlers * count
+    watcher = Counter(stop=1)
 
     def own_threads() -> Counter[str]:
         kinds = Counter(kind_of_thread(thread) for thread in set(threading.enumerate()) - before)
@@ -275,11 +279,12 @@ def test_so_many_informers_have_so_many_threads_and_sockets(count: int, handlers
 
     with ScriptedServer(answer) as server, running(server.url, count, handlers) as stop:
         eventually(lambda: sum(map(is_watch, server.requests)) == count)
-        eventually(lambda: own_threads() == expected)
+        eventually(lambda: own_threads() == expected + watcher)
         watching = {request.connection for request in server.requests if is_watch(request)}
         assert len(watching) == count
         stop()
-        assert own_threads() == Counter()
+        # The watcher has called back, and ends in its own time.
+        assert own_threads() <= watcher
 
 
 def kind_of_thread(thread: threading.Thread) -> str:

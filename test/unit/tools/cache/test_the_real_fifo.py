@@ -267,7 +267,7 @@ def test_arrival_order() -> None:
     ],
 )
 def test_key_of_looks_into_containers(obj: Any, key: str) -> None:
-    """Go: TestRealFIFO_KeyOf"""
+    """Go: TestRealFIFO_KeyOf/#0-#3"""
     assert new()._key_of(obj) == key
 
 
@@ -288,7 +288,7 @@ A, B, C, D = (Item(name, 1) for name in "abcd")
     ],
 )
 def test_has_synced(operations: list[tuple[Any, ...]], pops: int, synced: bool) -> None:
-    """Go: TestRealFIFO_HasSynced"""
+    """Go: TestRealFIFO_HasSynced/#0-#6"""
     queue = new()
     apply(queue, operations)
     for _ in range(pops):

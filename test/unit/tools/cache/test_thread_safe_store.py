@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from clientgo import klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.tools import cache
+from clientgo.utils.clock.testing import FakeClock
 
 
 def pod(name: str, version: str) -> corev1.Pod:
@@ -102,21 +106,116 @@ def test_version_follows_the_writes() -> None:
     assert version() == "12"
 
 
-def test_an_index_function_that_fails() -> None:
-    """As in Go the object is stored by then, its version is not noted, and the lock is free again."""
+def by_label(obj: Any) -> list[str]:
+    return [obj.metadata.labels["team"]]
 
-    def fail(obj: Any) -> list[str]:
-        if obj.get_name() == "bad":
-            raise ValueError("no")
-        return []
 
-    store = new(fail)
-    store.add("good", pod("good", "1"))
-    message = 'unable to calculate an index entry for key "k" on index "i": no'
-    with pytest.raises(RuntimeError, match=message):
-        store.add("k", pod("bad", "2"))
-    assert store.list_keys() == ["good", "k"]
+def labelled(name: str, version: str, **labels: str) -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, resource_version=version, labels=labels))
+
+
+def names_and_versions(store: Any) -> list[tuple[str, str]]:
+    store._check()
+    return [(obj.get_name(), obj.get_resource_version()) for obj in store.list()]
+
+
+def test_what_cannot_be_indexed_is_not_stored() -> None:
+    """In Go it is, and then there is a panic."""
+    store = cache.new_thread_safe_store({"first": lambda obj: ["x"], "team": by_label}, {})
+    store.add("good", labelled("good", "1", team="a"))
+    message = '^unable to calculate an index entry for key "bad" on index "team": \'team\'$'
+    with pytest.raises(cache.IndexingError, match=message) as raised:
+        store.add("bad", labelled("bad", "2"))
+    assert (raised.value.key, raised.value.index_name) == ("bad", "team")
+    with pytest.raises(cache.IndexingError):
+        store.update("good", labelled("good", "3"))
+    assert names_and_versions(store) == [("good", "1")]
     assert store.last_store_sync_resource_version() == "1"
+
+
+def test_a_transaction_applies_all_that_can_be_indexed() -> None:
+    store: Any = cache.new_thread_safe_store({"team": by_label}, {})
+    store.add("old", labelled("old", "1", team="a"))
+    adds = [labelled("a", "2", team="a"), labelled("bad", "3"), labelled("b", "4", team="b"), labelled("old", "5")]
+    with pytest.raises(cache.TransactionError) as raised:
+        store.transaction(
+            *(cache.ThreadSafeStoreTransaction(obj, cache.TransactionType.ADD, obj.get_name()) for obj in adds)
+        )
+    assert raised.value.successful_indices == [0, 2]
+    assert [err.key for err in raised.value.errors if isinstance(err, cache.IndexingError)] == ["bad", "old"]
+    assert names_and_versions(store) == [("old", "1"), ("a", "2"), ("b", "4")]
+    assert store.last_store_sync_resource_version() == "4"
+
+
+def test_a_replace_keeps_what_it_cannot_replace() -> None:
+    store = cache.new_thread_safe_store({"team": by_label}, {})
+    for name in ("kept", "gone"):
+        store.add(name, labelled(name, "1", team="a"))
+    listed = [labelled("bad", "2"), labelled("kept", "3"), labelled("new", "4", team="b")]
+    with pytest.raises(cache.TransactionError) as raised:
+        store.replace({obj.get_name(): obj for obj in listed}, "9")
+    assert raised.value.successful_indices == [2]
+    assert names_and_versions(store) == [("kept", "1"), ("new", "4")]
+    assert store.index_keys("team", "a") == ["kept"]
+    assert store.last_store_sync_resource_version() == "9"
+
+
+def test_a_store_counts_the_objects_of_a_replace_not_their_keys() -> None:
+    store = cache.new_indexer(cache.meta_namespace_key_func, {"team": by_label})
+    listed = [labelled("a", "1"), labelled("bad", "2"), labelled("a", "3", team="x"), labelled("bad", "4")]
+    with pytest.raises(cache.TransactionError) as raised:
+        store.replace(listed, "9")
+    assert raised.value.successful_indices == [0, 1, 2]
+    assert [(obj.get_name(), obj.get_resource_version()) for obj in store.list()] == [("a", "3")]
+
+
+def test_what_its_index_function_no_longer_knows_can_be_changed_and_deleted() -> None:
+    """An index function that looks at something else than the object, say."""
+    known = {"a": ["x", "y"], "b": ["x"]}
+    store = cache.new_thread_safe_store({"i": lambda obj: known[obj]}, {})
+    store.add("1", "a")
+    store.add("2", "b")
+    del known["a"]
+    store.update("1", "b")
+    assert buckets(store) == {"x": {"2", "1"}}
+    del known["b"]
+    store.delete("1")
+    store.delete("2")
+    assert buckets(store) == {}
+
+
+@pytest.mark.parametrize("values", ["name", [None], [["a"]], 7], ids=repr)
+def test_an_index_function_that_returns_no_strings_fails(values: Any) -> None:
+    store = new(lambda obj: values if obj == "bad" else [obj])
+    store.add("good", "good")
+    with pytest.raises(cache.IndexingError):
+        store.update("good", "bad")
+    assert buckets(store) == {"good": {"good"}}
+
+
+def test_an_index_function_may_be_a_generator() -> None:
+    def words(obj: str) -> Any:
+        yield from obj.split()
+
+    store: Any = new(words)
+    store.add("key", "a b")
+    store.update("key", "b c")
+    assert {value: store.index_keys("i", value) for value in "abc"} == {"a": [], "b": ["key"], "c": ["key"]}
+    store.delete("key")
+    assert store.list_index_func_values("i") == []
+
+
+def test_an_index_that_fails_for_one_object_is_not_added() -> None:
+    store = new(lambda obj: [obj.get_name()])
+    store.add("good", labelled("good", "1", team="a"))
+    store.add("bad", labelled("bad", "2"))
+    with pytest.raises(cache.IndexingError, match='key "bad" on index "team"'):
+        store.add_indexers({"other": lambda obj: ["x"], "team": by_label})
+    assert sorted(store.get_indexers()) == ["i"]
+    store._check()
+    store.update("bad", labelled("bad", "3", team="b"))
+    store.add_indexers({"team": by_label})
+    assert store.index_keys("team", "b") == ["bad"]
 
 
 def test_lists_are_in_order_of_insertion_and_belong_to_the_caller() -> None:
@@ -135,3 +234,28 @@ def test_repr_tells_what_is_in_it() -> None:
     store = new(lambda obj: [])
     store.replace({"a": 1}, "7")
     assert repr(store) == "<ThreadSafeStore 1 objects, indexes: i, resourceVersion '7'>"
+
+
+@pytest.fixture
+def verbose(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    before = klog.verbosity()
+    klog.set_verbosity(2)
+    caplog.set_level(logging.INFO)
+    yield caplog
+    klog.set_verbosity(before)
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(0.9, 0), (1.0, 1)])
+def test_a_transaction_that_takes_half_a_second_an_object_is_logged(
+    seconds: float, lines: int, verbose: pytest.LogCaptureFixture
+) -> None:
+    clock = FakeClock(0.0)
+
+    def slow(obj: Any) -> list[str]:
+        clock.step(seconds / 2)
+        return []
+
+    store: Any = cache.new_thread_safe_store({"slow": slow}, {}, cache.with_thread_safe_store_clock(clock))
+    added = cache.TransactionType.ADD
+    store.transaction(*(cache.ThreadSafeStoreTransaction(name, added, name) for name in ("a", "b")))
+    assert verbose.text.count("ThreadSafeMap Transaction Process") == lines

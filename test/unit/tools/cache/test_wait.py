@@ -10,7 +10,7 @@ import pytest
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
-from clientgo.channel import Signal, StopChannel
+from clientgo.golang.channel import Signal, StopChannel
 from clientgo.testing import synctest
 from clientgo.tools import cache
 

@@ -48,6 +48,13 @@ def test_backoff_expires_after_twice_the_cap() -> None:
     assert not backoff.is_in_back_off_since("id", last_update)
 
 
+def test_who_never_failed_is_in_no_backoff() -> None:
+    clock = FakeClock(START)
+    backoff = at_the_cap(clock)
+    assert not backoff.is_in_back_off_since("other", clock.now())
+    assert not backoff.is_in_back_off_since_update("other", clock.now())
+
+
 def test_backoff_stays_at_the_cap_when_updated_in_time() -> None:
     """Go: TestBackoffHighWaterMark"""
     clock = FakeClock(START)
@@ -137,7 +144,7 @@ TICKS = [
 
 
 def test_in_backoff_since_the_last_update() -> None:
-    """The backoff doubles only where next is called outside of it. Go: TestIsInBackOffSinceUpdate"""
+    """The backoff doubles only where next is called outside of it. Go: TestIsInBackOffSinceUpdate/#0-#37"""
     clock = FakeClock(START)
     backoff = flowcontrol.new_fake_back_off(1.0, 10.0, clock)
     for tick, in_backoff, value in TICKS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator
 
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo import context
+from clientgo.apimachinery.apis.meta.v1 import format_duration
 from clientgo.testing import synctest
 from clientgo.util.flowcontrol import rate
 from clientgo.utils.clock.testing import FakeClock
@@ -87,7 +87,7 @@ def test_more_than_the_burst_cannot_be_reserved(clock: FakeClock) -> None:
     limiter = rate.new_limiter(10, 2, clock)
     reservation = limiter.reserve_n(0.0, 3)
     assert not reservation.ok()
-    assert reservation.delay() == math.inf
+    assert reservation.delay() == rate.INF_DURATION == (2**63 - 1) / 1e9
     reservation.cancel()
     assert limiter.tokens() == 2.0
     assert repr(reservation) == "<Reservation impossible>"
@@ -232,3 +232,20 @@ def test_reserved_events_keep_the_rate(limit: float, burst: int, count: int) -> 
     limiter = rate.new_limiter(limit, burst, FakeClock(0.0))
     delays = [limiter.reserve().delay() for _ in range(count)]
     assert delays == pytest.approx([max(0, number + 1 - burst) / limit for number in range(count)], abs=2e-6)
+
+
+@pytest.mark.parametrize("start", [0.0, 1.6e9, 4e9])
+def test_a_bucket_that_never_refills_answers_gos_longest_duration(start: float) -> None:
+    """Go: rate.InfDuration, which is math.MaxInt64 nanoseconds; it grows shorter as time passes."""
+    clock = FakeClock(start)
+    limiter = rate.new_limiter(0, 1, clock)
+    assert limiter.reserve().delay() == 0.0
+    reservation = limiter.reserve()
+    assert reservation.ok()
+    assert format_duration(reservation.delay()) == "2562047h47m16.854775807s"
+    clock.step(16.0)
+    assert reservation.delay() == pytest.approx(rate.INF_DURATION - 16.0, abs=1e-4)
+    assert rate.new_limiter(1e-12, 1, clock).reserve_n(clock.now(), 1).delay() == 0.0
+    slow = rate.new_limiter(1e-12, 1, clock)
+    slow.allow()
+    assert slow.reserve().delay() == rate.INF_DURATION, "a token in 30,000 years"

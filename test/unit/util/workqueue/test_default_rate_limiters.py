@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
+from clientgo.apimachinery.apis.meta.v1 import format_duration
 from clientgo.util import workqueue
 from clientgo.util.flowcontrol import rate
 from clientgo.utils.clock.testing import FakeClock
@@ -89,4 +88,5 @@ def test_bucket_reserves_tokens_of_the_future() -> None:
 
 def test_empty_bucket_without_refill_never_gives_a_token() -> None:
     limiter: workqueue.BucketRateLimiter = workqueue.TypedBucketRateLimiter(limiter=rate.new_limiter(0, 0, FakeClock()))
-    assert limiter.when("a") == math.inf
+    assert limiter.when("a") == rate.INF_DURATION
+    assert format_duration(limiter.when("a")) == "2562047h47m16.854775807s"

@@ -115,6 +115,16 @@ def test_replaced_entries_do_not_pile_up(case: Case) -> None:
     case.queue._check()
 
 
+def test_items_keep_their_order_when_replaced_entries_are_dropped(case: Case) -> None:
+    """The later they were added, the sooner they are due: as they stand in the dict, they are no heap."""
+    names = [f"item-{number}" for number in range(20)]
+    for number, name in enumerate(names):
+        case.queue.add_after(name, 100.0 - number)
+    for step in range(200):
+        case.queue.add_after("often", 10_000.0 - step)
+    assert case.step(1000.0) == names[::-1]
+
+
 def test_thread_sleeps_while_later_items_are_added(case: Case) -> None:
     """Only an item due before the thread would wake by itself wakes it."""
     case.add_after("first", 1.0)

@@ -7,7 +7,9 @@ import threading
 import pytest
 
 from clientgo import context
+from clientgo.testing import synctest
 from clientgo.util import workqueue
+from clientgo.utils.clock import REAL_CLOCK
 
 
 @pytest.mark.parametrize(
@@ -15,7 +17,7 @@ from clientgo.util import workqueue
     [(1000, 10, 1), (1000, 10, 10), (1000, 10, 100), (999, 10, 13), (3, 10, 2), (5, 1, 0)],
 )
 def test_every_piece_is_done_exactly_once(pieces: int, workers: int, chunk_size: int) -> None:
-    """Go: TestParallelizeUntil"""
+    """Go: TestParallelizeUntil/#0-#3"""
     seen = [0] * pieces
 
     def work(piece: int) -> None:
@@ -24,6 +26,18 @@ def test_every_piece_is_done_exactly_once(pieces: int, workers: int, chunk_size:
     workqueue.parallelize_until(context.background(), workers, pieces, work, workqueue.with_chunk_size(chunk_size))
 
     assert seen == [1] * pieces
+
+
+def test_it_returns_when_all_pieces_are_done() -> None:
+    with synctest.bubble():
+        done: list[int] = []
+
+        def work(piece: int) -> None:
+            REAL_CLOCK.sleep(1.0)
+            done.append(piece)
+
+        workqueue.parallelize_until(None, 2, 5, work)
+        assert sorted(done) == [0, 1, 2, 3, 4]
 
 
 def test_no_pieces_start_no_thread() -> None:

@@ -6,6 +6,7 @@ import gc
 import random
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clientgo import logr
 from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine import RecordingMetrics
 from clientgo.util import workqueue
 from clientgo.util.workqueue import LOW_PRIORITY, AddOpts, PriorityQueue, PriorityQueueConfig
 from clientgo.utils.clock.testing import FakeClock
@@ -56,12 +59,53 @@ def test_higher_priority_first_and_first_in_first_out_in_one_priority(queue: Pri
 
 
 def test_duplicate_keeps_the_higher_priority_and_its_place(queue: PriorityQueue[str]) -> None:
-    add(queue, "a", 0)
+    add(queue, "a", 1)
     add(queue, "b", 1)
     add(queue, "a", 1)
-    add(queue, "b", -5)
+    add(queue, "a", -5)
     assert queue.len() == 2
     assert take_all(queue) == [("a", 1), ("b", 1)]
+
+
+def test_raised_item_goes_to_the_end_of_its_new_priority(queue: PriorityQueue[str]) -> None:
+    add(queue, "a", 0)
+    add(queue, "b", 1)
+    add(queue, "c", 0)
+    add(queue, "a", 1)
+    assert take_all(queue) == [("b", 1), ("a", 1), ("c", 0)]
+
+
+def test_item_whose_delay_ends_goes_to_the_end(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
+    add(queue, "a", 0, after=1.0)
+    add(queue, "b", 0)
+    bubble.sleep(1.0)
+    assert take_all(queue) == [("b", 0), ("a", 0)]
+
+
+def test_item_pulled_forward_keeps_the_place_of_its_first_addition(queue: PriorityQueue[str]) -> None:
+    add(queue, "a", 0, after=1.0)
+    add(queue, "b", 0)
+    add(queue, "a", 0)
+    assert take_all(queue) == [("a", 0), ("b", 0)]
+
+
+def test_of_items_due_at_once_the_higher_priority_and_then_the_earlier_addition_comes_first(
+    queue: PriorityQueue[str], bubble: synctest.Bubble
+) -> None:
+    for item, priority in (("a", 0), ("b", 1), ("c", 1), ("d", 0)):
+        add(queue, item, priority, after=1.0)
+    add(queue, "a", 1, after=2.0)
+    bubble.sleep(1.0)
+    assert take_all(queue) == [("b", 1), ("c", 1), ("a", 1), ("d", 0)]
+
+
+def test_item_added_while_processed_keeps_its_place_until_done(queue: PriorityQueue[str]) -> None:
+    add(queue, "a", 0)
+    queue.get()
+    add(queue, "a", 0)
+    add(queue, "b", 0)
+    queue.done("a")
+    assert take_all(queue) == [("a", 0), ("b", 0)]
 
 
 def test_duplicate_keeps_the_earlier_time(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
@@ -103,7 +147,7 @@ def test_initial_list_comes_after_new_events(queue: PriorityQueue[str]) -> None:
         workqueue.add_event(queue, f"listed-{number}", True)
     workqueue.add_event(queue, "changed", False)
     workqueue.add_event(queue, "listed-2", False)
-    assert [item for item, _ in take_all(queue)] == ["listed-2", "changed", "listed-0", "listed-1"]
+    assert [item for item, _ in take_all(queue)] == ["changed", "listed-2", "listed-0", "listed-1"]
 
 
 def test_add_event_takes_any_queue() -> None:
@@ -298,6 +342,8 @@ def test_metrics(bubble: synctest.Bubble) -> None:
 
     class Provider:
         def __getattr__(self, name: str) -> Any:
+            if name.endswith("_with_priority"):
+                raise AttributeError(name)
             return lambda queue_name: Metric(name.removeprefix("new_").removesuffix("_metric"))
 
     queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", metrics_provider=Provider()))
@@ -319,6 +365,37 @@ def test_metrics(bubble: synctest.Bubble) -> None:
         "longest_running_processor_seconds": [0.3],
         "retries": [1],
     }
+
+
+def test_depth_is_counted_for_each_priority_when_the_provider_wants_to_know_it(bubble: synctest.Bubble) -> None:
+    depths: Counter[int] = Counter()
+
+    class Depth:
+        def inc(self, priority: int) -> None:
+            depths[priority] += 1
+
+        def dec(self, priority: int) -> None:
+            depths[priority] -= 1
+
+    class Provider(RecordingMetrics):
+        def new_depth_metric_with_priority(self, name: str) -> Depth:
+            return Depth()
+
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", metrics_provider=Provider()))
+    add(queue, "a", 1)
+    add(queue, "b", 1)
+    add(queue, "waits", 1, after=1.0)
+    assert depths == {1: 2}
+    add(queue, "a", 5)
+    add(queue, "waits", 4, after=1.0)
+    assert depths == {1: 1, 5: 1}
+    queue.get()
+    add(queue, "a", 2)
+    add(queue, "a", 3)
+    assert depths == {1: 1, 3: 1, 5: 0, 2: 0}
+    bubble.sleep(1.0)
+    assert depths[4] == 1
+    queue.shut_down()
 
 
 def test_finished_items_are_not_kept(bubble: synctest.Bubble) -> None:
@@ -348,30 +425,41 @@ def test_replaced_entries_do_not_pile_up(queue: PriorityQueue[str]) -> None:
 
 
 class Model:
-    """The queue's promises in plain lists: (item, priority, due, order)."""
+    """The queue's promises in plain lists: (priority, due, place, whether it is due)."""
 
     def __init__(self) -> None:
         self.pending: dict[str, list[Any]] = {}
         self.processing: set[str] = set()
-        self.order = 0
+        self.place = 0
         self.now = 0.0
 
+    def next_place(self) -> int:
+        self.place += 1
+        return self.place
+
     def add(self, item: str, priority: int, after: float) -> None:
-        entry = self.pending.setdefault(item, [priority, self.now + after, None])
-        entry[0] = max(entry[0], priority)
-        entry[1] = min(entry[1], self.now + after)
-        self.settle()
+        due = self.now + after
+        if item not in self.pending:
+            self.pending[item] = [priority, due, self.next_place(), after <= 0]
+            return
+        entry = self.pending[item]
+        if priority > entry[0]:
+            entry[0], entry[2] = priority, self.next_place()
+        if not entry[3]:
+            entry[1] = min(entry[1], due)
+            entry[3] = after <= 0
 
     def settle(self) -> None:
-        """Number what became ready, in order of time."""
-        for item, entry in sorted(self.pending.items(), key=lambda pair: pair[1][1]):
-            if entry[2] is None and entry[1] <= self.now + 1e-6 and item not in self.processing:
-                self.order += 1
-                entry[2] = self.order
+        """What became due goes to the end, in order of time."""
+        for _, entry in sorted(self.pending.items(), key=lambda pair: pair[1][1]):
+            if not entry[3] and entry[1] <= self.now + 1e-6:
+                entry[2:] = [self.next_place(), True]
+
+    def ready(self) -> list[str]:
+        return [item for item, entry in self.pending.items() if entry[3] and item not in self.processing]
 
     def next(self) -> str | None:
-        ready = [(-e[0], e[2], item) for item, e in self.pending.items() if e[2] is not None]
-        return min(ready)[2] if ready else None
+        return min(self.ready(), key=lambda item: (-self.pending[item][0], self.pending[item][2]), default=None)
 
 
 OPERATIONS = st.one_of(
@@ -403,12 +491,59 @@ def test_queue_follows_the_model(operations: list[tuple[Any, ...]], seed: int) -
                     item = sorted(model.processing)[index % len(model.processing)]
                     queue.done(item)
                     model.processing.remove(item)
-                    model.settle()
                 case ("advance", seconds):
                     bubble.sleep(seconds)
                     model.now += seconds
                     model.settle()
             bubble.wait()
             queue._check()
-            assert queue.len() == sum(entry[2] is not None for entry in model.pending.values())
+            assert queue.len() == len(model.ready())
         queue.shut_down()
+
+
+class Lines:
+    """A log sink whose verbosity can be changed."""
+
+    def __init__(self) -> None:
+        self.verbosity = 4
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+
+    def init(self, info: Any) -> None:
+        pass
+
+    def enabled(self, level: int) -> bool:
+        return level <= self.verbosity
+
+    def info(self, level: int, msg: str, /, **pairs: Any) -> None:
+        self.lines.append((msg, pairs))
+
+
+def test_at_verbosity_five_the_items_are_listed_every_ten_seconds(bubble: synctest.Bubble) -> None:
+    sink: Any = Lines()
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", log=logr.new(sink)))
+    add(queue, "low", LOW_PRIORITY)
+    add(queue, "high", 5)
+    add(queue, "late", after=60.0)
+    add(queue, "soon", after=30.0)
+    add(queue, "in work", 7)
+    assert queue.get()[0] == "in work"
+    bubble.sleep(25.0)
+    assert sink.lines == [], "the verbosity is lower"
+    sink.verbosity = 5
+    bubble.sleep(10.0)
+    sink.verbosity = 4
+    bubble.sleep(25.0)
+    queue.shut_down()
+    assert sink.lines == [
+        (
+            "workqueue_items",
+            {
+                "items": [
+                    {"key": "late", "priority": 0, "readyIn": "30s"},
+                    {"key": "high", "priority": 5},
+                    {"key": "soon", "priority": 0},
+                    {"key": "low", "priority": LOW_PRIORITY},
+                ]
+            },
+        )
+    ]

@@ -25,7 +25,7 @@ def run_all(*threads: threading.Thread) -> None:
 @pytest.mark.parametrize("shut_down", SHUT_DOWNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_producers_and_consumers_end_cleanly(shut_down: Callable[[workqueue.Type], None], seed: int) -> None:
-    """What is queued is drained, what is added after the shutdown is not seen. Go: TestBasic"""
+    """What is queued is drained, what is added after the shutdown is not seen. Go: TestBasic/#0-#1"""
     with synctest.bubble(synctest.RandomSchedule(seed)):
         queue = workqueue.new()
         seen: list[object] = []
@@ -62,7 +62,7 @@ def test_producers_and_consumers_end_cleanly(shut_down: Callable[[workqueue.Type
 @pytest.mark.parametrize("shut_down", SHUT_DOWNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_item_added_by_its_worker_is_processed_again(shut_down: Callable[[workqueue.Type], None], seed: int) -> None:
-    """Go: TestAddWhileProcessing"""
+    """Go: TestAddWhileProcessing/#0-#1"""
     with synctest.bubble(synctest.RandomSchedule(seed)) as bubble:
         queue = workqueue.new()
         counts: dict[int, int] = {}
@@ -321,3 +321,42 @@ def test_repr_tells_the_state() -> None:
     assert repr(queue) == "<Typed 'pods' 1 queued, 1 processing, 1 of them dirty, open>"
     queue.shut_down()
     assert repr(queue).endswith("shut down>")
+
+
+def test_the_statistics_say_what_it_holds():
+    queue = workqueue.new_typed()
+    for item in "abc":
+        queue.add(item)
+    first, _ = queue.get()
+    queue.get()
+    queue.add(first)
+    assert queue.statistics() == workqueue.QueueStatistics(
+        queued=1, processing=2, added_again=1, shutting_down=False
+    )
+    queue.done(first)
+    queue.shut_down()
+    assert queue.statistics() == workqueue.QueueStatistics(queued=2, processing=1, added_again=0, shutting_down=True)
+
+
+@pytest.mark.parametrize(
+    "new_queue",
+    [
+        lambda limiter: workqueue.new_typed_rate_limiting_queue(limiter),
+        lambda limiter: workqueue.new_priority_queue(workqueue.PriorityQueueConfig(rate_limiter=limiter)),
+    ],
+    ids=["rate limiting", "priority"],
+)
+def test_the_statistics_of_queues_with_delays_say_what_waits(new_queue):
+    queue = new_queue(workqueue.new_typed_item_exponential_failure_rate_limiter(3600.0, 3600.0))
+    for item in "abc":
+        queue.add(item)
+    first, _ = queue.get()
+    queue.add(first)
+    queue.add_rate_limited("failed")
+    queue.add_after("later", 3600.0)
+    assert queue.statistics() == workqueue.QueueStatistics(
+        queued=2, processing=1, added_again=1, shutting_down=False, waiting=2
+    )
+    queue.shut_down()
+    assert queue.statistics().shutting_down
+    assert queue.statistics().waiting == 0

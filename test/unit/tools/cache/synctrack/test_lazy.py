@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from clientgo.channel import Signal
+from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools.cache import synctrack
 

@@ -1,0 +1,85 @@
+"""How far a queue is with the first batch that was put in. Go repeats this in fifo.go, delta_fifo.go, the_real_fifo.go.
+
+The first batch is that of the first `replace`; if something else comes before, there is none, and the queue has synced
+at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clientgo.golang.channel import Signal
+
+
+@dataclass(frozen=True, slots=True)
+class FIFOStatistics:
+    """How full a FIFO, DeltaFIFO or RealFIFO is. Beyond Go."""
+
+    items: int
+    """How much can be popped: objects, or in a RealFIFO single deltas."""
+
+    deltas: int
+    """How many changes that are; in a FIFO as many as items."""
+
+    initial_left: int
+    """How much of the first batch is still to process."""
+
+    closed: bool
+    """Whether it is closed; what is left can still be popped."""
+
+
+@dataclass(frozen=True, slots=True)
+class FIFOContents:
+    """What a DeltaFIFO or RealFIFO holds, for inspection. Beyond Go."""
+
+    deltas: tuple[tuple[str, tuple[Any, ...]], ...]
+    """Each key in the order in which they will be popped, with its deltas; in a RealFIFO with one.
+
+    A delta that is about no single object has the key ""."""
+
+    initial_left: int
+    """How much of the first batch is still to process."""
+
+    synced: bool
+    """Whether the first batch is through."""
+
+
+class InitialPopulation:
+    """What is left of a queue's first batch. All methods are called with the queue's lock held.
+
+    Invariant (`_check` asserts it): synced is set exactly if something was put in and nothing of the first batch is
+    left or being processed.
+    """
+
+    __slots__ = ("_has_begun", "left", "synced")
+
+    def __init__(self) -> None:
+        self._has_begun = False
+        # How many items are still to process.
+        self.left = 0
+        # Set once.
+        self.synced = Signal()
+
+    def begin(self, count: int = 0) -> None:
+        """Something was put in: a batch of so many items, or anything else. Only the first time counts."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        self.left = count
+        if not count:
+            self.synced.set()
+
+    def processed(self, count: int = 1) -> None:
+        """So many items were processed, not only taken out; the last of them may be no part of the batch."""
+        if self.left > 0:
+            self.left = max(self.left - count, 0)
+            if self.left == 0:
+                self.synced.set()
+
+    def _check(self) -> None:
+        assert self.left >= 0
+        assert self.synced.is_set() == (self._has_begun and self.left == 0)
+
+    def __repr__(self) -> str:
+        return f"initial {self.left} left"

@@ -1,0 +1,11 @@
+"""k8s.io/client-go/util/cert: certificates for servers that nobody made one for."""
+
+from clientgo.util.cert.cert import (
+    Authority,
+    context_of,
+    generate_self_signed_cert_key,
+    load_pair,
+    make_certificates,
+)
+
+__all__ = ["Authority", "context_of", "generate_self_signed_cert_key", "load_pair", "make_certificates"]

@@ -1,0 +1,321 @@
+"""Certificates for servers, made with nothing but the standard library. Mirrors client-go's util/cert/cert.go.
+
+Who speaks TLS should not need somebody to make certificates first: an authority, which is forgotten at once, and the
+server's certificate, which may not sign others. Keys are on the curve P-256, where Go's are RSA: those take long to
+make. OpenSSL does all that happens in a connection; here a key signs one certificate.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ipaddress
+import os
+import secrets
+import ssl
+import tempfile
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from clientgo.utils.clock import REAL_CLOCK
+
+__all__ = ["Authority", "context_of", "generate_self_signed_cert_key", "load_pair", "make_certificates"]
+
+# The curve P-256.
+_P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
+_N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_G = (
+    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+)
+_YEAR = 365 * 24 * 3600
+
+_ECDSA_SHA256 = "1.2.840.10045.4.3.2"
+_EC_PUBLIC_KEY = "1.2.840.10045.2.1"
+_PRIME256V1 = "1.2.840.10045.3.1.7"
+_COMMON_NAME = "2.5.4.3"
+_BASIC_CONSTRAINTS = "2.5.29.19"
+_KEY_USAGE = "2.5.29.15"
+_EXTENDED_KEY_USAGE = "2.5.29.37"
+_SERVER_AUTH = "1.3.6.1.5.5.7.3.1"
+_CLIENT_AUTH = "1.3.6.1.5.5.7.3.2"
+_SUBJECT_KEY = "2.5.29.14"
+_AUTHORITY_KEY = "2.5.29.35"
+_ALTERNATIVE_NAMES = "2.5.29.17"
+
+_Point = tuple[int, int, int]
+
+
+def _double(point: _Point) -> _Point:
+    x, y, z = point
+    if not y:
+        return 0, 0, 0
+    yy = y * y % _P
+    s = 4 * x * yy % _P
+    zz = z * z % _P
+    m = 3 * (x - zz) * (x + zz) % _P
+    nx = (m * m - 2 * s) % _P
+    return nx, (m * (s - nx) - 8 * yy * yy) % _P, 2 * y * z % _P
+
+
+def _add(a: _Point, b: _Point) -> _Point:
+    if not a[2]:
+        return b
+    if not b[2]:
+        return a
+    za, zb = a[2] * a[2] % _P, b[2] * b[2] % _P
+    ua, ub = a[0] * zb % _P, b[0] * za % _P
+    sa, sb = a[1] * zb * b[2] % _P, b[1] * za * a[2] % _P
+    if ua == ub:
+        return _double(a) if sa == sb else (0, 0, 0)
+    h, r = (ub - ua) % _P, (sb - sa) % _P
+    hh = h * h % _P
+    hhh, v = h * hh % _P, ua * hh % _P
+    nx = (r * r - hhh - 2 * v) % _P
+    return nx, (r * (v - nx) - sa * hhh) % _P, h * a[2] * b[2] % _P
+
+
+def _multiply(scalar: int) -> tuple[int, int]:
+    """scalar times the generator, in affine coordinates."""
+    total: _Point = (0, 0, 0)
+    step: _Point = (*_G, 1)
+    while scalar:
+        if scalar & 1:
+            total = _add(total, step)
+        step = _double(step)
+        scalar >>= 1
+    inverse = pow(total[2], -1, _P)
+    return total[0] * inverse * inverse % _P, total[1] * inverse**3 % _P
+
+
+def _sign(key: int, message: bytes) -> bytes:
+    digest = int.from_bytes(hashlib.sha256(message).digest(), "big")
+    while True:
+        nonce = secrets.randbelow(_N - 1) + 1
+        r = _multiply(nonce)[0] % _N
+        s = pow(nonce, -1, _N) * (digest + r * key) % _N
+        if r and s:
+            return _sequence(_integer(r), _integer(s))
+
+
+# ---- DER
+
+
+def _tlv(tag: int, body: bytes) -> bytes:
+    size = len(body)
+    if size < 0x80:
+        return bytes((tag, size)) + body
+    octets = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes((tag, 0x80 | len(octets))) + octets + body
+
+
+def _sequence(*parts: bytes) -> bytes:
+    return _tlv(0x30, b"".join(parts))
+
+
+def _integer(value: int) -> bytes:
+    return _tlv(0x02, value.to_bytes(value.bit_length() // 8 + 1, "big"))
+
+
+def _octets(body: bytes) -> bytes:
+    return _tlv(0x04, body)
+
+
+def _bits(body: bytes, unused: int = 0) -> bytes:
+    return _tlv(0x03, bytes((unused,)) + body)
+
+
+def _oid(dotted: str) -> bytes:
+    first, second, *rest = (int(part) for part in dotted.split("."))
+    out = bytes((40 * first + second,))
+    for number in rest:
+        groups = [number & 0x7F]
+        while number := number >> 7:
+            groups.append(number & 0x7F | 0x80)
+        out += bytes(reversed(groups))
+    return _tlv(0x06, out)
+
+
+def _time(seconds: float) -> bytes:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return _tlv(0x18, moment.strftime("%Y%m%d%H%M%SZ").encode())
+
+
+def _extension(dotted: str, body: bytes, critical: bool = False) -> bytes:
+    return _sequence(_oid(dotted), *((_tlv(0x01, b"\xff"),) if critical else ()), _octets(body))
+
+
+def _names(hosts: list[str]) -> bytes:
+    parts = []
+    for host in hosts:
+        try:
+            parts.append(_tlv(0x87, ipaddress.ip_address(host).packed))
+        except ValueError:
+            parts.append(_tlv(0x82, host.encode()))
+    return _sequence(*parts)
+
+
+def _pem(label: str, body: bytes) -> str:
+    text = base64.encodebytes(body).decode().replace("\n", "")
+    lines = [text[i : i + 64] for i in range(0, len(text), 64)]
+    return "\n".join((f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""))
+
+
+class _Key:
+    """A private key on the curve, and what certificates say of it."""
+
+    def __init__(self, number: int = 0) -> None:
+        self.number = number or secrets.randbelow(_N - 1) + 1
+        x, y = _multiply(self.number)
+        self.point = b"\x04" + x.to_bytes(32, "big") + y.to_bytes(32, "big")
+        self.identifier = hashlib.sha1(self.point, usedforsecurity=False).digest()
+
+    def __repr__(self) -> str:
+        return "<Key>"
+
+    def pem(self) -> str:
+        body = _sequence(
+            _integer(1),
+            _octets(self.number.to_bytes(32, "big")),
+            _tlv(0xA0, _oid(_PRIME256V1)),
+            _tlv(0xA1, _bits(self.point)),
+        )
+        return _pem("EC PRIVATE KEY", body)
+
+
+def _key_of(pem: str) -> _Key:
+    """The key of what `_Key.pem` has written. Raises ValueError for anything else."""
+    head, tail = "-----BEGIN EC PRIVATE KEY-----", "-----END EC PRIVATE KEY-----"
+    text = pem.strip()
+    if not text.startswith(head) or not text.endswith(tail):
+        raise ValueError("expected an EC private key in PEM")
+    try:
+        body = base64.b64decode(text.removeprefix(head).removesuffix(tail), validate=False)
+    except ValueError as err:
+        raise ValueError("expected an EC private key in PEM") from err
+    # A sequence of the version, then 32 octets that are the number.
+    number = int.from_bytes(body[7:39], "big")
+    if len(body) < 39 or body[2:7] != b"\x02\x01\x01\x04\x20" or not 0 < number < _N:
+        raise ValueError("expected a private key on the curve P-256")
+    key = _Key(number)
+    if key.pem() != pem:
+        raise ValueError("expected a private key on the curve P-256")
+    return key
+
+
+class Authority:
+    """A certificate authority that outlives its first certificate: keep `key` and `certificate`, and come back.
+
+    Its key is worth as much as all that it signs: it belongs in a Secret, never in a log.
+    """
+
+    def __init__(self, name: str, now: float, *, key: str = "", certificate: str = "", years: int = 10) -> None:
+        """A new one, or the one of this key and certificate, both in PEM. Raises ValueError for a key that is none."""
+        self._key = _key_of(key) if key else _Key()
+        self._issuer = _name(name)
+        self.key = self._key.pem()
+        self.certificate = certificate or self._own(now, years)
+
+    def __repr__(self) -> str:
+        return "<Authority>"
+
+    def _own(self, now: float, years: int) -> str:
+        extensions = (
+            _extension(_BASIC_CONSTRAINTS, _sequence(_tlv(0x01, b"\xff")), critical=True),  # is an authority
+            _extension(_KEY_USAGE, _bits(b"\x04", 2), critical=True),  # keyCertSign
+            _extension(_SUBJECT_KEY, _octets(self._key.identifier)),
+        )
+        return _certificate(self._key, self._issuer, self._key, self._issuer, extensions, _validity(now, years))
+
+    def issue(
+        self, name: str, hosts: Iterable[str], now: float, *, years: int = 10, client: bool = False
+    ) -> tuple[str, str]:
+        """(certificate, key) in PEM, from yesterday on, of a server at these names and addresses.
+
+        With `client` its owner may also, or without hosts only, log in with it, as `name`.
+        """
+        key, names = _Key(), list(hosts)
+        purposes = [_oid(_SERVER_AUTH)] * bool(names) + [_oid(_CLIENT_AUTH)] * client
+        extensions = [
+            _extension(_BASIC_CONSTRAINTS, _sequence(), critical=True),  # is none
+            _extension(_KEY_USAGE, _bits(b"\x80", 7), critical=True),  # digitalSignature
+            _extension(_EXTENDED_KEY_USAGE, _sequence(*purposes)),
+            _extension(_SUBJECT_KEY, _octets(key.identifier)),
+            _extension(_AUTHORITY_KEY, _sequence(_tlv(0x80, self._key.identifier))),
+        ]
+        if names:
+            extensions.append(_extension(_ALTERNATIVE_NAMES, _names(names)))
+        validity = _validity(now, years)
+        return _certificate(key, _name(name), self._key, self._issuer, tuple(extensions), validity), key.pem()
+
+
+def generate_self_signed_cert_key(
+    host: str, alternate_ips: Iterable[str] = (), alternate_dns: Iterable[str] = ()
+) -> tuple[str, str]:
+    """(certificate with that of its authority, key) in PEM, for a year: who connects cannot tell whose it is.
+
+    Takes some milliseconds. Go: cert.GenerateSelfSignedCertKey.
+    """
+    now = REAL_CLOCK.now()
+    names = f"{host}-ca@{int(now)}", f"{host}@{int(now)}"
+    authority, certificate, key = make_certificates([host, *alternate_ips, *alternate_dns], now, names, years=1)
+    return certificate + authority, key
+
+
+def make_certificates(
+    hosts: list[str],
+    now: float,
+    names: tuple[str, str] = ("clientgo-apiserver-ca", "clientgo-apiserver"),
+    years: int = 10,
+) -> tuple[str, str, str]:
+    """(certificate of the authority, of the server, the server's key) in PEM, from yesterday on.
+
+    `hosts` are names and addresses; `names` are what the authority and the server are called. The key of the
+    authority is forgotten: it signs this one certificate, which is valid for these hosts and may not sign others.
+    """
+    authority = Authority(names[0], now, years=years)
+    certificate, key = authority.issue(names[1], hosts, now, years=years)
+    return authority.certificate, certificate, key
+
+
+def _validity(now: float, years: int) -> bytes:
+    return _sequence(_time(now - 24 * 3600), _time(now + years * _YEAR))
+
+
+def _name(common_name: str) -> bytes:
+    return _sequence(_tlv(0x31, _sequence(_oid(_COMMON_NAME), _tlv(0x0C, common_name.encode()))))
+
+
+def _certificate(
+    key: _Key, subject: bytes, signer: _Key, issuer: bytes, extensions: tuple[bytes, ...], validity: bytes
+) -> str:
+    algorithm = _sequence(_oid(_ECDSA_SHA256))
+    body = _sequence(
+        _tlv(0xA0, _integer(2)),
+        _integer(secrets.randbits(120) | 1),
+        algorithm,
+        issuer,
+        validity,
+        subject,
+        _sequence(_sequence(_oid(_EC_PUBLIC_KEY), _oid(_PRIME256V1)), _bits(key.point)),
+        _tlv(0xA3, _sequence(*extensions)),
+    )
+    return _pem("CERTIFICATE", _sequence(body, algorithm, _bits(_sign(signer.number, body))))
+
+
+def context_of(certificate: str, key: str) -> ssl.SSLContext:
+    """A server context that has the certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    load_pair(context, certificate, key)
+    return context
+
+
+def load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
+    """Give the context a certificate and its key in PEM; they are on disk only while OpenSSL reads them."""
+    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:
+        path = Path(folder) / "both.pem"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(certificate + key)
+        context.load_cert_chain(path)

@@ -1,0 +1,153 @@
+"""The README's recipe for a queue of one's own runs as it stands, and prints what they say it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from simple_queue import MarksTheItemAsProcessedTooLate, SimpleQueue, SimpleRateLimitingQueue
+
+from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine import (
+    QueueMachine,
+    QueueMismatch,
+    QueueRace,
+    RateLimitingQueueMachine,
+    interleave,
+)
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text()
+LONG_README = (ROOT / "test" / "property" / "README.md").read_text()
+
+FORGETS = """
+from simple_queue import SimpleQueue
+
+class MyQueue(SimpleQueue):
+    def add(self, item):
+        if item not in self.processing:
+            super().add(item)
+"""
+
+
+def recipe(text: str) -> str:
+    return next(block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "MyQueue" in block)
+
+
+def failure_of(tmp_path: Path, my_queue: str, text: str, test: str) -> str:
+    """What pytest prints of a failing test of the recipe, as its lines that start with E."""
+    (tmp_path / "test_my_queue.py").write_text(my_queue + recipe(text))
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}/test/support:{ROOT}"}
+    command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", str(tmp_path), "-k", test]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    lines = [line.removeprefix("E").strip() for line in done.stdout.splitlines() if line.startswith("E ")]
+    return "\n".join(line.rpartition("QueueMismatch: ")[2].rpartition("QueueRace: ")[2] for line in lines)
+
+
+def dedented(sample: str) -> str:
+    return "\n".join(line.strip() for line in sample.strip().splitlines())
+
+
+def sample(text: str, first_line: str) -> str:
+    """The block of a README that begins with the line, indented or fenced, up to its end."""
+    indent = re.search(rf"^( *){re.escape(first_line)}$", text, re.MULTILINE)
+    assert indent, first_line
+    block = text[indent.start() :]
+    end = re.search(r"\n```" if not indent[1] else r"\n\n(?! )", block)
+    assert end
+    return dedented(block[: end.start()])
+
+
+@pytest.mark.parametrize("text", [README, LONG_README], ids=["README.md", "test/property/README.md"])
+def test_the_script_in_the_readme_is_what_is_printed(tmp_path: Path, text: str) -> None:
+    printed = failure_of(tmp_path, FORGETS, text, "TestMyQueue")
+
+    assert sample(LONG_README, "q.done('a'): len() is 0, expected 1") in printed
+    assert "Draw " not in printed
+
+
+def test_the_story_in_the_readme_is_what_is_printed() -> None:
+    story = sample(LONG_README, "'a' is in two hands at once")
+    shown: list[str] = []
+    for seed in range(2000):
+        try:
+            interleave(MarksTheItemAsProcessedTooLate, synctest.RandomSchedule(seed), items="a", rounds=1)
+        except QueueRace as err:
+            shown.append(dedented(str(err)))
+        if story in shown:
+            return
+    raise AssertionError(f"{story}\nis none of\n" + "\n\n".join(shown))
+
+
+def test_the_story_of_a_race_ends_where_the_race_shows() -> None:
+    with pytest.raises(QueueRace, match="in two hands at once") as caught:
+        for seed in range(1000):
+            interleave(MarksTheItemAsProcessedTooLate, synctest.RandomSchedule(seed))
+
+    assert re.fullmatch(r"worker-\d gets '(.)' while worker-\d holds it", str(caught.value).splitlines()[-1])
+    assert "->" not in str(caught.value)
+    assert "replay with schedule=Schedule(" in caught.value.__notes__[0]
+
+
+def test_the_log_tells_the_story_of_a_run_that_succeeds() -> None:
+    lines: list[str] = []
+
+    interleave(SimpleQueue, items="a", rounds=1, workers=1, producers=1, log=lines.append)
+
+    assert lines == [
+        "producer-0 adds 'a'",
+        "worker-0 gets 'a'",
+        "worker-0 adds 'a'",
+        "worker-0 is done with 'a'",
+        "worker-0 gets 'a'",
+        "worker-0 is done with 'a'",
+        "MainThread calls shut_down_with_drain",
+        "MainThread returns from shut_down_with_drain",
+        "worker-0 gets the shutdown",
+    ]
+
+
+class WithOtherDelays(SimpleRateLimitingQueue):
+    def delay(self, failures: int) -> float:
+        return min(0.005 * 2.0**failures, 1000.0)
+
+
+FEW = settings(max_examples=15, database=None, derandomize=True, phases=[Phase.generate])
+
+
+def test_the_delays_of_a_rate_limiting_queue_can_be_said() -> None:
+    run_state_machine_as_test(RateLimitingQueueMachine.of(WithOtherDelays, base=0.005, limit=1000.0), settings=FEW)
+
+    with pytest.raises(QueueMismatch):
+        run_state_machine_as_test(RateLimitingQueueMachine.of(WithOtherDelays), settings=FEW)
+
+
+def test_a_script_says_the_delays_too() -> None:
+    with pytest.raises(QueueMismatch) as caught:
+        run_state_machine_as_test(
+            RateLimitingQueueMachine.of(SimpleRateLimitingQueue, base=0.5, limit=2.0), settings=FEW
+        )
+
+    assert "with RateLimitingQueueSession(SimpleRateLimitingQueue, base=0.5, limit=2.0) as q:" in str(caught.value)
+
+
+class WithAnInvariant(SimpleQueue):
+    def _check(self) -> None:
+        with self.lock:
+            assert len(self.queue) < 2
+
+
+def test_an_invariant_that_fails_shows_its_assert() -> None:
+    with pytest.raises(QueueMismatch) as caught:
+        run_state_machine_as_test(QueueMachine.of(WithAnInvariant), settings=FEW)
+
+    assert "an invariant of the queue is broken: assert len(self.queue) < 2" in str(caught.value)

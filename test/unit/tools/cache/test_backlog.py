@@ -1,0 +1,348 @@
+"""What waits for a handler is seen, warned of, and bounded if a program says so. Beyond Go."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo import context, features
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.features.testing import set_feature_during_test
+from clientgo.golang.channel import Signal
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache import testing as framework
+from clientgo.tools.cache.backlog import merge
+from clientgo.tools.cache.notifications import (
+    AddNotification,
+    DeleteNotification,
+    Notification,
+    UpdateNotification,
+    stamp,
+)
+
+
+@pytest.fixture(autouse=True)
+def list_mode() -> Iterator[None]:
+    with set_feature_during_test(features.WATCH_LIST_CLIENT, False):
+        yield
+
+
+def pod(name: str, rv: str = "") -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="default", resource_version=rv))
+
+
+class Handler:
+    """Writes down what it is told, once it may."""
+
+    def __init__(self, hangs: bool = False) -> None:
+        self.may_go_on = Signal()
+        if not hangs:
+            self.may_go_on.set()
+        self.told: list[str] = []
+
+    def _note(self, what: str) -> None:
+        self.may_go_on.wait()
+        self.told.append(what)
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        self._note(f"add {obj.get_name()}")
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        self._note(f"update {new_obj.get_name()} {old_obj.get_resource_version()}->{new_obj.get_resource_version()}")
+
+    def on_delete(self, obj: Any) -> None:
+        self._note(f"delete {obj.get_name()}")
+
+
+class World:
+    def __init__(self, bubble: synctest.Bubble, **options: Any) -> None:
+        self.bubble = bubble
+        self.source = framework.new_fake_controller_source()
+        self.informer = cache.new_shared_index_informer_with_options(
+            self.source, corev1.Pod(), cache.SharedIndexInformerOptions(**options)
+        )
+        self.handlers: list[Handler] = []
+
+
+@contextmanager
+def world(**options: Any) -> Iterator[World]:
+    with synctest.bubble() as bubble:
+        made = World(bubble, **options)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=made.informer.run_with_context, args=(ctx,), name="informer")
+        thread.start()
+        bubble.wait()
+        try:
+            yield made
+        finally:
+            for handler in made.handlers:
+                handler.may_go_on.set()
+            cancel()
+            thread.join()
+            made.source.shutdown()
+
+
+def add(w: World, hangs: bool = True, **options: Any) -> tuple[Handler, cache.ResourceEventHandlerRegistration]:
+    handler = Handler(hangs)
+    w.handlers.append(handler)
+    return handler, w.informer.add_event_handler_with_options(handler, cache.HandlerOptions(**options))
+
+
+def test_a_registration_tells_how_its_handler_keeps_up() -> None:
+    with world() as w:
+        handler, registration = add(w)
+        assert registration.statistics() == cache.HandlerStatistics(
+            handler=f"{__name__}.Handler", pending=0, oldest_age=0.0, failed=0, merged=0, closed=False
+        )
+        w.source.add(pod("a"))
+        w.bubble.sleep(5.0)
+        for _ in range(3):
+            w.source.modify(pod("a"))
+        w.bubble.sleep(2.0)
+        statistics = registration.statistics()
+        assert (statistics.pending, round(statistics.oldest_age, 3)) == (4, 7.0)
+        handler.may_go_on.set()
+        w.bubble.wait()
+        statistics = registration.statistics()
+        assert (statistics.pending, statistics.oldest_age) == (0, 0.0)
+        w.informer.remove_event_handler(registration)
+        assert registration.statistics().closed
+
+
+def test_what_a_handler_raised_is_counted() -> None:
+    with world() as w:
+
+        def fail(obj: Any) -> None:
+            raise ValueError("no")
+
+        registration = w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=fail))
+        for name in "abc":
+            w.source.add(pod(name))
+        w.bubble.wait()
+        assert registration.statistics().failed == 3
+
+
+def test_a_late_handler_has_a_backlog_too() -> None:
+    with world() as w:
+        for name in "abc":
+            w.source.add(pod(name))
+        w.bubble.wait()
+        _, registration = add(w)
+        w.bubble.sleep(3.0)
+        statistics = registration.statistics()
+        assert (statistics.pending, round(statistics.oldest_age, 3)) == (3, 3.0)
+
+
+def test_a_warning_comes_once_a_minute_while_a_handler_is_far_behind(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="clientgo")
+    with world() as w:
+        add(w)
+        add(w, hangs=False)
+        for number in range(1002):
+            w.source.add(pod(f"p{number}"))
+        w.bubble.sleep(9.0)
+        w.source.add(pod("later"))
+        w.bubble.wait()
+        assert "falls behind" not in caplog.text, "a burst is no backlog"
+        for _ in range(150):
+            w.bubble.sleep(1.0)
+            w.source.modify(pod("later"))
+        w.bubble.wait()
+    assert caplog.text.count("a handler falls behind") == 3
+    assert re.search(rf'handler="{__name__}.Handler" pendingNotifications=100\d oldest="1[01]s"', caplog.text)
+
+
+def test_notifications_about_one_object_are_merged_beyond_the_bound() -> None:
+    with world() as w:
+        handler, registration = add(w, max_pending=10)
+        exact, _ = add(w, hangs=False)
+        w.source.add(pod("first"))
+        w.bubble.wait()
+        w.source.add(pod("kept"))
+        w.source.add(pod("gone"))
+        for _ in range(100):
+            w.source.modify(pod("kept"))
+            w.source.modify(pod("first"))
+            w.bubble.wait()
+            assert registration.statistics().pending <= 12
+        w.source.delete(pod("gone"))
+        for _ in range(20):
+            w.source.modify(pod("kept"))
+        w.bubble.wait()
+        assert registration.statistics().merged > 200
+        handler.may_go_on.set()
+        w.bubble.wait()
+        assert len(exact.told) == 224
+        assert handler.told[0] == "add first"
+        assert {told.split()[1] for told in handler.told} == {"first", "kept"}
+        assert "add gone" not in handler.told
+        assert "delete gone" not in handler.told
+        assert handler.told[-1].endswith("->224")
+
+
+def test_an_initial_addition_that_is_not_told_counts_as_told() -> None:
+    """Or the registration would never have synced."""
+    with world() as w:
+        for name in ("a", "b", "c"):
+            w.source.add(pod(name))
+        w.bubble.wait()
+        handler, registration = add(w, max_pending=2)
+        w.bubble.wait()
+        for name in ("b", "c"):
+            w.source.delete(pod(name))
+        for _ in range(5):
+            w.source.modify(pod("a"))
+        w.bubble.wait()
+        assert not registration.has_synced()
+        handler.may_go_on.set()
+        w.bubble.wait()
+        assert registration.has_synced()
+
+
+def test_a_handler_may_be_removed_beyond_the_bound(caplog: pytest.LogCaptureFixture) -> None:
+    with world() as w:
+        handler, registration = add(w, max_pending=3, overflow=cache.Overflow.REMOVE)
+        other, _ = add(w, hangs=False)
+        for number in range(10):
+            w.source.add(pod(f"p{number}"))
+            w.bubble.wait()
+        assert registration.statistics().closed
+        assert registration.statistics().pending <= 1
+        handler.may_go_on.set()
+        w.bubble.wait()
+        assert handler.told == ["add p0"]
+        assert len(other.told) == 10
+    assert "Removing a handler that fell too far behind" in caplog.text
+
+
+class Gauge:
+    def __init__(self) -> None:
+        self.value = -1.0
+
+    def set(self, value: float) -> None:
+        self.value = value
+
+
+class Provider:
+    """Metrics of informers and of handlers."""
+
+    def __init__(self) -> None:
+        self.gauges: dict[str, Gauge] = {}
+
+    def _gauge(self, name: str) -> Gauge:
+        return self.gauges.setdefault(name, Gauge())
+
+    def new_queued_item_metric(self, id: cache.InformerNameAndResource) -> Any:
+        return Gauge()
+
+    def new_processing_latency_metric(self, id: cache.InformerNameAndResource) -> Any:
+        class Ignore:
+            def observe(self, value: float) -> None:
+                pass
+
+        return Ignore()
+
+    def new_store_resource_version_metric(self, id: cache.InformerNameAndResource) -> Any:
+        return Gauge()
+
+    def new_pending_notifications_metric(self, id: cache.InformerNameAndResource, handler: str) -> Any:
+        return self._gauge(f"pending {handler}")
+
+    def new_oldest_notification_metric(self, id: cache.InformerNameAndResource, handler: str) -> Any:
+        return self._gauge(f"oldest {handler}")
+
+
+def test_a_metric_follows_the_backlog() -> None:
+    provider = Provider()
+    name = cache.new_informer_name("backlog-test")
+    identifier = name.with_resource(GroupVersionResource("", "v1", "pods"))
+    try:
+        with world(identifier=identifier, informer_metrics_provider=provider) as w:
+            handler, _ = add(w)
+            w.source.add(pod("a"))
+            w.source.add(pod("b"))
+            w.bubble.wait()
+            started = w.bubble.elapsed
+            pending, oldest = (provider.gauges[f"{what} {__name__}.Handler"] for what in ("pending", "oldest"))
+            assert pending.value == 2
+            assert oldest.value > started
+            handler.may_go_on.set()
+            w.bubble.wait()
+            assert (pending.value, oldest.value) == (0, 0)
+    finally:
+        name.release()
+
+
+# --- merging --------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Notification]:
+    """What an informer may tell of a few objects."""
+    known: dict[str, int] = {}
+    told: list[Notification] = []
+    for version, name in enumerate(draw(st.lists(st.sampled_from("abc"), max_size=30)), 1):
+        if name not in known:
+            told.append(AddNotification(pod(name, str(version)), draw(st.booleans())))
+        elif draw(st.booleans()):
+            told.append(UpdateNotification(pod(name, str(known[name])), pod(name, str(version))))
+        else:
+            old = pod(name, str(known.pop(name)))
+            unseen = draw(st.booleans())
+            told.append(DeleteNotification(cache.DeletedFinalStateUnknown(f"default/{name}", old) if unseen else old))
+            continue
+        known[name] = version
+    stamp(told, 0.0)
+    return told
+
+
+def replay(told: list[Notification], known: dict[str, str]) -> dict[str, str]:
+    """What somebody knows after these; asserts that none comes at the wrong time."""
+    known = dict(known)
+    for notification in told:
+        if isinstance(notification, DeleteNotification):
+            obj = getattr(notification.old_obj, "obj", notification.old_obj)
+            assert known.pop(obj.get_name()) is not None
+            continue
+        obj = notification.new_obj
+        if isinstance(notification, AddNotification):
+            assert obj.get_name() not in known
+        else:
+            assert known[obj.get_name()] == notification.old_obj.get_resource_version()
+        known[obj.get_name()] = obj.get_resource_version()
+    return known
+
+
+@given(told=histories(), heard=st.integers(0, 30))
+def test_merged_notifications_lead_to_the_same_knowledge(told: list[Notification], heard: int) -> None:
+    before = replay(told[:heard], {})
+    merged = [*merge(told[heard:])]
+    assert replay(merged, before) == replay(told[heard:], before)
+    assert len(merged) <= 3
+    assert all(notification.queued_at == 0.0 for notification in merged)
+
+
+def test_what_has_no_key_is_not_merged() -> None:
+    told: list[Notification] = [AddNotification("a", False), AddNotification("a", False)]
+    assert len(merge(told)) == 2
+
+
+def test_a_tombstone_without_a_state_and_a_new_object_are_an_addition() -> None:
+    told: list[Notification] = [
+        DeleteNotification(cache.DeletedFinalStateUnknown("default/a", None)),
+        AddNotification(pod("a", "7"), False),
+    ]
+    stamp(told, 3.0)
+    (merged,) = merge(told)
+    assert isinstance(merged, AddNotification)

@@ -1,0 +1,100 @@
+"""Looking at what the queues, the store and the listeners of an informer hold."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.tools import cache
+from clientgo.tools.cache import testing as cachetesting
+
+
+def config_map(name: str, version: str = "1") -> corev1.ConfigMap:
+    return corev1.ConfigMap(metadata=metav1.ObjectMeta(namespace="ns", name=name, resource_version=version))
+
+
+def shown(contents: cache.FIFOContents) -> list[tuple[str, list[str]]]:
+    return [(key, [str(delta.type) for delta in deltas]) for key, deltas in contents.deltas]
+
+
+def test_a_delta_fifo_shows_each_key_with_its_deltas_in_order():
+    fifo = cache.new_delta_fifo_with_options(
+        cache.DeltaFIFOOptions(known_objects=cache.new_store(cache.meta_namespace_key_func))
+    )
+    fifo.add(config_map("a"))
+    fifo.add(config_map("b"))
+    fifo.update(config_map("a", "2"))
+    assert shown(fifo.contents()) == [("ns/a", ["Added", "Updated"]), ("ns/b", ["Added"])]
+    assert fifo.contents().synced
+
+
+def test_a_real_fifo_shows_every_delta_by_itself():
+    options = cache.RealFIFOOptions(atomic_events=True, emit_delta_type_bookmark=True)
+    fifo = cache.new_real_fifo_with_options(options)
+    assert not fifo.contents().synced
+    fifo.replace([config_map("a")], "1")
+    fifo.update(config_map("a", "2"))
+    fifo.bookmark("3")
+    assert shown(fifo.contents()) == [("", ["ReplacedAll"]), ("ns/a", ["Updated"]), ("", ["Bookmark"])]
+    assert fifo.contents().initial_left == 1
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_fifo_can_be_looked_at_while_a_batch_is_processed(in_order):
+    store = cache.new_store(cache.meta_namespace_key_func)
+    fifo: cache.RealFIFO | cache.DeltaFIFO
+    if in_order:
+        fifo = cache.new_real_fifo_with_options(cache.RealFIFOOptions(known_objects=store))
+    else:
+        fifo = cache.new_delta_fifo_with_options(cache.DeltaFIFOOptions(known_objects=store))
+    fifo.add(config_map("a"))
+    fifo.add(config_map("b"))
+    seen = []
+    fifo.pop(lambda deltas, initial: seen.append(fifo.contents()))  # under the lock
+    assert [key for key, _ in seen[0].deltas] == ["ns/b"]
+
+
+def test_a_store_shows_its_objects_and_the_tables_of_its_indexes():
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, {"namespace": cache.meta_namespace_index_func})
+    indexer.add(config_map("a"))
+    indexer.add(config_map("b", "7"))
+    contents = indexer.contents()
+    assert [*contents.items] == ["ns/a", "ns/b"]
+    assert contents.indices == {"namespace": {"ns": ("ns/a", "ns/b")}}
+    assert contents.resource_version == "7"
+    indexer.delete(config_map("a"))
+    assert [*contents.items] == ["ns/a", "ns/b"]
+
+
+def test_a_registration_shows_what_its_handler_is_told_and_what_waits():
+    source = cachetesting.new_fake_controller_source()
+    informer = cache.new_shared_informer(source, corev1.ConfigMap(), 0.0)
+    entered, leave = threading.Event(), threading.Event()
+
+    def hang(obj: object) -> None:
+        entered.set()
+        leave.wait()
+
+    registration = informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=hang))
+    stop = threading.Event()
+    thread = threading.Thread(target=informer.run, args=(stop,), name="informer", daemon=True)
+    thread.start()
+    source.add(config_map("a"))
+    entered.wait()
+    source.add(config_map("b"))
+    try:
+        while not registration.contents().pending:  # the thread is in the handler, so it stays there
+            stop.wait(0.01)
+        contents = registration.contents()
+        assert contents.delivering.new_obj.get_name() == "a"
+        assert [each.new_obj.get_name() for each in contents.pending] == ["b"]
+        assert contents.taken == () and not contents.closed
+    finally:
+        leave.set()
+        stop.set()
+        source.shutdown()
+        thread.join()
+    assert registration.contents().closed

@@ -1,0 +1,248 @@
+"""An index function that raises for one object costs that object and no other, and it is made up for. Beyond Go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from clientgo import context, features, klog
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.features.testing import set_feature_during_test
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache import testing as framework
+from clientgo.tools.cache.controller import notify_each, process_deltas
+from clientgo.utils.clock import testing as clocktesting
+
+# Longer than the first pause between two passes of the reflector.
+PAUSE = 3.0
+
+
+@pytest.fixture(
+    autouse=True,
+    params=[(True, True, True), (True, True, False), (True, False, False), (False, False, False)],
+    ids=["atomic", "atomic, one by one", "single", "DeltaFIFO"],
+)
+def queue(request: pytest.FixtureRequest) -> Iterator[None]:
+    in_order, atomic, batches = request.param
+    with (
+        set_feature_during_test(features.WATCH_LIST_CLIENT, False),
+        set_feature_during_test(features.IN_ORDER_INFORMERS, in_order),
+        set_feature_during_test(features.ATOMIC_FIFO, atomic),
+        set_feature_during_test(features.UNLOCK_WHILE_PROCESSING_FIFO, atomic),
+        set_feature_during_test(features.IN_ORDER_INFORMERS_BATCH_PROCESS, batches),
+    ):
+        yield
+
+
+def pod(name: str, **labels: str) -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="default", labels=labels))
+
+
+def by_team(obj: Any) -> list[str]:
+    return [obj.metadata.labels["team"]]
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        self.told.append(f"add {obj.get_name()}")
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        self.told.append(f"update {new_obj.get_name()}")
+
+    def on_delete(self, obj: Any) -> None:
+        self.told.append(f"delete {getattr(obj, 'obj', obj).get_name()}")
+
+    def take(self) -> list[str]:
+        told, self.told = self.told, []
+        return sorted(told)
+
+
+class Source(framework.FakeControllerSource):
+    """Counts the lists."""
+
+    lists = 0
+
+    def list(self, options: metav1.ListOptions) -> Any:
+        self.lists += 1
+        return super().list(options)
+
+
+class World:
+    """An informer by the label `team`, which a source feeds; for one handler, or shared."""
+
+    def __init__(self, bubble: synctest.Bubble, shared: bool) -> None:
+        self.bubble = bubble
+        self.source = Source()
+        self.listener = Listener()
+        self.store: cache.Store
+        self.informer: cache.SharedInformer | cache.Controller
+        if shared:
+            informer = cache.new_shared_index_informer(self.source, corev1.Pod(), 0.0, {"team": by_team})
+            informer.add_event_handler(self.listener)
+            self.store, self.informer = informer.get_store(), informer
+        else:
+            self.store, self.informer = cache.new_indexer_informer(
+                self.source, corev1.Pod(), 0.0, self.listener, {"team": by_team}
+            )
+
+    def names(self) -> list[str]:
+        return sorted(obj.get_name() for obj in self.store.list())
+
+    def team_of(self, name: str) -> str:
+        found, _ = self.store.get_by_key(f"default/{name}")
+        return str(found.metadata.labels["team"])
+
+
+@contextmanager
+def world(shared: bool, *objs: corev1.Pod) -> Iterator[World]:
+    with synctest.bubble() as bubble:
+        made = World(bubble, shared)
+        for obj in objs:
+            made.source.add(obj)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=made.informer.run_with_context, args=(ctx,), name="informer")
+        thread.start()
+        bubble.sleep(0.1)  # errors are reported no faster than one a millisecond
+        try:
+            yield made
+        finally:
+            cancel()
+            thread.join()
+            made.source.shutdown()
+
+
+BOTH = pytest.mark.parametrize("shared", [True, False], ids=["shared", "one handler"])
+
+
+@BOTH
+def test_the_first_list_is_told_without_it_and_has_not_synced(shared: bool, caplog: pytest.LogCaptureFixture) -> None:
+    with world(shared, pod("a", team="x"), pod("bad"), pod("c", team="y")) as w:
+        assert w.listener.take() == ["add a", "add c"]
+        assert w.names() == ["a", "c"]
+        assert not w.informer.has_synced()
+        assert not cache.is_done(w.informer.has_synced_checker())
+        ((key, refusal),) = w.informer.refused().items()
+        assert (key, refusal.obj.get_name()) == ("default/bad", "bad")
+        assert isinstance(refusal.err, cache.IndexingError)
+        w.bubble.sleep(600.0)
+        assert not w.informer.has_synced()
+        assert w.informer.refused()[key].since == refusal.since
+        assert 5 <= w.source.lists <= 10, "less and less often"
+        w.listener.take()
+        w.source.add(pod("d", team="x"))
+        w.bubble.sleep(0.1)
+        assert w.listener.take() == ["add d"], "the watch goes on"
+
+        w.source.modify(pod("bad", team="z"))
+        w.bubble.sleep(1.0)
+        assert w.informer.refused() == {}
+        assert w.informer.has_synced()
+        assert cache.is_done(w.informer.has_synced_checker())
+        assert w.names() == ["a", "bad", "c", "d"]
+    assert 'unable to calculate an index entry for key \\"default/bad\\" on index \\"team\\"' in caplog.text
+
+
+@BOTH
+def test_an_update_of_it_costs_no_other(shared: bool) -> None:
+    with world(shared, pod("a", team="x"), pod("b", team="x")) as w:
+        assert w.informer.has_synced()
+        w.listener.take()
+        for changed in (pod("a", team="y"), pod("b"), pod("c", team="y"), pod("a", team="z")):
+            w.source.modify(changed)
+        w.bubble.sleep(0.1)
+        assert w.listener.take() in (["add c", "update a", "update a"], ["add c", "update a"])
+        assert [w.team_of(name) for name in w.names()] == ["z", "x", "y"]
+        assert w.informer.refused().keys() == {"default/b"}
+        assert w.informer.has_synced(), "what has synced once has synced"
+        w.bubble.sleep(PAUSE)
+        assert w.source.lists == 2
+        assert w.team_of("b") == "x"
+        w.source.modify(pod("b", team="new"))
+        w.bubble.sleep(0.1)
+        assert w.informer.refused() == {}
+        assert w.team_of("b") == "new"
+
+
+@BOTH
+def test_it_is_made_up_for_when_it_is_deleted(shared: bool) -> None:
+    with world(shared, pod("a", team="x"), pod("bad")) as w:
+        assert not w.informer.has_synced()
+        w.source.delete(pod("bad"))
+        w.bubble.sleep(0.1)
+        assert w.informer.refused() == {}
+        assert w.informer.has_synced()
+
+
+@BOTH
+def test_it_is_made_up_for_by_a_list_without_it(shared: bool) -> None:
+    with world(shared, pod("a", team="x"), pod("bad")) as w:
+        w.source.delete_drop_watch(pod("bad"))
+        w.bubble.sleep(PAUSE)
+        assert w.informer.refused() == {}
+        assert w.informer.has_synced()
+        assert w.names() == ["a"]
+
+
+@BOTH
+def test_the_health_check_fails_while_it_is_lacking(shared: bool) -> None:
+    with world(shared, pod("bad"), pod("worse")) as w:
+        since = min(refusal.since for refusal in w.informer.refused().values())
+        w.bubble.sleep(40.0)
+        assert w.informer.refused().keys() == {"default/bad", "default/worse"}
+        clock = clocktesting.new_fake_clock(since)
+        check = cache.StalenessCheck(60.0, clock)
+        check.add("pods", w.informer)
+        clock.step(60.0)
+        check.check()
+        clock.step(1.0)
+        message = r"not taken into the cache: pods default/bad( and 1 more)? \(for 1m1s: unable to calculate an index"
+        with pytest.raises(cache.StaleError, match=message):
+            check.check()
+
+
+def test_a_process_function_of_ones_own_may_refuse_too() -> None:
+    with synctest.bubble() as bubble:
+        source = Source()
+        source.add(pod("a"))
+        failures = [cache.Failure("default/a", pod("a"), ValueError("not yet"))]
+
+        def process(obj: Any, is_in_initial_list: bool) -> None:
+            if failures:
+                raise cache.ProcessError("cannot", [failures.pop()])
+
+        fifo = cache.new_real_fifo_with_options(cache.RealFIFOOptions(atomic_events=True))
+        controller = cache.new(cache.Config(queue=fifo, lister_watcher=source, process=process))
+        stop = threading.Event()
+        thread = threading.Thread(target=controller.run, args=(stop,))
+        thread.start()
+        bubble.wait()
+        assert fifo.has_synced()
+        assert not controller.has_synced()
+        assert controller.refused()["default/a"].err.args == ("not yet",)
+        bubble.sleep(PAUSE)
+        assert controller.has_synced()
+        assert controller.refused() == {}
+        stop.set()
+        thread.join()
+        source.shutdown()
+
+
+def test_an_object_without_a_key_costs_no_other_of_its_list() -> None:
+    store = cache.new_store(cache.meta_namespace_key_func)
+    listener = Listener()
+    info = cache.ReplacedAllInfo("7", [pod("a"), "no object", pod("b")])
+    deltas = cache.Deltas((cache.Delta(cache.DeltaType.REPLACED_ALL, info),))
+    notify = notify_each(klog.background(), listener)
+    with pytest.raises(cache.ProcessError, match="object has no meta") as raised:
+        process_deltas(klog.background(), notify, store, deltas, True, cache.meta_namespace_key_func)
+    assert [(failure.key, failure.obj) for failure in raised.value.failures] == [("", "no object")]
+    assert listener.take() == ["add a", "add b"]

@@ -1,0 +1,113 @@
+"""Looking at what a work queue holds."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from clientgo.testing import synctest
+from clientgo.util import workqueue
+
+
+@pytest.fixture
+def queue():
+    with synctest.bubble():
+        limiter = workqueue.new_typed_max_of_rate_limiter(
+            workqueue.new_typed_item_exponential_failure_rate_limiter(2.0, 1000.0),
+            workqueue.new_typed_item_fast_slow_rate_limiter(0.5, 1.0, 3),
+        )
+        made = workqueue.new_typed_rate_limiting_queue(limiter)
+        yield made
+        made.shut_down()
+
+
+def test_each_set_of_the_queue_is_shown(queue):
+    for item in "abc":
+        queue.add(item)
+    assert queue.get() == ("a", False)
+    queue.add("a")
+    queue.add_after("d", 7.0)
+    queue.add_rate_limited("e")
+    contents = queue.contents()
+    assert contents.order == ("b", "c")
+    assert contents.dirty == {"a", "b", "c"}
+    assert contents.processing == {"a"}
+    assert contents.waiting == ((2.0, "e"), (7.0, "d"))
+    assert contents.failures == {"e": 1}
+    queue.forget("e")
+    assert queue.contents().failures == {}
+
+
+def test_what_was_shown_does_not_change(queue):
+    queue.add("a")
+    before = queue.contents()
+    queue.get()
+    assert before.order == ("a",) and before.processing == frozenset()
+
+
+def test_of_several_limiters_the_worst_count_is_shown(queue):
+    inner = workqueue.new_typed_with_max_wait_rate_limiter(
+        workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 9.0), 5.0
+    )
+    both = workqueue.new_typed_max_of_rate_limiter(inner, workqueue.new_typed_item_fast_slow_rate_limiter(1.0, 2.0, 1))
+    inner.when("a")
+    both.when("a")
+    assert both.failures() == {"a": 2}
+
+
+def test_a_queue_whose_lock_is_held_can_be_looked_at():
+    """As one whose metrics hang: metrics are called with the lock held."""
+    entered, leave = threading.Event(), threading.Event()
+
+    class Order:
+        """A queue that hangs in push."""
+
+        def touch(self, item):
+            pass
+
+        def push(self, item):
+            entered.set()
+            leave.wait()
+
+        def len(self):
+            return 0
+
+        def pop(self):
+            raise AssertionError
+
+    queue = workqueue.new_typed_with_config(workqueue.TypedQueueConfig(queue=Order()))
+    adder = threading.Thread(target=queue.add, args=("a",), name="adder", daemon=True)
+    adder.start()
+    entered.wait()
+    try:
+        assert queue.contents().dirty == {"a"}
+        assert queue.contents().order == ()  # only the queue's maker knows
+    finally:
+        leave.set()
+        adder.join()
+
+
+def test_a_priority_queue_shows_the_order_of_get_and_what_waits_with_priorities():
+    with synctest.bubble():
+        limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(2.0, 100.0)
+        queue = workqueue.new_priority_queue(workqueue.PriorityQueueConfig(rate_limiter=limiter))
+        queue.add_with_opts(workqueue.AddOpts(priority=-1), "a", "b")
+        queue.add("c")
+        assert queue.get() == ("c", False)
+        queue.add("c")
+        queue.add_with_opts(workqueue.AddOpts(priority=7), "b")
+        queue.add_rate_limited("d")
+        queue.add_after("e", 1.0)
+        contents = queue.contents()
+        assert contents.order == ("b", "a")
+        assert contents.dirty == {"a", "b", "c"} and contents.processing == {"c"}
+        assert contents.waiting == ((1.0, "e"), (2.0, "d")) and contents.failures == {"d": 1}
+        assert contents.priorities == {"a": -1, "b": 7, "c": 0, "d": 0, "e": 0}
+        where = {item: queue.whereabouts(item) for item in "abcdx"}
+        assert where == {
+            "a": (True, False), "b": (True, False), "c": (True, True), "d": (False, False), "x": (False, False)
+        }  # fmt: skip
+        queue.done("c")
+        assert [queue.get()[0] for _ in range(3)] == ["b", "c", "a"]
+        queue.shut_down()
