@@ -22,18 +22,20 @@ from clientgo.api.events import v1 as eventsv1
 from clientgo.apimachinery import runtime, watch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.apimachinery.util.json import marshal
 from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
-from clientgo.channel import StopChannel
 from clientgo.context import Context
+from clientgo.golang.channel import StopChannel
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import record
 from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger
 from clientgo.tools.events.interfaces import EventBroadcaster, EventRecorderLogger, EventSink
 from clientgo.tools.record.util import is_key_not_found_error
+from clientgo.tools.record.watchers import EventWatchers
 from clientgo.utils.clock import PassiveClock, RealClock
 
 if TYPE_CHECKING:
@@ -123,10 +125,12 @@ class _EventBroadcasterImpl(watch.Broadcaster):
         # Guards _event_cache. Held while series are refreshed and finished, as in Go.
         self._mutex = threading.Lock()
         self._event_cache = event_cache
+        self._event_watchers = EventWatchers()
         # Events lost because a watcher was too slow; only the broadcaster's thread writes it.
         self.dropped = 0
 
-    def _event_dropped(self) -> None:
+    def event_dropped(self) -> None:
+        """See Broadcaster: counts, and logs one line for each doubling."""
         self.dropped += 1
         if self.dropped & (self.dropped - 1) == 0:
             klog.background().error(None, "Event watcher is too slow, dropped events", dropped=self.dropped)
@@ -188,7 +192,9 @@ class _EventBroadcasterImpl(watch.Broadcaster):
             _, retry = _record_event(ctx, self._sink, event)
             if not retry:
                 return
-            if tries < MAX_TRIES_PER_EVENT and not context.sleep(ctx, wait.jitter(self._sleep_duration, 0.25)):
+            if tries < MAX_TRIES_PER_EVENT and not self._event_watchers.pause(
+                ctx, wait.jitter(self._sleep_duration, 0.25)
+            ):
                 return
         klog.from_context(ctx).error(None, "Unable to write event (retry limit exceeded!)", event=event)
 
@@ -228,11 +234,17 @@ class _EventBroadcasterImpl(watch.Broadcaster):
 
         def run() -> None:
             for event in watcher.result_chan():
-                with utilruntime.handle_crash():
+                with utilruntime.handle_crash(go_on=True):
                     event_handler(event.object)
 
-        threading.Thread(target=run, name="event-watcher", daemon=True).start()
+        self._event_watchers.start(run)
         return watcher.stop
+
+    def shutdown_with_drain(self, ctx: Context) -> None:
+        """`shutdown`, and block until each event was written, or tried once, or until `ctx` is done. Not in Go."""
+        self._event_watchers.stop_pausing()
+        self.shutdown()
+        self._event_watchers.wait(ctx)
 
     def start_recording_events(self, ctx: Context) -> None:
         """Write events until `ctx` is done, without the upkeep of series. Go: startRecordingEvents."""
@@ -303,14 +315,14 @@ def _write(ctx: Context, sink: EventSink, event: eventsv1.Event) -> eventsv1.Eve
 
 def _create_patch_bytes_for_series(event: eventsv1.Event) -> bytes:
     """Go: events.createPatchBytesForSeries."""
-    new = event._document
+    new = document_of(event)
     old = {key: value for key, value in new.items() if key != "series"}
     return marshal(create_two_way_merge_map_patch(old, new, eventsv1.Event)).encode()
 
 
 def _get_key(event: eventsv1.Event) -> _EventKey:
     """Go: events.getKey."""
-    document = event._document
+    document = document_of(event)
     related = document.get("related") or {}
     return (
         event.type,

@@ -15,7 +15,7 @@ from clientgo.api.events import v1 as eventsv1
 from clientgo.apimachinery import runtime, watch
 from clientgo.apimachinery.apis.meta.v1.micro_time import MicroTime
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
-from clientgo.apimachinery.util.sprintf import sprintf
+from clientgo.golang.fmt import sprintf
 from clientgo.tools import reference
 from clientgo.tools.internal.events import EventRecorderLogger
 from clientgo.tools.record.util import generate_event_name, validate_event_type

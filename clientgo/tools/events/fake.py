@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo import klog
-from clientgo.apimachinery.util.sprintf import sprintf
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
+from clientgo.golang.fmt import sprintf
 
 
 class FakeRecorder:

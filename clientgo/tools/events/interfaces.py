@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from clientgo import klog
 from clientgo.api.events import v1 as eventsv1
 from clientgo.apimachinery import runtime
-from clientgo.channel import StopChannel
 from clientgo.context import Context
+from clientgo.golang.channel import StopChannel
 from clientgo.tools import record
 from clientgo.tools.internal.events import EventRecorder, EventRecorderLogger
 
@@ -54,6 +54,7 @@ class EventBroadcaster(Protocol):
 
     def shutdown(self) -> None:
         """Take no more events and end all watchers."""
+        ...
 
 
 class EventSink(Protocol):
@@ -89,3 +90,4 @@ class EventBroadcasterAdapter(Protocol):
 
     def shutdown(self) -> None:
         """Shut both broadcasters down."""
+        ...

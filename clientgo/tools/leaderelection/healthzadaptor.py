@@ -12,7 +12,7 @@ __all__ = ["HealthzAdaptor", "new_leader_healthz_adaptor"]
 
 
 class HealthzAdaptor:
-    """Healthy unless its elector leads by a lease that ran out too long ago (Go: HealthzAdaptor). Thread-safe.
+    """Healthy unless its elector leads by a lease that ran out too long ago. Go: HealthzAdaptor. Thread-safe.
 
     Without an elector it is healthy. A process that fails this check should be restarted: the candidate that took over
     may be working beside it.

@@ -2,18 +2,34 @@
 
 All candidates look at one record (resourcelock). The leader renews it every `retry_period`; the others try to take it,
 and succeed when it has not changed for `lease_duration` by their own clock. A leader that has not managed to renew for
-`renew_deadline` gives up before that. Since the lease outlasts the deadline, there are never two leaders, as long as a
-process that has stopped leading stops working: `on_stopped_leading` usually ends it.
+`renew_deadline` gives up before that, and its work's context is done before its lease has ended.
 
-Differs from Go: `run` joins the threads of its callbacks before it returns, and an `on_started_leading` that raises
-ends the term, where a Go program would crash.
+What that promises, and what not. Two processes work at the same time only when one of them goes on after its context
+was done, or does not come to look: a process that is paused (by the kernel, a debugger, a virtual machine that is moved
+or a laptop's lid) wakes up in the middle of its work, and works until its threads have run for a moment. No election by
+time can exclude that. Ask `holds_lease` right before a write, which leaves the time between question and write; what
+must be exact is guarded by the server, with the resource version of what is written. `is_leader` is no such check: it
+tells, as Go's, whose name was in the record seen last, whatever time has passed.
+
+Differs from Go:
+  * The work's context is done before the release goes out, and the release waits for the work, up to the end of the
+    lease; work that has not ended by then keeps its lease, which ends by itself. Go releases first and then cancels.
+  * A leader that finds another's name in the record stops at once. Go goes on until `renew_deadline` has passed.
+  * A lease ends `lease_duration`, in whole seconds, after the request that renewed it was begun, Go's after the answer
+    came. An answer that comes too late makes no leader; no renewal and no release takes longer than the lease has left.
+  * With `release_on_cancel`, a lock that was taken or renewed by the very write that the end of `run` cut short is
+    released too. In Go the others wait until that lease has ended.
+  * `run` joins the threads of its callbacks before it returns, and an `on_started_leading` that raises ends the term,
+    where a Go program would crash.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from clientgo import context, klog
 from clientgo.apimachinery.api import errors
@@ -29,6 +45,7 @@ __all__ = [
     "JITTER_FACTOR",
     "LeaderCallbacks",
     "LeaderElectionConfig",
+    "LeaderElectionStatistics",
     "LeaderElector",
     "new_leader_elector",
     "run_or_die",
@@ -42,7 +59,7 @@ _NS = 1_000_000_000
 
 @dataclass(slots=True, kw_only=True)
 class LeaderCallbacks:
-    """What to do when the leader changes (Go: leaderelection.LeaderCallbacks)."""
+    """What to do when the leader changes. Go: leaderelection.LeaderCallbacks."""
 
     on_started_leading: Callable[[Context], object] | None = None
     """Runs in a thread of its own when this process leads; the context is done when it does not any more. Required."""
@@ -54,7 +71,7 @@ class LeaderCallbacks:
 
 @dataclass(slots=True, kw_only=True)
 class LeaderElectionConfig:
-    """How to elect (Go: leaderelection.LeaderElectionConfig). Durations are seconds.
+    """How to elect. Go: leaderelection.LeaderElectionConfig. Durations are seconds.
 
     Core components of Kubernetes use 15, 10 and 2 seconds for the three durations.
     """
@@ -73,7 +90,8 @@ class LeaderElectionConfig:
     release_on_cancel: bool = False
     """Whether to give the lock up when `run` is cancelled, so that others need not wait for the lease to end.
 
-    Then everything the lock protects must have stopped when the context is done.
+    Then `on_started_leading` must return only when everything the lock protects has stopped, soon after its context is
+    done: the release waits for it.
     """
     name: str = ""
     """For metrics and the health check."""
@@ -81,13 +99,28 @@ class LeaderElectionConfig:
     """Whether a controller of the cluster picks the leader and this process only waits to be picked."""
 
 
-def new_leader_elector(lec: LeaderElectionConfig) -> LeaderElector:
+class LeaderElectionStatistics(NamedTuple):
+    """What an elector has done so far, read at one moment; no Go counterpart."""
+
+    terms: int
+    """How often this process became the leader; at most once for each `run`."""
+    writes: int
+    """How often it wrote the record: to acquire, to renew, to release."""
+    failed_tries: int
+    """Tries to acquire or renew that failed, because somebody else holds the lock or for an error."""
+    leader: str
+    """The leader seen last, "" if none."""
+    lease_left: float
+    """Seconds until this process' lease ends; 0.0 if it has none."""
+
+
+def new_leader_elector(lec: LeaderElectionConfig, clock: Clock | None = None) -> LeaderElector:
     """An elector for the configuration. Raises ValueError, with Go's text, when it makes no sense.
 
     Go: leaderelection.NewLeaderElector.
     """
     _validate(lec)
-    elector = LeaderElector(lec)
+    elector = LeaderElector(lec, clock)
     elector._metrics.off(lec.name)
     return elector
 
@@ -112,26 +145,36 @@ def _validate(lec: LeaderElectionConfig) -> None:
 
 
 class LeaderElector:
-    """Runs one candidate (Go: leaderelection.LeaderElector). Make it with `new_leader_elector`.
+    """Runs one candidate. Go: leaderelection.LeaderElector. Make it with `new_leader_elector`.
 
-    `run` belongs to one thread and is called once; `is_leader`, `get_leader` and `check` may be called from any.
+    `run` belongs to one thread and is called once; `holds_lease`, `is_leader`, `get_leader`, `check` and `statistics`
+    may be called from any.
 
     `_observed_record` is the record as this process last saw or wrote it and `_observed_time` when it saw it change, on
-    its own clock. `_observed_raw_record` tells whether it has changed.
+    its own clock. `_observed_raw_record` tells whether it has changed. `_renewed_at` is when the write was begun that
+    last put this process' name into the record, None when another name or none was seen since.
     """
 
-    def __init__(self, config: LeaderElectionConfig) -> None:
+    def __init__(self, config: LeaderElectionConfig, clock: Clock | None = None) -> None:
         assert config.lock is not None
         self._config = config
         self._lock = config.lock
-        self._clock: Clock = REAL_CLOCK
+        self._clock: Clock = clock or REAL_CLOCK
+        # What the record says, in whole seconds: Go rounds down, and others would come before the lease has ended.
+        self._lease_seconds = math.ceil(config.lease_duration)
         self._metrics = metrics._global_metrics_factory.new_leader_metrics()
-        # Guards _observed_record and _observed_time, which `check` reads from other threads.
+        # Guards _observed_record, _observed_time, _renewed_at and the counts, which other threads read.
         self._observed_record_lock = threading.Lock()
         self._observed_record = rl.LeaderElectionRecord()
         self._observed_time = 0.0
+        self._renewed_at: float | None = None
+        self._terms = 0
+        self._writes = 0
+        self._failed_tries = 0
         self._observed_raw_record = b""
         self._reported_leader = ""
+        # Whether the write sent last was given up, since its context ended; the server may have made it all the same.
+        self._unanswered = False
         self._callback_threads = wait.Group()
 
     def run(self, ctx: Context) -> None:
@@ -145,7 +188,7 @@ class LeaderElector:
         stopped = self._config.callbacks.on_stopped_leading
         assert stopped is not None
         try:
-            with runtime.handle_crash_with_context(ctx):
+            with runtime.handle_crash_with_context(ctx, go_on=True):
                 try:
                     self._lead_once(ctx)
                 finally:
@@ -155,19 +198,48 @@ class LeaderElector:
 
     def _lead_once(self, ctx: Context) -> None:
         if not self._acquire(ctx):
+            if self._config.release_on_cancel and self._unanswered:
+                self._release_unanswered(klog.from_context(ctx))
             return
         leading, cancel = context.with_cancel(ctx)
+        working, work_ended = context.with_cancel(context.background())
+
+        def work() -> None:
+            try:
+                self._run_started(leading, cancel)
+            finally:
+                work_ended()
+
         try:
-            self._callback_threads.start(lambda: self._run_started(leading, cancel), name="leader-election-leading")
+            self._callback_threads.start(work, name="leader-election-leading")
             self._renew(leading)
         finally:
             cancel()
+        try:
+            if self._config.release_on_cancel:
+                self._release_after(working, klog.from_context(ctx))
+        finally:
+            self._lock.record_event("stopped leading")
 
     def _run_started(self, leading: Context, cancel: CancelFunc) -> None:
         started = self._config.callbacks.on_started_leading
         assert started is not None
-        with runtime.handle_crash_with_context(leading, lambda _ctx, _err: cancel()):
+        with runtime.handle_crash_with_context(leading, lambda _ctx, _err: cancel(), go_on=True):
             started(leading)
+
+    def _release_after(self, working: Context, logger: klog.Logger) -> None:
+        """Release the lock when the work has ended; not at all if it has not when the lease ends."""
+        left = self._lease_left()
+        if left == 0.0:
+            return  # Others may have it by now.
+        if not working.done().is_set() and context.sleep(working, left, self._clock):
+            logger.error(None, "Lease is not released, since the work has not ended", lock=self._lock.describe())
+            return
+        self._release(logger)
+
+    def identity(self) -> str:
+        """What this process is called in the record. No Go counterpart."""
+        return self._lock.identity()
 
     def get_leader(self) -> str:
         """The identity of the leader seen last, "" if none. Go: LeaderElector.GetLeader."""
@@ -176,9 +248,37 @@ class LeaderElector:
     def is_leader(self) -> bool:
         """Whether the leader seen last is this process. It may have lost the lock without knowing it yet.
 
-        Go: LeaderElector.IsLeader.
+        For what must not happen beside another leader ask `holds_lease`. Go: LeaderElector.IsLeader.
         """
         return self._get_observed_record().holder_identity == self._lock.identity()
+
+    def holds_lease(self, margin: float = 0.0) -> bool:
+        """Whether this process leads and nobody else can, now and for `margin` more seconds. No Go counterpart.
+
+        To be asked right before each write that must not happen beside another leader's, with a margin of at least the
+        write's timeout. Never blocks and asks no server: the lease is measured by the wall clock and by the monotonic
+        one, from the start of the request that renewed it, and whichever is further counts. So a process that was
+        paused, or a computer that slept, is told False as soon as it asks.
+        """
+        return self._lease_left() > margin + RESOLUTION
+
+    def _lease_left(self) -> float:
+        """Seconds until others may take the lock from this process, at the earliest; 0.0 when it does not hold it."""
+        now = self._clock.now()
+        with self._observed_record_lock:
+            renewed_at = self._renewed_at
+        if renewed_at is None:
+            return 0.0
+        # The monotonic clock stands still while the computer sleeps, the wall clock may be put back.
+        elapsed = max(now - renewed_at, float(now) - float(renewed_at))
+        return max(0.0, self._lease_seconds - elapsed)
+
+    def statistics(self) -> LeaderElectionStatistics:
+        """What this elector has done so far."""
+        lease_left = self._lease_left()
+        with self._observed_record_lock:
+            leader = self._observed_record.holder_identity
+            return LeaderElectionStatistics(self._terms, self._writes, self._failed_tries, leader, lease_left)
 
     def _acquire(self, ctx: Context) -> bool:
         """Block until this process leads (True) or `ctx` is done (False)."""
@@ -190,11 +290,14 @@ class LeaderElector:
 
         def attempt(ctx: Context) -> None:
             nonlocal succeeded
-            succeeded = self._try(ctx)
+            # An answer may come when the lease it tells of has ended.
+            succeeded = self._try(ctx) and self.holds_lease()
             self._maybe_report_transition()
             if not succeeded:
                 logger.v(4).info("Failed to acquire lease", lock=desc)
                 return
+            with self._observed_record_lock:
+                self._terms += 1
             self._lock.record_event("became leader")
             self._metrics.on(self._config.name)
             logger.info("Successfully acquired lease", lock=desc)
@@ -207,7 +310,7 @@ class LeaderElector:
         return succeeded
 
     def _renew(self, ctx: Context) -> None:
-        """Block as long as the lock can be renewed, or until `ctx` is done; then release it if so configured."""
+        """Block as long as the lock can be renewed, or until `ctx` is done."""
         renewing, cancel = context.with_cancel(ctx)
         logger = klog.from_context(ctx)
         config = self._config
@@ -216,12 +319,18 @@ class LeaderElector:
             err = ctx.err()
             if err is not None:
                 raise err
-            return self._try(ctx)
+            if self._try(ctx):
+                return True
+            if (holder := self.get_leader()) not in ("", self._lock.identity()):
+                raise _LostError(f"lease is held by {holder}")
+            return False
 
         def renew_once(ctx: Context) -> None:
             failure: Exception | None = None
+            # A process that was paused beyond the end of its lease looks once whether anybody has taken over.
+            timeout = min(config.renew_deadline, self._lease_left() or config.retry_period)
             try:
-                wait.poll_until_context_timeout(ctx, config.retry_period, config.renew_deadline, True, attempt)
+                wait.poll_until_context_timeout(ctx, config.retry_period, timeout, True, attempt)
             except Exception as err:
                 failure = err
             self._maybe_report_transition()
@@ -235,32 +344,27 @@ class LeaderElector:
 
         try:
             wait.until_with_context(renewing, renew_once, config.retry_period)
-            if config.release_on_cancel:
-                self._release(logger)
         finally:
             cancel()
-            self._lock.record_event("stopped leading")
 
     def _try(self, ctx: Context) -> bool:
-        return self._try_coordinated_renew(ctx) if self._config.coordinated else self._try_acquire_or_renew(ctx)
+        succeeded = (self._try_coordinated_renew if self._config.coordinated else self._try_acquire_or_renew)(ctx)
+        if not succeeded:
+            with self._observed_record_lock:
+                self._failed_tries += 1
+        return succeeded
 
     def _release(self, logger: klog.Logger) -> bool:
         """Leave the lock to whoever comes first, if this process holds it; False when that failed."""
         desc = self._lock.describe()
         # A context of its own: the one of `run` is done by now.
-        ctx, cancel = context.with_timeout(context.background(), self._config.renew_deadline)
+        timeout = min(self._config.renew_deadline, self._lease_left() or self._config.renew_deadline)
+        ctx, cancel = context.with_timeout(context.background(), timeout)
         try:
             old_record, _ = self._lock.get(ctx)
             if not self.is_leader():
                 return True
-            now = from_clock(self._clock.now())
-            record = rl.LeaderElectionRecord(
-                leader_transitions=old_record.leader_transitions,
-                lease_duration_seconds=1,
-                renew_time=now,
-                acquire_time=now,
-            )
-            return self._write(ctx, logger, record, "Failed to release lease")
+            return self._give_back(ctx, logger, old_record)
         except Exception as err:
             if errors.is_not_found(err):
                 logger.info("lease lock not found", lock=desc)
@@ -269,6 +373,44 @@ class LeaderElector:
             return False
         finally:
             cancel()
+
+    def _give_back(self, ctx: Context, logger: klog.Logger, held: rl.LeaderElectionRecord) -> bool:
+        """Raises what reading the lock once more raises."""
+        for tries_left in (1, 0):
+            now = self._clock.now()
+            record = rl.LeaderElectionRecord(
+                leader_transitions=held.leader_transitions,
+                lease_duration_seconds=1,
+                renew_time=from_clock(now),
+                acquire_time=from_clock(now),
+            )
+            try:
+                self._lock.update(ctx, record)
+            except Exception as err:
+                if not (tries_left and errors.is_conflict(err)):
+                    logger.error(err, "Failed to release lease", lock=self._lock.describe())
+                    return False
+            else:
+                self._set_written_record(record, now)
+                return True
+            # A renewal that was given up with the term may have come through just now. Who else holds it keeps it.
+            held, _ = self._lock.get(ctx)
+            if held.holder_identity != self._lock.identity():
+                break
+        return False
+
+    def _release_unanswered(self, logger: klog.Logger) -> None:
+        """Release a lock that was taken by a write whose answer nobody waited for, since `run` was to end."""
+        ctx, cancel = context.with_timeout(context.background(), self._config.renew_deadline)
+        try:
+            self._observe(*self._lock.get(ctx))
+        except Exception as err:
+            logger.error(err, "Error retrieving lease lock", lock=self._lock.describe())
+            return
+        finally:
+            cancel()
+        if self.is_leader():
+            self._release(logger)
 
     def _try_coordinated_renew(self, ctx: Context) -> bool:
         """Renew a lock that the cluster gave to this process; never creates or takes one."""
@@ -298,7 +440,7 @@ class LeaderElector:
             return False
         self._metrics.slowpath_exercised(self._config.name)
         record = replace(_continuing(self._new_record(now), old_record), strategy=old_record.strategy)
-        return self._write(ctx, logger, record, "Failed to update lock")
+        return self._write(ctx, logger, record, now, "Failed to update lock")
 
     def _try_acquire_or_renew(self, ctx: Context) -> bool:
         """Take the lock if nobody holds it, renew it if this process does; whether it holds it then."""
@@ -316,7 +458,7 @@ class LeaderElector:
             except Exception as err:
                 logger.v(2).info("Failed to update lease optimistically, falling back to slow path", lock=desc, err=err)
             else:
-                self._set_observed_record(record)
+                self._set_written_record(record, now)
                 return True
 
         # 2. Read the record, or create it.
@@ -324,7 +466,7 @@ class LeaderElector:
             old_record, old_raw_record = self._lock.get(ctx)
         except Exception as err:
             if errors.is_not_found(err):
-                return self._create(ctx, logger, record)
+                return self._create(ctx, logger, record, now)
             logger.error(err, "Error retrieving lease lock", lock=desc)
             return False
 
@@ -340,34 +482,38 @@ class LeaderElector:
             self._metrics.slowpath_exercised(self._config.name)
         else:
             record = replace(record, leader_transitions=old_record.leader_transitions + 1)
-        return self._write(ctx, logger, record, "Failed to update lease")
+        return self._write(ctx, logger, record, now, "Failed to update lease")
 
     def _new_record(self, now: float) -> rl.LeaderElectionRecord:
         """A record in this process's name, acquired and renewed now."""
         moment = from_clock(now)
         return rl.LeaderElectionRecord(
             holder_identity=self._lock.identity(),
-            lease_duration_seconds=int(self._config.lease_duration),
+            lease_duration_seconds=self._lease_seconds,
             renew_time=moment,
             acquire_time=moment,
         )
 
-    def _create(self, ctx: Context, logger: klog.Logger, record: rl.LeaderElectionRecord) -> bool:
+    def _create(self, ctx: Context, logger: klog.Logger, record: rl.LeaderElectionRecord, now: float) -> bool:
         try:
             self._lock.create(ctx, record)
         except Exception as err:
+            self._unanswered = ctx.err() is not None
             logger.error(err, "Error initially creating lease lock", lock=self._lock.describe())
             return False
-        self._set_observed_record(record)
+        self._set_written_record(record, now)
         return True
 
-    def _write(self, ctx: Context, logger: klog.Logger, record: rl.LeaderElectionRecord, failure: str) -> bool:
+    def _write(
+        self, ctx: Context, logger: klog.Logger, record: rl.LeaderElectionRecord, now: float, failure: str
+    ) -> bool:
         try:
             self._lock.update(ctx, record)
         except Exception as err:
+            self._unanswered = ctx.err() is not None
             logger.error(err, failure, lock=self._lock.describe())
             return False
-        self._set_observed_record(record)
+        self._set_written_record(record, now)
         return True
 
     def _observe(self, record: rl.LeaderElectionRecord, raw_record: bytes) -> None:
@@ -407,6 +553,17 @@ class LeaderElector:
         with self._observed_record_lock:
             self._observed_record = record
             self._observed_time = self._clock.now()
+            if record.holder_identity != self._lock.identity():
+                self._renewed_at = None
+
+    def _set_written_record(self, record: rl.LeaderElectionRecord, began: float) -> None:
+        """The record is this process' own, and the request that wrote it began at `began`."""
+        self._unanswered = False
+        self._set_observed_record(record)
+        with self._observed_record_lock:
+            self._writes += 1
+            if record.holder_identity == self._lock.identity():
+                self._renewed_at = began
 
     def _get_observed_record(self) -> rl.LeaderElectionRecord:
         with self._observed_record_lock:
@@ -414,6 +571,10 @@ class LeaderElector:
 
     def __repr__(self) -> str:
         return f"<LeaderElector {self._lock.identity()} on {self._lock.describe()}, leader {self.get_leader()!r}>"
+
+
+class _LostError(Exception):
+    """Somebody else holds the lock."""
 
 
 def _continuing(record: rl.LeaderElectionRecord, held: rl.LeaderElectionRecord) -> rl.LeaderElectionRecord:

@@ -18,8 +18,8 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.channel import StopChannel
 from clientgo.context import Context
+from clientgo.golang.channel import StopChannel
 from clientgo.tools import cache
 from clientgo.util import workqueue
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
@@ -37,7 +37,7 @@ _KEY = 0
 
 
 class CacheSyncWaiter(Protocol):
-    """Waits for the candidate's informer: its informer factory (Go: leaderelection.CacheSyncWaiter)."""
+    """Waits for the candidate's informer: its informer factory. Go: leaderelection.CacheSyncWaiter."""
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> Mapping[type, bool]:
         """Block until the caches have synced or `stop_ch` is set; says of each whether it did.
@@ -48,7 +48,7 @@ class CacheSyncWaiter(Protocol):
 
 
 class LeaseCandidate:
-    """Keeps one LeaseCandidate object alive (Go: leaderelection.LeaseCandidate). Make it with `new_candidate`."""
+    """Keeps one LeaseCandidate object alive. Go: leaderelection.LeaseCandidate. Make it with `new_candidate`."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ __all__ = ["LeaderMetric", "MetricsProvider", "set_provider"]
 
 
 class LeaderMetric(Protocol):
-    """Told about the elections of a process, by their names (Go: leaderelection.LeaderMetric). Thread-safe."""
+    """Told about the elections of a process, by their names. Go: leaderelection.LeaderMetric. Thread-safe."""
 
     def on(self, name: str) -> None:
         """This process leads now. Go: LeaderMetric.On."""
@@ -25,7 +25,7 @@ class LeaderMetric(Protocol):
 
 
 class MetricsProvider(Protocol):
-    """Makes the metrics (Go: leaderelection.MetricsProvider)."""
+    """Makes the metrics. Go: leaderelection.MetricsProvider."""
 
     def new_leader_metric(self) -> LeaderMetric:
         """A metric for one elector. Go: MetricsProvider.NewLeaderMetric."""

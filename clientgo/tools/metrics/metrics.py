@@ -189,7 +189,7 @@ _registered = False
 
 
 def register(opts: RegisterOpts) -> None:
-    """Install the given hooks. Only the first call in a process has an effect (Go: Register)."""
+    """Install the given hooks. Only the first call in a process has an effect. Go: Register."""
     global _registered
     with _register_lock:
         if _registered:

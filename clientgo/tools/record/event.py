@@ -23,9 +23,9 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.apimachinery.util.sprintf import sprintf
-from clientgo.channel import Channel, select
 from clientgo.context import Context
+from clientgo.golang.channel import Channel, select
+from clientgo.golang.fmt import sprintf
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import reference
 from clientgo.tools.internal import events as internalevents
@@ -38,6 +38,7 @@ from clientgo.tools.record.events_cache import (
     new_event_correlator_with_options,
 )
 from clientgo.tools.record.util import generate_event_name, is_key_not_found_error, validate_event_type
+from clientgo.tools.record.watchers import EventWatchers
 from clientgo.utils.clock import PassiveClock, RealClock
 
 MAX_TRIES_PER_EVENT: Final = 12
@@ -73,18 +74,18 @@ class EventSink(Protocol):
 class CorrelatorOptions:
     """How many events are made of many; a zero or None means the default. Go: record.CorrelatorOptions."""
 
-    # Entries of each cache: 4096.
     lru_cache_size: int = 0
-    # Events a source may write about one object at once: 25.
+    """Entries of each cache: 4096."""
     burst_size: int = 0
-    # Events a second it may write in the long run: one in five minutes.
+    """Events a source may write about one object at once: 25."""
     qps: float = 0.0
+    """Events a second it may write in the long run: one in five minutes."""
     key_func: EventAggregatorKeyFunc | None = None
     message_func: EventAggregatorMessageFunc | None = None
-    # Similar events within the interval before they are combined: 10.
     max_events: int = 0
-    # 600.
+    """Similar events within the interval before they are combined: 10."""
     max_interval_in_seconds: int = 0
+    """The length of the interval: 600."""
     clock: PassiveClock | None = None
     spam_key_func: EventSpamKeyFunc | None = None
 
@@ -153,6 +154,7 @@ class EventBroadcaster(Protocol):
 
     def shutdown(self) -> None:
         """Take no more events and stop the watchers."""
+        ...
 
 
 class EventRecorderAdapter:
@@ -295,6 +297,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         parent = config.context or context.background()
         self._cancelation_ctx, self._cancel = context.with_cancel(parent)
         self._forget_parent = parent.add_done_callback(self._shutdown_in_background)
+        self._event_watchers = EventWatchers()
 
     def _shutdown_in_background(self) -> None:
         """The parent context is done; whoever cancelled it must not wait for us."""
@@ -311,6 +314,13 @@ class EventBroadcasterImpl(watch.Broadcaster):
         super().shutdown()
         self._cancel()
 
+    def shutdown_with_drain(self, ctx: Context) -> None:
+        """`shutdown`, and block until each event was written, or tried once, or until `ctx` is done. Not in Go."""
+        self._event_watchers.stop_pausing()
+        super().shutdown()
+        self._event_watchers.wait(ctx)
+        self.shutdown()
+
     def statistics(self) -> EventStatistics:
         """What became of the events so far."""
         with self._statistics_lock:
@@ -323,8 +333,8 @@ class EventBroadcasterImpl(watch.Broadcaster):
             self._statistics = replace(self._statistics, **{name: total})
         return total
 
-    def _event_dropped(self) -> None:
-        """A watcher's channel is full. Called by the broadcaster's thread."""
+    def event_dropped(self) -> None:
+        """See Broadcaster: counts, and logs."""
         dropped = self._count("dropped_watcher_full")
         # Go is silent here. One line for each doubling: a flood of events must not become a flood of lines.
         if _is_power_of_two(dropped):
@@ -348,7 +358,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
                 return
             # The first delay is random, so that many clients do not come back at once when a server does.
             delay = self._sleep_duration * (random.random() if tries == 1 else 1.0)
-            if not context.sleep(self._cancelation_ctx, delay):
+            if not self._event_watchers.pause(self._cancelation_ctx, delay):
                 self._count("dropped_shutdown")
                 self._logger().error(None, "Unable to write event (broadcaster is shut down)", event=result.event)
                 return
@@ -442,9 +452,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         except RuntimeError as err:
             self._logger().error(err, "Unable start event watcher (will not retry!)")
             return watch.new_empty_watch()
-        threading.Thread(
-            target=self._run_event_watcher, args=(watcher, event_handler), name="event-watcher", daemon=True
-        ).start()
+        self._event_watchers.start(lambda: self._run_event_watcher(watcher, event_handler))
         return watcher
 
     def _run_event_watcher(self, watcher: watch.Interface, event_handler: Callable[[corev1.Event], None]) -> None:
@@ -459,7 +467,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
             if not ok or item is None:
                 return
             if isinstance(item.object, corev1.Event):
-                with utilruntime.handle_crash():
+                with utilruntime.handle_crash(go_on=True):
                     event_handler(item.object)
         watcher.stop()
         self._count_undelivered(results)

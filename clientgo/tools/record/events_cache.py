@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
+from clientgo.apimachinery.runtime.documents import document_of, writable_document_of
 from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
 from clientgo.apimachinery.util.json import marshal
@@ -51,12 +52,12 @@ _OBJECT_PART: Final = ("kind", "namespace", "name", "fieldPath", "uid", "apiVers
 
 def _get_event_key(event: corev1.Event) -> str:
     """Equal for repeats of one event. Go: record.getEventKey."""
-    return _join(event._document, _OBJECT_PART, ("type", "reason", "message"))
+    return _join(document_of(event), _OBJECT_PART, ("type", "reason", "message"))
 
 
 def _get_spam_key(event: corev1.Event) -> str:
     """Equal for events that share a token bucket: one source and one object. Go: record.getSpamKey."""
-    return _join(event._document, _OBJECT, ("type",))
+    return _join(document_of(event), _OBJECT, ("type",))
 
 
 EventSpamKeyFunc: TypeAlias = Callable[[corev1.Event], str]
@@ -106,7 +107,7 @@ EventAggregatorKeyFunc: TypeAlias = Callable[[corev1.Event], tuple[str, str]]
 
 def event_aggregator_by_reason_func(event: corev1.Event) -> tuple[str, str]:
     """Similar are events that differ in their message only. Go: record.EventAggregatorByReasonFunc."""
-    document = event._document
+    document = document_of(event)
     key = _join(document, _OBJECT, ("type", "reason", "reportingComponent", "reportingInstance"))
     return key, document.get("message") or ""
 
@@ -177,7 +178,7 @@ class EventAggregator:
     def _combined(self, event: corev1.Event, now: float) -> corev1.Event:
         moment = from_clock(now)
         timestamp = format_time(moment)
-        document = event._document
+        document = document_of(event)
         combined = {
             "metadata": {"name": f"{event.involved_object.name}.{moment.unix_nano():x}"},
             "involvedObject": copy_json(document.get("involvedObject") or {}),
@@ -217,7 +218,7 @@ class _EventLog:
 
     @classmethod
     def of(cls, event: corev1.Event) -> _EventLog:
-        document = event._document
+        document = document_of(event)
         first_timestamp = document.get("firstTimestamp")
         return cls(document.get("count") or 0, first_timestamp, event.get_name(), event.get_resource_version())
 
@@ -253,7 +254,7 @@ def _continue(event: corev1.Event, last: _EventLog) -> None:
     """Make the event the next one after `last`."""
     event.set_name(last.name)
     event.set_resource_version(last.resource_version)
-    document = event._document
+    document = writable_document_of(event)
     document["count"] = last.count + 1
     if last.first_timestamp is None:
         document.pop("firstTimestamp", None)
@@ -269,7 +270,7 @@ def _count_patch(event: corev1.Event) -> bytes:
 
     Go compares the event with a copy that has these three reset. All else is equal, so nothing needs comparing.
     """
-    document = event._document
+    document = document_of(event)
     last_timestamp = document.get("lastTimestamp")
     patch = {"count": document["count"]}
     if last_timestamp != _EPOCH:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from clientgo import klog
-from clientgo.apimachinery.util.sprintf import go_value, sprintf
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
+from clientgo.golang.fmt import go_value, sprintf
 
 
 class FakeRecorder:

@@ -9,7 +9,7 @@ from typing import Any
 from clientgo import klog
 from clientgo.apimachinery.util import wait
 from clientgo.apimachinery.watch import Event, EventType, Interface, ProxyWatcher
-from clientgo.channel import Channel, Done, Send, Signal, select
+from clientgo.golang.channel import Channel, Done, Send, Signal, select
 from clientgo.tools import cache
 
 __all__ = ["new_indexer_informer_watcher", "new_indexer_informer_watcher_with_logger"]

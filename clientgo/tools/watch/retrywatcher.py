@@ -10,8 +10,8 @@ from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util import net, wait
 from clientgo.apimachinery.watch import Event, EventType, Interface
-from clientgo.channel import Case, Channel, Done, Send, Signal, select
 from clientgo.context import Context
+from clientgo.golang.channel import Case, Channel, Done, Send, Signal, select
 from clientgo.tools import cache
 
 __all__ = ["RetryWatcher", "new_retry_watcher", "new_retry_watcher_with_context"]

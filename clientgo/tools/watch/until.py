@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clientgo import context, klog
-from clientgo.apimachinery.util.wait.error import _ErrInterrupted
+from clientgo.apimachinery.util.wait import ErrWaitTimeout
 from clientgo.apimachinery.watch import Event, Interface
-from clientgo.channel import Case, select
 from clientgo.context import CancelFunc, Context
+from clientgo.golang.channel import Case, select
 from clientgo.tools import cache
 from clientgo.tools.watch.informerwatcher import new_indexer_informer_watcher_with_logger
 from clientgo.tools.watch.retrywatcher import new_retry_watcher_with_context
@@ -27,24 +27,24 @@ __all__ = [
 ]
 
 PreconditionFunc = Callable[[cache.Store], bool]
-"""Whether the synced store already has what is waited for; may raise (Go: watch.PreconditionFunc)."""
+"""Whether the synced store already has what is waited for; may raise. Go: watch.PreconditionFunc."""
 
 ConditionFunc = Callable[[Event], bool]
-"""Whether the event is what is waited for; may raise (Go: watch.ConditionFunc).
+"""Whether the event is what is waited for; may raise. Go: watch.ConditionFunc.
 
 Better look at the state an object is in than at how it changed: the change may have been missed.
 """
 
 
 class ErrWatchClosed(Exception):
-    """The watch ended before all conditions were met (Go: watch.ErrWatchClosed)."""
+    """The watch ended before all conditions were met. Go: watch.ErrWatchClosed."""
 
     def __init__(self, last_event: Event | None = None) -> None:
         super().__init__("watch closed before UntilWithoutRetry timeout")
         self.last_event = last_event
 
 
-class _UntilInterrupted(_ErrInterrupted):
+class _UntilInterrupted(ErrWaitTimeout):
     """The context was done before all conditions were met; `wait.interrupted` knows it."""
 
     def __init__(self, last_event: Event | None) -> None:

@@ -83,7 +83,7 @@ def _time_to_json(moment: datetime | None) -> str | None:
 
 
 class EventRecorder(Protocol):
-    """Records an event about an object: an event recorder of tools/record is one (Go: resourcelock.EventRecorder)."""
+    """Records an event about an object: an event recorder of tools/record is one. Go: resourcelock.EventRecorder."""
 
     def eventf(self, obj: Any, event_type: str, reason: str, message: str, *args: object) -> None:
         """Record an event whose text is `message` with `args` filled in by `%`. Go: EventRecorder.Eventf."""
@@ -92,7 +92,7 @@ class EventRecorder(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class ResourceLockConfig:
-    """What all kinds of lock need (Go: resourcelock.ResourceLockConfig)."""
+    """What all kinds of lock need. Go: resourcelock.ResourceLockConfig."""
 
     identity: str = ""
     """The name of this candidate; must be unique among all of them."""
@@ -101,7 +101,7 @@ class ResourceLockConfig:
 
 
 class Interface(Protocol):
-    """A record that all candidates see and that one at a time can change (Go: resourcelock.Interface).
+    """A record that all candidates see and that one at a time can change. Go: resourcelock.Interface.
 
     Every method with a context blocks for a request. Used by one thread.
     """

@@ -19,7 +19,7 @@ UNKNOWN_LEADER = "leaderelection.k8s.io/unknown"
 
 
 class MultiLock:
-    """Holds both locks or none (Go: resourcelock.MultiLock). Not thread-safe."""
+    """Holds both locks or none. Go: resourcelock.MultiLock. Not thread-safe."""
 
     def __init__(self, primary: Interface, secondary: Interface) -> None:
         self.primary = primary

@@ -220,6 +220,30 @@ def test_a_series_that_ended_is_written_and_forgotten(bubble: synctest.Bubble) -
     broadcaster.shutdown()
 
 
+def test_a_series_whose_last_write_failed_is_kept_and_written_later(bubble: synctest.Bubble) -> None:
+    """Unlike what the server refuses for good: writing that again would give the same answer."""
+    later, refused = cached("later", 9), cached("refused", 9)
+    cache = {_get_key(event): event for event in (later, refused)}
+    failures: list[Exception | None] = [OSError("down"), errors.new_forbidden(EVENTS, "e", "no"), None]
+    sink = Sink(stored={later.get_name(): later.deep_copy()}, fail=lambda verb: failures.pop(0))
+    broadcaster = broadcaster_of(sink, cache)
+    broadcaster.finish_series(context.background())
+    assert list(cache) == [_get_key(later)]
+    broadcaster.finish_series(context.background())
+    assert cache == {}
+    assert [event.get_name() for _, event in sink.calls] == ["foo.later", "foo.refused", "foo.later"]
+    broadcaster.shutdown()
+
+
+def test_a_series_the_server_forgot_is_created_without_a_version(bubble: synctest.Bubble) -> None:
+    """The API refuses to create what has a resourceVersion. Go: createEvent of recordEvent."""
+    event = cached("forgotten", 1)
+    event.set_resource_version("7")
+    sink = Sink()
+    assert _record_event(context.background(), sink, event)[1] is False
+    assert [(verb, each.get_resource_version()) for verb, each in sink.calls] == [("patch", "7"), ("create", "")]
+
+
 @pytest.mark.parametrize(
     "failure",
     [

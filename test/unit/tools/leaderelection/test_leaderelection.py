@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -514,9 +516,11 @@ def test_the_next_leader_comes_within_lease_duration_and_retry_period():
         b.sleep(30.0)
         (first,) = election.working
         election.cut_off.add(first)
-        b.sleep(12.0)
+        b.sleep(12.5)  # its last renewal, a retry period until the next try, and the renew deadline
         assert election.working == [], "the leader gives up before its lease ends"
-        b.sleep(15.0 + 2 * 2.2 + 2 - 12.0)
+        # The others see the last renewal up to one try late, and take the lease at the first try after its end. A try
+        # comes 1 to 2.2 retry periods after the one before.
+        b.sleep(15.0 + 2 * (2.2 * 2.0) - 12.5)
         assert election.working and election.working != [first]
         election.cut_off.clear()
         b.sleep(60.0)
@@ -524,3 +528,250 @@ def test_the_next_leader_comes_within_lease_duration_and_retry_period():
         election.cancel()
         for thread in election.threads:
             thread.join()
+
+
+class Term:
+    """One elector leading over a record, in a bubble; what its lock and its work do is up to the test."""
+
+    def __init__(self, b: synctest.Bubble, **more: Any) -> None:
+        self.b = b
+        self.shared = SharedRecord()
+        self.lock = RecordingLock("me", self.shared, lambda record: None)
+        self.log: list[tuple[float, str]] = []
+        self.ctx, self.cancel = context.with_cancel(context.background())
+        self.wind_down = 0.0
+        callbacks = LeaderCallbacks(on_started_leading=self.work, on_stopped_leading=lambda: self.note("stopped"))
+        self.elector = leaderelection.new_leader_elector(config_for(self.lock, callbacks=callbacks, **more))
+        self.lock.before = lambda op, ctx: None
+        self.thread = threading.Thread(target=lambda: self.elector.run(self.ctx), name="elector")
+        self.thread.start()
+        b.wait()
+
+    def note(self, what: str) -> None:
+        self.log.append((round(self.b.elapsed, 3), what))
+
+    def work(self, ctx: context.Context) -> None:
+        ctx.done().wait()
+        self.note("work is told")
+        self.b.sleep(self.wind_down)
+        self.note("work has ended")
+
+    def note_releases(self) -> None:
+        write = self.lock.update
+
+        def update(ctx: context.Context, ler: rl.LeaderElectionRecord) -> None:
+            write(ctx, ler)
+            if not ler.holder_identity:
+                self.note("released")
+
+        self.lock.update = update  # type: ignore[method-assign]
+
+    def end(self) -> None:
+        self.cancel()
+        self.thread.join()
+
+
+def test_the_release_goes_out_when_the_work_has_ended():
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        term.wind_down = 1.5
+        term.note_releases()
+        b.sleep(5.0)
+        term.end()
+        assert term.log == [(5.0, "work is told"), (6.5, "work has ended"), (6.5, "released"), (6.5, "stopped")]
+
+
+def test_work_that_does_not_end_keeps_its_lease():
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        term.wind_down = 60.0
+        term.note_releases()
+        b.sleep(5.0)
+        term.end()
+        assert [what for _, what in term.log] == ["work is told", "stopped", "work has ended"]
+        assert term.log[1][0] == 19.0, "the lease of the last renewal, at 4.0, ends then"
+        assert term.shared.record is not None and term.shared.record.holder_identity == "me"
+
+
+@pytest.mark.parametrize("hangs_from", ["renewal", "release"])
+def test_a_server_that_hangs_costs_no_work_beyond_the_lease(hangs_from):
+    """The last renewal was begun at 4.0: at 19.0 others may come, and by then everybody has been told."""
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+
+        def hang(op: str, ctx: context.Context) -> None:
+            ctx.done().wait()
+            raise RuntimeError("no answer")
+
+        b.sleep(5.0)
+        term.lock.before = hang
+        if hangs_from == "release":
+            term.cancel()
+        term.thread.join()
+        assert [what for _, what in term.log] == ["work is told", "work has ended", "stopped"]
+        assert term.log[0][0] == (5.0 if hangs_from == "release" else 16.0)
+        assert term.log[-1][0] <= 19.0
+        term.end()
+
+
+def test_answers_that_are_lost_let_nobody_in_while_the_work_goes_on():
+    """The server makes every write and no answer comes back, at last that to the release."""
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        written = term.lock.update
+
+        def lose(ctx: context.Context, ler: rl.LeaderElectionRecord) -> None:
+            with contextlib.suppress(Exception):
+                written(ctx, ler)
+            if not ler.holder_identity:
+                term.note("released")
+            raise RuntimeError("connection reset")
+
+        b.sleep(5.0)
+        term.lock.update = lose  # type: ignore[method-assign]
+        term.cancel()
+        term.thread.join()
+        assert [what for _, what in term.log] == ["work is told", "work has ended", "released", "stopped"]
+
+
+@pytest.mark.parametrize("begins", ["free", "unheld"])
+def test_a_lock_taken_by_the_write_that_the_end_cut_short_is_released(begins):
+    """The server makes the write, and the answer comes when nobody waits for it any more."""
+    with synctest.bubble():
+        shared = SharedRecord()
+        if begins == "unheld":
+            shared.write(rl.LeaderElectionRecord(holder_identity="", lease_duration_seconds=1))
+        lock = RecordingLock("me", shared, lambda record: None)
+        ctx, cancel = context.with_cancel(context.background())
+        made = {"create": lock.create, "update": lock.update}
+
+        def cut_short(verb: str, request: context.Context, ler: rl.LeaderElectionRecord) -> None:
+            made[verb](request, ler)
+            if ler.holder_identity:
+                cancel()
+                raise RuntimeError("context canceled")
+
+        lock.create = lambda *more: cut_short("create", *more)  # type: ignore[method-assign]
+        lock.update = lambda *more: cut_short("update", *more)  # type: ignore[method-assign]
+        leading: list[object] = []
+        callbacks = LeaderCallbacks(on_started_leading=leading.append, on_stopped_leading=nothing)
+        leaderelection.run_or_die(ctx, config_for(lock, callbacks=callbacks, release_on_cancel=True))
+        assert shared.record is not None and shared.record.holder_identity == ""
+        assert leading == []
+
+
+def test_the_end_of_a_candidate_that_took_nothing_asks_for_nothing():
+    with synctest.bubble() as b:
+        shared = SharedRecord()
+        shared.write(held_by("other", lease_duration_seconds=15))
+        lock = RecordingLock("me", shared, lambda record: None)
+        ctx, cancel = context.with_timeout(context.background(), 1.0)
+        leaderelection.run_or_die(ctx, config_for(lock, release_on_cancel=True))
+        cancel()
+        assert [op["op"] for op in lock.ops] == ["get"]
+        assert b.elapsed == 1.0
+
+
+@pytest.mark.parametrize("comes_through_as", ["me", "other"])
+def test_a_write_that_comes_between_looking_and_releasing_is_seen(comes_through_as):
+    """Go: none; its release fails with a conflict, and the lock stays held."""
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        b.sleep(5.0)
+        late = [held_by(comes_through_as, lease_duration_seconds=15)]
+
+        def come_through(op: str, ctx: context.Context) -> None:
+            if op == "update" and late:
+                term.shared.write(late.pop())
+
+        term.lock.before = come_through
+        term.end()
+        assert term.shared.record is not None
+        assert term.shared.record.holder_identity == ("" if comes_through_as == "me" else "other")
+
+
+def test_a_leader_that_sees_another_holder_stops_at_once():
+    with synctest.bubble() as b:
+        term = Term(b)
+        b.sleep(5.0)
+        term.shared.write(held_by("other", lease_duration_seconds=15))
+        b.sleep(1.0)
+        b.wait()
+        assert sorted(term.log) == [(6.0, "stopped"), (6.0, "work has ended"), (6.0, "work is told")]
+        assert term.elector.get_leader() == "other"
+        assert not term.elector.holds_lease()
+        term.end()
+
+
+def test_a_lease_that_ends_before_the_deadline_ends_the_term():
+    """These three durations are allowed, and a deadline that begins with each try would outlast the lease by 9 s."""
+    with synctest.bubble() as b:
+        term = Term(b, lease_duration=15.0, renew_deadline=14.0, retry_period=10.0)
+        term.lock.fail.update(get=100, update=100)
+        b.sleep(5.0)
+        assert [what for _, what in term.log] == []
+        b.sleep(20.0)
+        assert [at for at, _ in term.log] == [15.0, 15.0, 15.0]
+        term.end()
+
+
+def test_an_answer_that_comes_when_the_lease_has_ended_makes_no_leader():
+    with synctest.bubble() as b:
+        shared, led = SharedRecord(), []
+        lock = RecordingLock("me", shared, lambda record: None)
+        late = [20.0]
+        lock.before = lambda op, ctx: b.sleep(late.pop()) if op == "create" and late else None
+        callbacks = LeaderCallbacks(on_started_leading=lambda ctx: led.append(b.elapsed), on_stopped_leading=nothing)
+        elector = leaderelection.new_leader_elector(config_for(lock, callbacks=callbacks))
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=lambda: elector.run(ctx), name="elector")
+        thread.start()
+        b.sleep(60.0)
+        assert len(led) == 1 and led[0] > 20.0, "led by the renewal, not by the answer that was late"
+        cancel()
+        thread.join()
+
+
+def test_the_fencing_check_asks_the_clock():
+    with synctest.bubble() as b:
+        term = Term(b)
+        b.sleep(5.0)
+        assert term.elector.holds_lease() and term.elector.holds_lease(margin=13.9)
+        assert not term.elector.holds_lease(margin=14.1), "renewed at 4.0"
+        term.lock.fail.update(get=100, update=100)
+        b.sleep(30.0)
+        assert term.elector.is_leader(), "Go's: the name in the record seen last"
+        assert not term.elector.holds_lease()
+        term.end()
+
+
+@pytest.mark.parametrize("seconds", [3600.0, -3600.0])
+def test_the_fencing_check_counts_the_sleep_of_the_computer(seconds, monkeypatch):
+    """The monotonic clock stands still meanwhile; a clock put back makes no lease longer."""
+    elector = LeaderElector(config_for(lease_lock(FakeLeases())))
+    assert elector._try_acquire_or_renew(context.background())
+    assert elector.holds_lease()
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + seconds)
+    assert elector.holds_lease() == (seconds < 0)
+    assert elector.holds_lease(margin=16.0) is False
+
+
+def test_a_lease_of_a_part_of_a_second_is_rounded_up():
+    elector = LeaderElector(config_for(lease_lock(FakeLeases()), lease_duration=1.5), FakeClock(START))
+    assert elector._try_acquire_or_renew(context.background())
+    assert elector._observed_record.lease_duration_seconds == 2
+
+
+def test_statistics_tell_what_happened():
+    with synctest.bubble() as b:
+        term = Term(b)
+        b.sleep(5.0)
+        statistics = term.elector.statistics()
+        assert statistics[:4] == (1, 4, 0, "me"), "acquired and renewed at 0, renewed at 2 and 4"
+        assert statistics.lease_left == pytest.approx(14.0)
+        term.lock.fail.update(get=1, update=2)
+        b.sleep(2.0)
+        assert term.elector.statistics().failed_tries == 1
+        term.end()
+        assert term.elector.statistics().terms == 1

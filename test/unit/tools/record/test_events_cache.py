@@ -129,6 +129,19 @@ def test_events_are_counted_combined_or_dropped(
         assert (result.patch is None) if count == 1 else (patched["count"] == count)
 
 
+@pytest.mark.parametrize(("seconds", "combined"), [(599.0, True), (600.0, True), (600.25, False)])
+def test_events_are_similar_up_to_the_whole_interval(seconds: float, combined: bool) -> None:
+    """Go starts anew when more than it has passed."""
+    clock = FakePassiveClock(START)
+    correlator = record.new_event_correlator(clock)
+    for event in similar(DEFAULT_MAX - 1):
+        correlator.event_correlate(event)
+    clock.set_time(START + seconds)
+    event = correlator.event_correlate(make_event(message="new")).event
+    assert event is not None
+    assert event.message.startswith("(combined from similar events)") is combined
+
+
 def by_object_and_reason(event: corev1.Event) -> str:
     return f"{event.involved_object.uid}/{event.reason}"
 

@@ -16,9 +16,9 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.apimachinery.util import wait
 from clientgo.apimachinery.watch import Event, EventType
-from clientgo.channel import Channel
 from clientgo.features import WATCH_LIST_CLIENT
 from clientgo.features.testing import set_feature_during_test
+from clientgo.golang.channel import Channel
 from clientgo.testing import synctest
 from clientgo.tools import watch
 from clientgo.tools.watch.informerwatcher import _EventProcessor

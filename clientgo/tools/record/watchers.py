@@ -1,0 +1,66 @@
+"""The threads in which a broadcaster's handlers run, and a shutdown that waits for them. Has no Go file.
+
+In Go a broadcaster that shuts down hands its watchers what is queued and does not wait for what they do with it: events
+recorded just before the end of a program get lost. `shutdown_with_drain` of both broadcasters waits.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from clientgo import context
+from clientgo.context import Context
+from clientgo.golang.channel import select
+from clientgo.golang.stop import Signal
+
+__all__ = ["EventWatchers"]
+
+
+class EventWatchers:
+    """The "event-watcher" threads of one broadcaster. Thread-safe.
+
+    Invariant: `_running` has a Signal for each thread that has not ended.
+    """
+
+    def __init__(self) -> None:
+        # Guards _running.
+        self._lock = threading.Lock()
+        self._running: set[Signal] = set()
+        self._retrying, self._stop_retrying = context.with_cancel(context.background())
+
+    def start(self, run: Callable[[], None]) -> None:
+        """Call `run` in a thread."""
+        ended = Signal()
+
+        def run_to_the_end() -> None:
+            try:
+                run()
+            finally:
+                with self._lock:
+                    self._running.discard(ended)
+                ended.set()
+
+        with self._lock:
+            self._running.add(ended)
+        threading.Thread(target=run_to_the_end, name="event-watcher", daemon=True).start()
+
+    def pause(self, ctx: Context, seconds: float) -> bool:
+        """Sleep before another try; False when `ctx` is done first, or the broadcaster is being drained."""
+        pausing, cancel = context.with_cancel(ctx)
+        forget = self._retrying.add_done_callback(cancel)
+        try:
+            return context.sleep(pausing, seconds)
+        finally:
+            forget()
+            cancel()
+
+    def stop_pausing(self) -> None:
+        """Nothing is tried again any more: a server that is not there must not hold up the end of a program."""
+        self._stop_retrying()
+
+    def wait(self, ctx: Context) -> bool:
+        """Block until all threads have ended, whose watches must be closed; False when `ctx` is done first."""
+        with self._lock:
+            running = [*self._running]
+        return all(select([ended, ctx.done()]).case == 0 for ended in running)

@@ -1,0 +1,51 @@
+"""Which shard an object belongs to, and which replica should have which shard. Pure functions; no Go counterpart.
+
+Every replica works them out for itself: the same members give the same answer everywhere, with no one to ask.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+
+__all__ = ["assign", "shard_of"]
+
+
+def shard_of(namespace: str, name: str, shards: int) -> int:
+    """The shard of an object, from 0 on; the same in every process and every version of Python. O(1).
+
+    >>> shard_of("default", "web", 4) == shard_of("default", "web", 4)
+    True
+    """
+    return _weight(f"{namespace}/{name}") % shards
+
+
+def assign(shards: int, members: Iterable[str]) -> dict[int, str]:
+    """The member for each shard; empty without members. O(shards x members).
+
+    No member has more than one shard more than another. When a member comes or goes, few shards move but those it gets
+    or leaves: each goes to the member of highest weight for it (rendezvous hashing) that has room.
+
+    >>> sorted(Counter(assign(5, ["a", "b"]).values()).values())
+    [2, 3]
+    """
+    names = sorted(set(members))
+    if not names:
+        return {}
+    share, left_over = divmod(shards, len(names))
+    pairs = [(_weight(f"{name}/{shard}"), shard, name) for shard in range(shards) for name in names]
+    assigned: dict[int, str] = {}
+    sizes: Counter[str] = Counter()
+    for _, shard, name in sorted(pairs, reverse=True):
+        if shard in assigned or sizes[name] > share or (sizes[name] == share and left_over == 0):
+            continue
+        # Whoever goes beyond the equal share takes one of those that are left over.
+        left_over -= sizes[name] == share
+        sizes[name] += 1
+        assigned[shard] = name
+    return assigned
+
+
+def _weight(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -1,0 +1,144 @@
+"""A work queue that takes and gives only what is this replica's. No Go counterpart.
+
+Puts the sharder between handlers, queue and workers without a line in any of them: what is another replica's is not
+queued, what was queued and has become another's meanwhile is not given out, and a shard is not given up while an item
+of it is out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from clientgo.tools.sharding.sharder import Sharder
+from clientgo.util import workqueue
+
+__all__ = ["PrioritizedQueue", "ShardedPriorityQueue", "ShardedQueue"]
+
+T = TypeVar("T")
+
+
+class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
+    """A rate limited queue in front of another. Thread-safe; blocks as the other does.
+
+    Invariant (`_check` asserts it): an item that is out has its shard held.
+    """
+
+    def __init__(
+        self,
+        queue: workqueue.TypedRateLimitingInterface[T],
+        sharder: Sharder,
+        name_of: Callable[[T], tuple[str, str]],
+    ) -> None:
+        """`name_of` gives the namespace and the name that an item stands for."""
+        self._queue = queue
+        self._sharder = sharder
+        self._name_of = name_of
+        # Guards _out.
+        self._lock = threading.Lock()
+        # What ends the work on each item that is out.
+        self._out: dict[T, contextlib.ExitStack] = {}
+
+    def __repr__(self) -> str:
+        return f"<ShardedQueue before {self._queue!r}, {len(self._out)} out>"
+
+    def _check(self) -> None:
+        with self._lock:
+            assert self._sharder.statistics().working >= len(self._out)
+
+    def add(self, item: T) -> None:
+        """Queue the item if it is this replica's."""
+        if self._sharder.owns(*self._name_of(item)):
+            self._queue.add(item)
+
+    def add_after(self, item: T, duration: float) -> None:
+        """Queue the item later if it is this replica's now."""
+        if self._sharder.owns(*self._name_of(item)):
+            self._queue.add_after(item, duration)
+
+    def add_rate_limited(self, item: T) -> None:
+        """Queue the item when the limiter says so, if it is this replica's now."""
+        if self._sharder.owns(*self._name_of(item)):
+            self._queue.add_rate_limited(item)
+
+    def get(self) -> tuple[T, bool]:
+        """Block for an item that is this replica's; `done` must follow, as ever."""
+        while True:
+            item, shutdown = self._queue.get()
+            if shutdown or self._begin(item):
+                return item, shutdown
+
+    def _begin(self, item: T) -> bool:
+        """Begin the work on an item that came off the queue; one that is not ours any more is dropped."""
+        work = contextlib.ExitStack()
+        if work.enter_context(self._sharder.working_on(*self._name_of(item))):
+            with self._lock:
+                self._out[item] = work
+            return True
+        self._queue.forget(item)
+        self._queue.done(item)
+        return False
+
+    def done(self, item: T) -> None:
+        """The work on the item is through."""
+        with self._lock:
+            work = self._out.pop(item, None)
+        self._queue.done(item)
+        if work is not None:
+            work.close()
+
+    def forget(self, item: T) -> None:
+        self._queue.forget(item)
+
+    def num_requeues(self, item: T) -> int:
+        return self._queue.num_requeues(item)
+
+    def len(self) -> int:
+        return self._queue.len()
+
+    def shut_down(self) -> None:
+        self._queue.shut_down()
+
+    def shut_down_with_drain(self) -> None:
+        self._queue.shut_down_with_drain()
+
+    def shutting_down(self) -> bool:
+        return self._queue.shutting_down()
+
+
+class PrioritizedQueue(workqueue.TypedRateLimitingInterface[T], Protocol[T]):
+    """A rate limited queue that knows priorities: workqueue.PriorityQueue is one, and controller-runtime's."""
+
+    def add_with_opts(self, o: workqueue.AddOpts, /, *items: T) -> None:
+        """Add items with a priority, after a delay or rate limited."""
+        ...
+
+    def get_with_priority(self) -> tuple[T, int, bool]:
+        """`get`, with the item's priority."""
+        ...
+
+
+class ShardedPriorityQueue(ShardedQueue[T]):
+    """The same in front of a queue that knows priorities. Stands where controller-runtime wants a PriorityQueue."""
+
+    def __init__(
+        self, queue: PrioritizedQueue[T], sharder: Sharder, name_of: Callable[[T], tuple[str, str]]
+    ) -> None:
+        """As ShardedQueue."""
+        super().__init__(queue, sharder, name_of)
+        self._prioritized = queue
+
+    def add_with_opts(self, o: workqueue.AddOpts, /, *items: T) -> None:
+        """Queue those of the items that are this replica's now."""
+        for item in items:
+            if self._sharder.owns(*self._name_of(item)):
+                self._prioritized.add_with_opts(o, item)
+
+    def get_with_priority(self) -> tuple[T, int, bool]:
+        """Block for an item that is this replica's, and tell its priority."""
+        while True:
+            item, priority, shutdown = self._prioritized.get_with_priority()
+            if shutdown or self._begin(item):
+                return item, priority, shutdown

@@ -1,0 +1,283 @@
+"""Hold the shards that this replica should have, and know which objects are this replica's. No Go counterpart."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clientgo import context, klog
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util import wait
+from clientgo.context import CancelFunc, Context
+from clientgo.tools import leaderelection
+from clientgo.tools.leaderelection import resourcelock
+from clientgo.tools.sharding.assignment import assign, shard_of
+from clientgo.tools.sharding.membership import MemberLeasesGetter, Membership
+from clientgo.utils.clock.clock import REAL_CLOCK, Clock
+
+__all__ = ["Sharder", "ShardingConfig", "ShardingStatistics", "new_sharder"]
+
+
+@dataclass(kw_only=True)
+class ShardingConfig:
+    """How to share. Durations are seconds and mean what they mean for leader election."""
+
+    leases: MemberLeasesGetter
+    """The client of coordination.k8s.io/v1."""
+    namespace: str
+    """Where the Leases are."""
+    name: str
+    """What the Leases' names begin with; the same for all replicas."""
+    identity: str
+    """The name of this replica, which no other has."""
+    shards: int
+    """Into how many parts the work is cut; the same for all replicas. More than there will be replicas."""
+    on_acquired: Callable[[int], object]
+    """Queues all objects of the shard again. Runs in a thread of the sharder, once the shard is this replica's."""
+    lease_duration: float = 15.0
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+
+
+class ShardingStatistics(NamedTuple):
+    """How the work is shared, read at one moment."""
+
+    members: int
+    """How many replicas were alive at the last look, this one included."""
+    wanted: tuple[int, ...]
+    """The shards this replica should have."""
+    held: tuple[int, ...]
+    """The shards it has."""
+    working: int
+    """How many keys are being worked on."""
+
+
+def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
+    """Raises ValueError for a configuration that makes no sense."""
+    if config.shards < 1:
+        raise ValueError(f"shards must be at least 1, got {config.shards}")
+    if not config.identity:
+        raise ValueError("identity must not be empty")
+    return Sharder(config, clock or REAL_CLOCK)
+
+
+@dataclass
+class _Candidacy:
+    """That this replica stands for a shard, or has it."""
+
+    elector: leaderelection.LeaderElector
+    # Ends it: what is held is released.
+    withdraw: CancelFunc
+    # Whether it is to end as soon as no key of the shard is worked on; the lease is renewed until then.
+    leaving: bool = False
+
+
+class Sharder:
+    """One replica's part of the work. `run` blocks and is called once; everything else may be called from any thread.
+
+    Invariants (`_check` asserts them):
+      * a shard that is held has a candidacy, which is not leaving;
+      * no key is worked on but of a shard that is held, or was when the work on the key began and is being given up.
+    """
+
+    def __init__(self, config: ShardingConfig, clock: Clock) -> None:
+        self._config = config
+        self._clock = clock
+        self._membership = Membership(
+            config.leases, config.namespace, config.name, config.identity, config.lease_duration, clock
+        )
+        # Guards all below. Notified when a key is through; never held while anything else runs.
+        self._changed = threading.Condition()
+        # The shards that this replica stands for or has.
+        self._standing: dict[int, _Candidacy] = {}
+        self._held: set[int] = set()
+        self._working: Counter[int] = Counter()
+        self._elections = wait.Group()
+
+    def __repr__(self) -> str:
+        statistics = self.statistics()
+        return f"<Sharder {self._config.identity} has {list(statistics.held)} of {self._config.shards}>"
+
+    def _check(self) -> None:
+        with self._changed:
+            assert all(not self._standing[shard].leaving for shard in self._held), (self._held, self._standing)
+            assert all(count > 0 for count in self._working.values()), self._working
+
+    def shard_of(self, namespace: str, name: str) -> int:
+        """The shard of an object."""
+        return shard_of(namespace, name, self._config.shards)
+
+    def owns(self, namespace: str, name: str) -> bool:
+        """Whether the object is this replica's now. Never blocks longer than the lock."""
+        shard = self.shard_of(namespace, name)
+        with self._changed:
+            return self._is_ours(shard)
+
+    @contextlib.contextmanager
+    def working_on(self, namespace: str, name: str) -> Iterator[bool]:
+        """Around the work on one key: True when the object is this replica's, and then it stays so inside `with`.
+
+        The shard is not given up before the block has ended, unless its lease ends first because it cannot be renewed:
+        long work asks `owns` again before it writes.
+        """
+        shard = self.shard_of(namespace, name)
+        with self._changed:
+            ours = self._is_ours(shard)
+            if ours:
+                self._working[shard] += 1
+        try:
+            yield ours
+        finally:
+            if ours:
+                self._through(shard)
+
+    def _is_ours(self, shard: int) -> bool:
+        return shard in self._held and self._standing[shard].elector.holds_lease()
+
+    def _through(self, shard: int) -> None:
+        with self._changed:
+            self._working[shard] -= 1
+            if not self._working[shard]:
+                del self._working[shard]
+                self._changed.notify_all()
+
+    def statistics(self) -> ShardingStatistics:
+        """How the work is shared now."""
+        members = self._membership.members()
+        with self._changed:
+            return ShardingStatistics(
+                members=len(members),
+                wanted=tuple(sorted(shard for shard, one in self._standing.items() if not one.leaving)),
+                held=tuple(sorted(self._held)),
+                working=self._working.total(),
+            )
+
+    def run(self, ctx: Context) -> None:
+        """Take part until `ctx` is done; the shards are given back then, each when its keys are through. Blocks."""
+        try:
+            wait.until_with_context(ctx, self._look_around, self._config.retry_period)
+        finally:
+            with self._changed:
+                standing = list(self._standing)
+            for shard in standing:
+                self._withdraw(shard)
+            self._elections.wait()
+            self._leave(ctx)
+
+    def _leave(self, ctx: Context) -> None:
+        leaving, cancel = context.with_timeout(context.without_cancel(ctx), self._config.renew_deadline)
+        try:
+            self._membership.leave(leaving)
+        except Exception as err:
+            klog.from_context(ctx).error(err, "Failed to leave; the others will find out", group=self._config.name)
+        finally:
+            cancel()
+
+    def _look_around(self, ctx: Context) -> None:
+        """Say that this replica lives, see who else does, and stand for the shards that are this replica's."""
+        asking, cancel = context.with_timeout(ctx, self._config.renew_deadline)
+        try:
+            self._membership.renew(asking)
+            members = self._membership.look(asking)
+        except Exception as err:
+            # Nothing is given up: the electors see for themselves whether the leases can be renewed.
+            if ctx.err() is None:
+                klog.from_context(ctx).error(err, "Failed to see the other members", group=self._config.name)
+            return
+        finally:
+            cancel()
+        assigned = assign(self._config.shards, members | {self._config.identity})
+        wanted = {shard for shard, member in assigned.items() if member == self._config.identity}
+        with self._changed:
+            standing = set(self._standing)
+        for shard in sorted(standing - wanted):
+            self._withdraw(shard)
+        for shard in sorted(wanted - standing):
+            self._stand(ctx, shard)
+
+    def _withdraw(self, shard: int) -> None:
+        """Begin nothing new of the shard, and give it up when what was begun is through."""
+        with self._changed:
+            candidacy = self._standing.get(shard)
+            if candidacy is None or candidacy.leaving:
+                return
+            candidacy.leaving = True
+            was_held = shard in self._held
+            self._held.discard(shard)
+            self._changed.notify_all()
+        if not was_held:
+            candidacy.withdraw()
+
+    def _stand(self, ctx: Context, shard: int) -> None:
+        """Begin to stand for one shard. It ends when this replica withdraws or has lost the lease."""
+        # Not a child of `ctx`: `run` withdraws from all.
+        standing, withdraw = context.with_cancel(context.without_cancel(ctx))
+        elector = leaderelection.new_leader_elector(
+            leaderelection.LeaderElectionConfig(
+                lock=self._lock_of(shard),
+                lease_duration=self._config.lease_duration,
+                renew_deadline=self._config.renew_deadline,
+                retry_period=self._config.retry_period,
+                callbacks=leaderelection.LeaderCallbacks(
+                    on_started_leading=lambda leading: self._hold(leading, shard, candidacy),
+                    on_stopped_leading=lambda: None,
+                ),
+                release_on_cancel=True,
+                name=f"{self._config.name}-shard-{shard}",
+            ),
+            self._clock,
+        )
+        candidacy = _Candidacy(elector, withdraw)
+        with self._changed:
+            self._standing[shard] = candidacy
+
+        def run() -> None:
+            try:
+                elector.run(standing)
+            finally:
+                with self._changed:
+                    del self._standing[shard]
+                withdraw()
+
+        self._elections.start(run, name=f"sharding-{shard}")
+
+    def _lock_of(self, shard: int) -> resourcelock.Interface:
+        return resourcelock.new(
+            resourcelock.LEASES_RESOURCE_LOCK,
+            self._config.namespace,
+            f"{self._config.name}-shard-{shard}",
+            None,
+            self._config.leases,
+            resourcelock.ResourceLockConfig(identity=self._config.identity),
+        )
+
+    def _hold(self, leading: Context, shard: int, candidacy: _Candidacy) -> None:
+        """Have the shard until this replica leaves it or `leading` is done, and its keys are through."""
+        logger = klog.from_context(leading)
+        with self._changed:
+            if not candidacy.leaving:
+                self._held.add(shard)
+        logger.info("Acquired shard", group=self._config.name, shard=shard)
+        forget = leading.add_done_callback(self._notify)
+        try:
+            with utilruntime.handle_crash_with_context(leading, go_on=True):
+                self._config.on_acquired(shard)
+            with self._changed:
+                while not (candidacy.leaving or leading.done().is_set()):
+                    self._changed.wait()
+        finally:
+            forget()
+            with self._changed:
+                self._held.discard(shard)
+                while self._working[shard]:
+                    self._changed.wait()
+            logger.info("Gave up shard", group=self._config.name, shard=shard)
+            candidacy.withdraw()
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
