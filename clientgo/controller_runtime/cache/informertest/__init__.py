@@ -1,0 +1,9 @@
+"""sigs.k8s.io/controller-runtime/pkg/cache/informertest: a cache for tests of what watches."""
+
+from clientgo.controller_runtime.cache.informertest.fake_cache import (
+    FakeInformers,
+)
+
+__all__ = [
+    "FakeInformers",
+]

@@ -1,0 +1,174 @@
+"""A RESTMapper that asks the server for what it is asked for and does not know yet. Mirrors apiutil/restmapper.go.
+
+It finds kinds of CRDs that are installed while the program runs, and asks only about the group and version in question.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from clientgo import discovery, rest, restmapper
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind, GroupVersionResource
+from clientgo.controller_runtime.client.apiutil.errors import ErrResourceDiscoveryFailed
+from clientgo.golang.http import Client as HTTPClient
+
+T = TypeVar("T")
+
+
+def new_dynamic_rest_mapper(cfg: rest.Config, http_client: HTTPClient | None) -> meta.RESTMapper:
+    """A mapper for the server of `cfg`, over shared connections. Asks nothing yet. Go: apiutil.NewDynamicRESTMapper.
+
+    Its methods raise what mappers raise, ErrResourceDiscoveryFailed, or RuntimeError caused by the server's error.
+    """
+    if http_client is None:
+        raise ValueError("http_client must not be None, consider using rest.http_client_for(c) to create a client")
+    return _Mapper(discovery.new_discovery_client_for_config_and_client(cfg, http_client))
+
+
+class _Mapper:
+    """See new_dynamic_rest_mapper.
+
+    Invariant: `mapper` is made of `known_groups`, and replaced whenever they change; it is read without the lock.
+    """
+
+    def __init__(self, client: discovery.AggregatedDiscoveryInterface) -> None:
+        self._client = client
+        # Guards the rest. Held while the server is asked, so that it is asked once.
+        self._lock = threading.Lock()
+        self._mapper = restmapper.new_discovery_rest_mapper([])
+        # Groups with the resources of those of their versions that were asked for.
+        self._known_groups: dict[str, restmapper.APIGroupResources] = {}
+        # Groups with all their versions, as the server lists them.
+        self._api_groups: dict[str, metav1.APIGroup] = {}
+        self._initial_discovery_done = False
+
+    def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
+        return self._find(lambda mapper: mapper.kind_for(resource), resource.group, resource.version)
+
+    def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
+        return self._find(lambda mapper: mapper.kinds_for(resource), resource.group, resource.version)
+
+    def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
+        return self._find(lambda mapper: mapper.resource_for(input), input.group, input.version)
+
+    def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
+        return self._find(lambda mapper: mapper.resources_for(input), input.group, input.version)
+
+    def rest_mapping(self, gk: GroupKind, *versions: str) -> meta.RESTMapping:
+        return self._find(lambda mapper: mapper.rest_mapping(gk, *versions), gk.group, *versions)
+
+    def rest_mappings(self, gk: GroupKind, *versions: str) -> list[meta.RESTMapping]:
+        return self._find(lambda mapper: mapper.rest_mappings(gk, *versions), gk.group, *versions)
+
+    def resource_singularizer(self, resource: str) -> str:
+        return self._mapper.resource_singularizer(resource)
+
+    def _find(self, look: Callable[[meta.RESTMapper], T], group: str, *versions: str) -> T:
+        try:
+            return look(self._mapper)
+        except Exception as err:
+            if not meta.is_no_match_error(err):
+                raise
+        self._add_known_group_and_reload(group, [version for version in versions if version])
+        return look(self._mapper)
+
+    def _add_known_group_and_reload(self, group: str, versions: Sequence[str]) -> None:
+        """Ask the server about a group, or about versions of it."""
+        with self._lock:
+            # A server with aggregated discovery tells everything in two requests, so that comes first, once.
+            if not versions or not self._initial_discovery_done:
+                api_group, told_everything = self._find_api_group(group)
+                if not versions and api_group is not None:
+                    versions = [version.version for version in api_group.versions]
+                if told_everything:
+                    self._require_known(group, versions)
+                    return
+            try:
+                found = self._fetch_group_version_resources(group, versions)
+            except ErrResourceDiscoveryFailed as err:
+                raise RuntimeError(f"failed to get API group resources: {err}") from err
+            self._add_and_reload(found)
+
+    def _require_known(self, group: str, versions: Sequence[str]) -> None:
+        known = self._known_groups.get(group)
+        resources = known.versioned_resources if known is not None else {}
+        missing: dict[GroupVersion, Exception] = {
+            GroupVersion(group, version): meta.NoResourceMatchError(GroupVersionResource(group, version, ""))
+            for version in versions
+            if version not in resources
+        }
+        if missing:
+            raise ErrResourceDiscoveryFailed(missing)
+
+    def _find_api_group(self, group: str) -> tuple[metav1.APIGroup | None, bool]:
+        """The group as the server lists it, and whether the server told of all resources on the way."""
+        found = self._api_groups.get(group)
+        if found is not None:
+            return found, False
+        try:
+            listed, resources, _ = self._client.groups_and_maybe_resources()
+        except Exception as err:
+            raise RuntimeError(f"failed to get server groups: {err}") from err
+        if not listed.groups:
+            raise RuntimeError("received an empty API groups list")
+        self._initial_discovery_done = True
+        for api_group in listed.groups:
+            self._api_groups[api_group.name] = api_group
+        if resources:
+            self._add_and_reload(resources)
+        return self._api_groups.get(group), bool(resources)
+
+    def _fetch_group_version_resources(
+        self, group: str, versions: Sequence[str]
+    ) -> dict[GroupVersion, metav1.APIResourceList]:
+        """The resources of these versions; one that the server does not have makes the group be looked up anew."""
+        found: dict[GroupVersion, metav1.APIResourceList] = {}
+        failed: dict[GroupVersion, Exception] = {}
+        for version in versions:
+            group_version = GroupVersion(group, version)
+            try:
+                found[group_version] = self._client.server_resources_for_group_version(str(group_version))
+            except Exception as err:
+                if apierrors.is_not_found(err):
+                    self._forget(group_version)
+                else:
+                    failed[group_version] = err
+        if failed:
+            raise ErrResourceDiscoveryFailed(failed)
+        return found
+
+    def _forget(self, group_version: GroupVersion) -> None:
+        api_group = self._api_groups.get(group_version.group)
+        if api_group is not None and any(each.version == group_version.version for each in api_group.versions):
+            del self._api_groups[group_version.group]
+        known = self._known_groups.get(group_version.group)
+        if known is not None and group_version.version in known.versioned_resources:
+            del self._known_groups[group_version.group]
+
+    def _add_and_reload(self, found: Mapping[GroupVersion, metav1.APIResourceList]) -> None:
+        for group_version, resources in found.items():
+            self._add(group_version, list(resources.api_resources))
+        self._mapper = restmapper.new_discovery_rest_mapper(list(self._known_groups.values()))
+
+    def _add(self, group_version: GroupVersion, resources: list[metav1.APIResource]) -> None:
+        name, version = group_version.group, group_version.version
+        known = self._known_groups.setdefault(
+            name, restmapper.APIGroupResources(group=metav1.APIGroup(name=name), versioned_resources={})
+        )
+        known.versioned_resources[version] = resources
+        versions = known.group.versions
+        if any(each.version == version for each in versions):
+            return
+        added = metav1.GroupVersionForDiscovery(group_version=str(group_version), version=version)
+        # What stands first is preferred.
+        api_group = self._api_groups.get(name)
+        preferred = api_group is not None and api_group.preferred_version.version == version
+        versions.insert(0 if preferred else len(versions), added)
+
+    def __repr__(self) -> str:
+        return f"<dynamic RESTMapper, {len(self._known_groups)} groups known>"

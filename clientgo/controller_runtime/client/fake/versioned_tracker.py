@@ -1,0 +1,333 @@
+"""An object tracker that checks and counts up resource versions. Mirrors pkg/client/fake/versioned_tracker.go.
+
+Differs: where Go looks at the call stack for who is writing, a `_Writing` is told; and a failed write leaves the
+caller's object alone, of which Go may have overwritten the status.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from clientgo import testing
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime import Object, Scheme
+from clientgo.apimachinery.runtime.converter import drop_unknown_fields, to_go_document
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.util.managedfields import validate_managed_fields
+from clientgo.apimachinery.util.validation.field import ErrorList, new_path, required
+from clientgo.controller_runtime.client import apiutil
+from clientgo.controller_runtime.client.object import Object as ClientObject
+
+# Objects a client begins with have this version unless they say another. It stands out, and leaves room: below it are
+# the versions of objects that the client was asked to create.
+TRACKER_ADD_RESOURCE_VERSION: Final = "999"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Write:
+    """What a write is allowed to do."""
+
+    # Only the status is written.
+    is_status: bool = False
+    # The object is being deleted: its deletionTimestamp may change.
+    deleting: bool = False
+    # A missing resourceVersion is that of the object there, whatever the kind.
+    any_version: bool = False
+
+
+class VersionedTracker:
+    """An ObjectTracker on top of another one. Thread-safe as far as that is; writes belong under the client's lock.
+
+    Objects given to it are taken over. Go: versionedTracker.
+    """
+
+    def __init__(
+        self,
+        upstream: testing.ObjectTracker,
+        scheme: Scheme,
+        with_status_subresource: set[GroupVersionKind],
+        manages_fields: bool = False,
+    ) -> None:
+        """`manages_fields` if `upstream` does: it would silently drop managedFields that it cannot read."""
+        self._upstream = upstream
+        self._manages_fields = manages_fields
+        self._scheme = scheme
+        self._with_status_subresource = with_status_subresource
+        self.get = upstream.get
+        self.list = upstream.list
+        self.delete = upstream.delete
+        self.watch = upstream.watch
+
+    def add(self, obj: Object) -> None:
+        """Add an object, or the items of a list. Raises ValueError for one that is deleted without finalizers."""
+        if meta.is_list_type(obj):
+            for item in meta.extract_list(obj):
+                self.add(item)
+            return
+        obj = as_stored(self._scheme, obj.deep_copy())
+        accessor = meta.accessor(obj)
+        if accessor.get_deletion_timestamp() is not None and not accessor.get_finalizers():
+            raise ValueError(
+                f"refusing to create obj {accessor.get_name()} with metadata.deletionTimestamp but no finalizers"
+            )
+        if not accessor.get_resource_version():
+            accessor.set_resource_version(TRACKER_ADD_RESOURCE_VERSION)
+        if self._manages_fields:
+            try:
+                validate_managed_fields([entry.to_dict() for entry in accessor.get_managed_fields()])
+            except ValueError as err:
+                raise ValueError(f"invalid managedFields on {type(obj).__name__}: {err}") from err
+        self._upstream.add(obj)
+
+    def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
+        accessor = meta.accessor(obj)
+        if not accessor.get_name():
+            raise _name_is_required(apiutil.gvk_for_object(obj, self._scheme))
+        if accessor.get_resource_version():
+            raise apierrors.new_bad_request("resourceVersion can not be set for Create requests")
+        accessor.set_resource_version("1")
+        self._upstream.create(gvr, as_stored(self._scheme, obj), ns, opts)
+
+    def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
+        self.writing(Write()).update(gvr, obj, ns, opts)
+
+    def patch(
+        self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        self.writing(Write()).patch(gvr, patched_object, ns, opts)
+
+    def apply(
+        self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        self.writing(Write()).apply(gvr, apply_configuration, ns, opts)
+
+    def writing(self, write: Write) -> Writing:
+        """The tracker for one write of this sort."""
+        return Writing(self, self._upstream, self._scheme, self._with_status_subresource, write)
+
+    def __repr__(self) -> str:
+        return f"<VersionedTracker over {self._upstream!r}>"
+
+
+class Writing:
+    """The tracker during one write; `written` is then what was stored, or last stored when that deleted it."""
+
+    def __init__(
+        self,
+        tracker: VersionedTracker,
+        upstream: testing.ObjectTracker,
+        scheme: Scheme,
+        with_status_subresource: set[GroupVersionKind],
+        write: Write,
+    ) -> None:
+        self._tracker = tracker
+        self._upstream = upstream
+        self._scheme = scheme
+        self._with_status_subresource = with_status_subresource
+        self._write = write
+        self.written: ClientObject | None = None
+        self.add = tracker.add
+        self.get = tracker.get
+        self.list = tracker.list
+        self.create = tracker.create
+        self.delete = tracker.delete
+
+    def watch(self, gvr: GroupVersionResource, ns: str, opts: metav1.ListOptions | None = None) -> watch.Interface:
+        return self._tracker.watch(gvr, ns, opts)
+
+    def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
+        options = opts or metav1.UpdateOptions()
+        gvk = apiutil.gvk_for_object(obj, self._scheme)
+        new, needs_create = self._update_object(gvr, gvk, obj, ns, allows_create_on_update(gvk))
+        if needs_create:
+            self._create(gvr, new, ns, options.field_manager)
+        elif new is not None:
+            if isinstance(new, Unstructured):
+                new.set_group_version_kind(gvk)
+            self._upstream.update(gvr, new, ns, options)
+
+    def patch(
+        self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        options = opts or metav1.PatchOptions()
+        gvk = apiutil.gvk_for_object(patched_object, self._scheme)
+        new, needs_create = self._update_object(gvr, gvk, patched_object, ns, allows_create_on_update(gvk))
+        if needs_create:
+            self._create(gvr, new, ns, options.field_manager)
+        elif new is not None:
+            self._upstream.patch(gvr, new, ns, options)
+
+    def apply(
+        self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        gvk = apiutil.gvk_for_object(apply_configuration, self._scheme)
+        new, needs_create = self._update_object(gvr, gvk, apply_configuration, ns, True)
+        if new is None:
+            return
+        if needs_create:
+            self._check_created_by_apply(gvr, gvk, new)
+        elif not isinstance(new, Unstructured):
+            # As in Go the configuration has been a struct: without a false or 0 that may be left out, and with a null
+            # for what may not.
+            new = type(new).from_dict(to_go_document(new))
+            new.set_group_version_kind(gvk)
+        if self._write.is_status:
+            # It was restored from the tracker, where it need not say its kind.
+            new.set_group_version_kind(gvk)
+        self._upstream.apply(gvr, new, ns, opts)
+
+    def _create(self, gvr: GroupVersionResource, obj: ClientObject | None, ns: str, field_manager: str) -> None:
+        assert obj is not None
+        self._tracker.create(gvr, obj, ns, metav1.CreateOptions(field_manager=field_manager))
+        self.written = obj
+
+    def _check_created_by_apply(self, gvr: GroupVersionResource, gvk: GroupVersionKind, obj: ClientObject) -> None:
+        if uid := obj.get_uid():
+            text = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise apierrors.new_conflict(gvr.group_resource(), obj.get_name(), text)
+        if gvk in self._with_status_subresource and isinstance(obj, Unstructured):
+            obj.object.pop("status", None)
+
+    def _update_object(
+        self, gvr: GroupVersionResource, gvk: GroupVersionKind, obj: Object, ns: str, allow_create_on_update: bool
+    ) -> tuple[ClientObject | None, bool]:
+        """The object as it is to be stored, and whether it is new; None when the write deleted it.
+
+        Go: updateObject.
+        """
+        assert isinstance(obj, ClientObject)
+        name = obj.get_name()
+        if not name:
+            raise _name_is_required(gvk)
+        try:
+            old: Any = self._tracker.get(gvr, ns, name)
+        except apierrors.StatusError as err:
+            if apierrors.is_not_found(err) and allow_create_on_update:
+                return obj, True
+            raise
+        new = self._with_what_may_change(gvr, gvk, obj, old)
+        self._check_version(gvr, gvk, new, old)
+        if not self._write.deleting and not deletion_timestamp_equal(new, old):
+            raise ValueError(f"error: Unable to edit {name}: metadata.deletionTimestamp field is immutable")
+        self.written = new
+        if new.get_deletion_timestamp() is not None and not new.get_finalizers():
+            self._tracker.delete(gvr, new.get_namespace(), name)
+            return None, False
+        self.written = as_stored(self._scheme, new)
+        return self.written, False
+
+    def _with_what_may_change(
+        self, gvr: GroupVersionResource, gvk: GroupVersionKind, obj: ClientObject, old: ClientObject
+    ) -> ClientObject:
+        """The object with a status that this write may not change as it was, or with nothing else changed."""
+        if gvk not in self._with_status_subresource:
+            if self._write.is_status:
+                raise apierrors.new_not_found(gvr.group_resource(), obj.get_name())
+            return obj
+        if not self._write.is_status:
+            return _with_status_of(obj, old)
+        new = type(obj).from_dict(_with_status_of(old, obj).to_dict())
+        new.set_resource_version(obj.get_resource_version())
+        new.set_managed_fields(obj.get_managed_fields())
+        if isinstance(obj, Unstructured) and isinstance(old, Unstructured):
+            # In Go both are one map from here on: the version of such a write is never found wrong.
+            old.set_resource_version(obj.get_resource_version())
+        return new
+
+    def _check_version(
+        self, gvr: GroupVersionResource, gvk: GroupVersionKind, new: ClientObject, old: ClientObject
+    ) -> None:
+        """Give `new` the next version. Raises Conflict when it says another than the object has."""
+        version = old.get_resource_version()
+        if not new.get_resource_version() and (self._write.any_version or allows_unconditional_update(gvk)):
+            new.set_resource_version(version)
+        if new.get_resource_version() != version:
+            raise apierrors.new_conflict(gvr.group_resource(), new.get_name(), "object was modified")
+        if version and not (version.isascii() and version.isdigit()):
+            raise ValueError(f'can not convert resourceVersion "{version}" to int')
+        new.set_resource_version(str(int(version or "0") + 1))
+
+
+def as_stored(scheme: Scheme, obj: Object) -> Any:
+    """The object as a tracker holds it: of its kind's class where the scheme has one, without fields unknown to that.
+
+    Go: convertFromUnstructuredIfNecessary, and what decoding into a struct loses.
+    """
+    cls = type(obj)
+    if isinstance(obj, (Unstructured, metav1.PartialObjectMetadata)):
+        gvk = obj.group_version_kind()
+        if isinstance(obj, metav1.PartialObjectMetadata) or not scheme.recognizes(gvk):
+            return obj
+        cls = scheme.class_for(gvk)
+        if issubclass(cls, Unstructured):
+            return obj
+    stored = cls.from_dict(obj.to_dict())
+    drop_unknown_fields(stored)
+    return stored
+
+
+def _with_status_of(obj: ClientObject, other: ClientObject) -> ClientObject:
+    """A copy of `obj` with the status of `other`; as in Go, without one an unstructured object gets a null."""
+    document, status = obj.to_dict(), other.to_dict().get("status")
+    document["status"] = status
+    if status is None and not isinstance(obj, Unstructured):
+        del document["status"]
+    return type(obj).from_dict(document)
+
+
+def deletion_timestamp_equal(new: Any, old: Any) -> bool:
+    """Whether both are deleted, in the same second as far as texts show, or neither. Go: deletionTimestampEqual."""
+    new_time: datetime | None = new.get_deletion_timestamp()
+    old_time: datetime | None = old.get_deletion_timestamp()
+    if new_time is None or old_time is None:
+        return new_time is old_time
+    return abs(new_time - old_time) < timedelta(seconds=1)
+
+
+def _name_is_required(gvk: GroupVersionKind) -> apierrors.StatusError:
+    errors = ErrorList([required(new_path("metadata.name"), "name is required")])
+    return apierrors.new_invalid(gvk.group_kind(), "", errors)
+
+
+# Kinds by group, as the fake client knows them; some groups are misnamed there.
+_UNCONDITIONAL_UPDATE: Final = {
+    "apps": {"ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
+    "autoscaling": {"HorizontalPodAutoscaler"},
+    "batch": {"CronJob", "Job"},
+    "certificates": {"Certificates"},
+    "flowcontrol": {"FlowSchema", "PriorityLevelConfiguration"},
+    "networking": {"Ingress", "IngressClass", "NetworkPolicy"},
+    "policy": {"PodSecurityPolicy"},
+    "rbac.authorization.k8s.io": {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},
+    "scheduling": {"PriorityClass"},
+    "settings": {"PodPreset"},
+    "storage": {"StorageClass"},
+    "": {
+        *("ConfigMap", "Endpoint", "EndpointSlice", "Event", "LimitRange", "Namespace", "Node", "PersistentVolume"),
+        *("PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service"),
+        "ServiceAccount",
+    },
+}
+
+_CREATE_ON_UPDATE: Final = {
+    "coordination": {"Lease"},
+    "node": {"RuntimeClass"},
+    "rbac": {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},
+    "": {"Endpoint", "Event", "LimitRange", "Service"},
+}
+
+
+def allows_unconditional_update(gvk: GroupVersionKind) -> bool:
+    """Whether an update needs no resourceVersion. Go: allowsUnconditionalUpdate."""
+    return gvk.kind in _UNCONDITIONAL_UPDATE.get(gvk.group, ())
+
+
+def allows_create_on_update(gvk: GroupVersionKind) -> bool:
+    """Whether an update creates what is not there. Go: allowsCreateOnUpdate."""
+    return gvk.kind in _CREATE_ON_UPDATE.get(gvk.group, ())

@@ -1,0 +1,688 @@
+"""The options of a client's methods. Mirrors pkg/client/options.go.
+
+Every method takes any number of options; each changes the options of that method. `CreateOptions` and the like hold all
+of them and are options themselves, and the small types stand for one each, often for several methods:
+
+    client.list(ctx, PodList, InNamespace("default"), MatchingLabels({"app": "web"}), Limit(500))
+    client.patch(ctx, pod, merge_from(original), FieldOwner("web-operator"))
+
+Differs: what `as_create_options` and its like return is new; Go may change the Raw options the caller gave. Where Go
+embeds ListOptions and DeleteOptions in DeleteAllOfOptions they are two attributes, since both have a `raw`.
+`unsafe_disable_deep_copy` does nothing: objects from a cache are read-only, so they are never copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol, Self
+
+from clientgo.apimachinery import fields, labels
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.selection import Operator
+
+if TYPE_CHECKING:
+    from clientgo.controller_runtime.client.client import (
+        SubResourceApplyOptions,
+        SubResourceCreateOptions,
+        SubResourceGetOptions,
+        SubResourcePatchOptions,
+        SubResourceUpdateOptions,
+    )
+
+# --- What an option is -----------------------------------------------------------------------------------------------
+
+
+class CreateOption(Protocol):
+    """Changes the options of a create. Go: client.CreateOption."""
+
+    def apply_to_create(self, opts: CreateOptions) -> None: ...
+
+
+class DeleteOption(Protocol):
+    """Changes the options of a delete. Go: client.DeleteOption."""
+
+    def apply_to_delete(self, opts: DeleteOptions) -> None: ...
+
+
+class GetOption(Protocol):
+    """Changes the options of a get. Go: client.GetOption."""
+
+    def apply_to_get(self, opts: GetOptions) -> None: ...
+
+
+class ListOption(Protocol):
+    """Changes the options of a list or a watch. Go: client.ListOption."""
+
+    def apply_to_list(self, opts: ListOptions) -> None: ...
+
+
+class UpdateOption(Protocol):
+    """Changes the options of an update. Go: client.UpdateOption."""
+
+    def apply_to_update(self, opts: UpdateOptions) -> None: ...
+
+
+class PatchOption(Protocol):
+    """Changes the options of a patch. Go: client.PatchOption."""
+
+    def apply_to_patch(self, opts: PatchOptions) -> None: ...
+
+
+class ApplyOption(Protocol):
+    """Changes the options of an apply. Go: client.ApplyOption."""
+
+    def apply_to_apply(self, opts: ApplyOptions) -> None: ...
+
+
+class DeleteAllOfOption(Protocol):
+    """Changes the options of a deletion of many. Go: client.DeleteAllOfOption."""
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None: ...
+
+
+class SubResourceGetOption(Protocol):
+    """Changes the options of reading a subresource. Go: client.SubResourceGetOption."""
+
+    def apply_to_sub_resource_get(self, opts: SubResourceGetOptions) -> None: ...
+
+
+class SubResourceUpdateOption(Protocol):
+    """Changes the options of updating a subresource. Go: client.SubResourceUpdateOption."""
+
+    def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None: ...
+
+
+class SubResourceCreateOption(Protocol):
+    """Changes the options of creating a subresource. Go: client.SubResourceCreateOption."""
+
+    def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions) -> None: ...
+
+
+class SubResourcePatchOption(Protocol):
+    """Changes the options of patching a subresource. Go: client.SubResourcePatchOption."""
+
+    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None: ...
+
+
+class SubResourceApplyOption(Protocol):
+    """Changes the options of an apply to a subresource. Go: client.SubResourceApplyOption."""
+
+    def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions) -> None: ...
+
+
+# --- Options for several methods -------------------------------------------------------------------------------------
+
+
+class _DryRunAll:
+    """See DRY_RUN_ALL."""
+
+    def apply_to_create(self, opts: CreateOptions) -> None:
+        opts.dry_run = [metav1.DRY_RUN_ALL]
+
+    def apply_to_update(self, opts: UpdateOptions) -> None:
+        opts.dry_run = [metav1.DRY_RUN_ALL]
+
+    def apply_to_patch(self, opts: PatchOptions) -> None:
+        opts.dry_run = [metav1.DRY_RUN_ALL]
+
+    def apply_to_apply(self, opts: ApplyOptions) -> None:
+        opts.dry_run = [metav1.DRY_RUN_ALL]
+
+    def apply_to_delete(self, opts: DeleteOptions) -> None:
+        opts.dry_run = [metav1.DRY_RUN_ALL]
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_delete(opts.delete_options)
+
+    def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions) -> None:
+        self.apply_to_create(opts)
+
+    def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None:
+        self.apply_to_update(opts)
+
+    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None:
+        self.apply_to_patch(opts)
+
+    def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions) -> None:
+        self.apply_to_apply(opts)
+
+    def __repr__(self) -> str:
+        return "DRY_RUN_ALL"
+
+
+# The server does everything but keep the change. Go: client.DryRunAll.
+DRY_RUN_ALL: Final = _DryRunAll()
+
+
+class FieldOwner(str):
+    """Who owns the fields that a write sets: the field manager. Go: client.FieldOwner."""
+
+    __slots__ = ()
+
+    def apply_to_patch(self, opts: PatchOptions) -> None:
+        opts.field_manager = str(self)
+
+    def apply_to_create(self, opts: CreateOptions) -> None:
+        opts.field_manager = str(self)
+
+    def apply_to_update(self, opts: UpdateOptions) -> None:
+        opts.field_manager = str(self)
+
+    def apply_to_apply(self, opts: ApplyOptions) -> None:
+        opts.field_manager = str(self)
+
+    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None:
+        self.apply_to_patch(opts)
+
+    def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions) -> None:
+        self.apply_to_create(opts)
+
+    def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None:
+        self.apply_to_update(opts)
+
+    def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions) -> None:
+        self.apply_to_apply(opts)
+
+
+class FieldValidation(str):
+    """What the server does about unknown and duplicate fields: Ignore, Warn or Strict. Go: client.FieldValidation."""
+
+    __slots__ = ()
+
+    def apply_to_patch(self, opts: PatchOptions) -> None:
+        opts.field_validation = str(self)
+
+    def apply_to_create(self, opts: CreateOptions) -> None:
+        opts.field_validation = str(self)
+
+    def apply_to_update(self, opts: UpdateOptions) -> None:
+        opts.field_validation = str(self)
+
+    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None:
+        self.apply_to_patch(opts)
+
+    def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions) -> None:
+        self.apply_to_create(opts)
+
+    def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None:
+        self.apply_to_update(opts)
+
+
+# --- Create ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class CreateOptions:
+    """The options of a create. Go: client.CreateOptions."""
+
+    dry_run: list[str] | None = None
+    field_manager: str = ""
+    field_validation: str = ""
+    raw: metav1.CreateOptions | None = None
+    """What else goes to the server."""
+
+    def as_create_options(self) -> metav1.CreateOptions:
+        """What is sent. Go: AsCreateOptions."""
+        options = metav1.CreateOptions() if self.raw is None else self.raw.deep_copy()
+        options.dry_run = self.dry_run or []
+        options.field_manager = self.field_manager
+        options.field_validation = self.field_validation
+        return options
+
+    def apply_options(self, opts: Iterable[CreateOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_create(self)
+        return self
+
+    def apply_to_create(self, opts: CreateOptions) -> None:
+        if self.dry_run is not None:
+            opts.dry_run = self.dry_run
+        if self.field_manager:
+            opts.field_manager = self.field_manager
+        if self.field_validation:
+            opts.field_validation = self.field_validation
+        if self.raw is not None:
+            opts.raw = self.raw
+
+
+# --- Delete ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class DeleteOptions:
+    """The options of a delete. Go: client.DeleteOptions."""
+
+    grace_period_seconds: int | None = None
+    """Seconds until the object goes; 0 is at once, None is what the kind has for a default."""
+    preconditions: metav1.Preconditions | None = None
+    """What must hold of the object; otherwise StatusError (Conflict)."""
+    propagation_policy: str | None = None
+    """What becomes of what the object owns: Orphan, Background or Foreground."""
+    raw: metav1.DeleteOptions | None = None
+    dry_run: list[str] | None = None
+
+    def as_delete_options(self) -> metav1.DeleteOptions:
+        """What is sent. Go: AsDeleteOptions."""
+        options = metav1.DeleteOptions() if self.raw is None else self.raw.deep_copy()
+        options.grace_period_seconds = self.grace_period_seconds
+        options.preconditions = self.preconditions
+        options.propagation_policy = self.propagation_policy
+        options.dry_run = self.dry_run or []
+        return options
+
+    def apply_options(self, opts: Iterable[DeleteOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_delete(self)
+        return self
+
+    def apply_to_delete(self, opts: DeleteOptions) -> None:
+        if self.grace_period_seconds is not None:
+            opts.grace_period_seconds = self.grace_period_seconds
+        if self.preconditions is not None:
+            opts.preconditions = self.preconditions
+        if self.propagation_policy is not None:
+            opts.propagation_policy = self.propagation_policy
+        if self.raw is not None:
+            opts.raw = self.raw
+        if self.dry_run is not None:
+            opts.dry_run = self.dry_run
+
+
+class GracePeriodSeconds(int):
+    """How many seconds an object has until it goes. Go: client.GracePeriodSeconds."""
+
+    __slots__ = ()
+
+    def apply_to_delete(self, opts: DeleteOptions) -> None:
+        opts.grace_period_seconds = int(self)
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_delete(opts.delete_options)
+
+
+class Preconditions(metav1.Preconditions):
+    """What must hold of the object before it is deleted. Go: client.Preconditions."""
+
+    def apply_to_delete(self, opts: DeleteOptions) -> None:
+        opts.preconditions = metav1.Preconditions.from_dict(self.to_dict())
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_delete(opts.delete_options)
+
+
+class PropagationPolicy(str):
+    """What becomes of what the object owns. Go: client.PropagationPolicy."""
+
+    __slots__ = ()
+
+    def apply_to_delete(self, opts: DeleteOptions) -> None:
+        opts.propagation_policy = str(self)
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_delete(opts.delete_options)
+
+
+# --- Get -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class GetOptions:
+    """The options of a get. Go: client.GetOptions."""
+
+    raw: metav1.GetOptions | None = None
+    """What goes to the server; caches do not look at it."""
+    unsafe_disable_deep_copy: bool | None = None
+
+    def apply_to_get(self, opts: GetOptions) -> None:
+        if self.raw is not None:
+            opts.raw = self.raw
+        if self.unsafe_disable_deep_copy is not None:
+            opts.unsafe_disable_deep_copy = self.unsafe_disable_deep_copy
+
+    def as_get_options(self) -> metav1.GetOptions:
+        """What is sent. Go: AsGetOptions."""
+        return metav1.GetOptions() if self.raw is None else self.raw.deep_copy()
+
+    def apply_options(self, opts: Iterable[GetOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_get(self)
+        return self
+
+
+# --- List ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class ListOptions:
+    """The options of a list or a watch. Go: client.ListOptions."""
+
+    label_selector: labels.Selector | None = None
+    field_selector: fields.Selector | None = None
+    """For a cache it may only ask for exact values, of fields that are indexed."""
+    namespace: str = ""
+    """Empty for all namespaces, and for objects without one."""
+    limit: int = 0
+    """How many objects to return at most; 0 is all. The list then says how to go on."""
+    continue_: str = ""
+    """Where the list before this one ended."""
+    unsafe_disable_deep_copy: bool | None = None
+    raw: metav1.ListOptions | None = None
+    """What else goes to the server; what is said above is put into it."""
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        if self.label_selector is not None:
+            opts.label_selector = self.label_selector
+        if self.field_selector is not None:
+            opts.field_selector = self.field_selector
+        if self.namespace:
+            opts.namespace = self.namespace
+        if self.raw is not None:
+            opts.raw = self.raw
+        if self.limit > 0:
+            opts.limit = self.limit
+        if self.continue_:
+            opts.continue_ = self.continue_
+        if self.unsafe_disable_deep_copy is not None:
+            opts.unsafe_disable_deep_copy = self.unsafe_disable_deep_copy
+
+    def as_list_options(self) -> metav1.ListOptions:
+        """What is sent. Go: AsListOptions."""
+        options = metav1.ListOptions() if self.raw is None else self.raw.deep_copy()
+        if self.label_selector is not None:
+            options.label_selector = str(self.label_selector)
+        if self.field_selector is not None:
+            options.field_selector = str(self.field_selector)
+        if not options.watch:
+            options.limit = self.limit
+            options.continue_ = self.continue_
+        return options
+
+    def apply_options(self, opts: Iterable[ListOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_list(self)
+        return self
+
+
+class MatchingLabels(dict[str, str]):
+    """Only objects with these labels, also beside another selector. Go: client.MatchingLabels."""
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        selector = labels.selector_from_validated_set(self)
+        if opts.label_selector is None:
+            opts.label_selector = selector
+            return
+        requirements, _ = selector.requirements()
+        opts.label_selector = opts.label_selector.add(*requirements)
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_list(opts.list_options)
+
+
+class HasLabels(list[str]):
+    """Only objects that have labels of these names, whatever their values. Go: client.HasLabels.
+
+    As in Go a name that cannot be a label's is left out, so a list of such names alone chooses everything.
+    """
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        selector = labels.new_selector() if opts.label_selector is None else opts.label_selector
+        for name in self:
+            try:
+                selector = selector.add(labels.new_requirement(name, Operator.EXISTS))
+            except ValueError:
+                continue
+        opts.label_selector = selector
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_list(opts.list_options)
+
+
+@dataclass(frozen=True)
+class MatchingLabelsSelector:
+    """Only objects the label selector chooses; without one none. Go: client.MatchingLabelsSelector."""
+
+    selector: labels.Selector | None = None
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.label_selector = labels.nothing() if self.selector is None else self.selector
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_list(opts.list_options)
+
+
+class MatchingFields(dict[str, str]):
+    """Only objects whose fields have these values; a cache needs an index of each. Go: client.MatchingFields."""
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.field_selector = fields.selector_from_set(self)
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_list(opts.list_options)
+
+
+@dataclass(frozen=True)
+class MatchingFieldsSelector:
+    """Only objects the field selector chooses; without one none. Go: client.MatchingFieldsSelector."""
+
+    selector: fields.Selector | None = None
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.field_selector = fields.nothing() if self.selector is None else self.selector
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_list(opts.list_options)
+
+
+class InNamespace(str):
+    """Only objects of one namespace. Go: client.InNamespace."""
+
+    __slots__ = ()
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.namespace = str(self)
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.apply_to_list(opts.list_options)
+
+    def as_selector(self) -> fields.Selector:
+        """A field selector of the same. Go: AsSelector."""
+        return fields.selector_from_set({"metadata.namespace": str(self)})
+
+
+class Limit(int):
+    """How many objects to return at most; not for delete_all_of, where servers have none. Go: client.Limit."""
+
+    __slots__ = ()
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.limit = int(self)
+
+
+@dataclass(frozen=True)
+class UnsafeDisableDeepCopyOption:
+    """Does nothing: objects from a cache are read-only and never copied. Go: client.UnsafeDisableDeepCopyOption."""
+
+    disable: bool = True
+
+    def apply_to_get(self, opts: GetOptions) -> None:
+        opts.unsafe_disable_deep_copy = self.disable
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.unsafe_disable_deep_copy = self.disable
+
+
+# Go: client.UnsafeDisableDeepCopy.
+UNSAFE_DISABLE_DEEP_COPY: Final = UnsafeDisableDeepCopyOption(True)
+
+
+class Continue(str):
+    """Where the list before ended; not for delete_all_of, where servers have none. Go: client.Continue."""
+
+    __slots__ = ()
+
+    def apply_to_list(self, opts: ListOptions) -> None:
+        opts.continue_ = str(self)
+
+
+# --- Update ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class UpdateOptions:
+    """The options of an update. Go: client.UpdateOptions."""
+
+    dry_run: list[str] | None = None
+    field_manager: str = ""
+    field_validation: str = ""
+    raw: metav1.UpdateOptions | None = None
+
+    def as_update_options(self) -> metav1.UpdateOptions:
+        """What is sent. Go: AsUpdateOptions."""
+        options = metav1.UpdateOptions() if self.raw is None else self.raw.deep_copy()
+        options.dry_run = self.dry_run or []
+        options.field_manager = self.field_manager
+        options.field_validation = self.field_validation
+        return options
+
+    def apply_options(self, opts: Iterable[UpdateOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_update(self)
+        return self
+
+    def apply_to_update(self, opts: UpdateOptions) -> None:
+        if self.dry_run is not None:
+            opts.dry_run = self.dry_run
+        if self.field_manager:
+            opts.field_manager = self.field_manager
+        if self.field_validation:
+            opts.field_validation = self.field_validation
+        if self.raw is not None:
+            opts.raw = self.raw
+
+
+# --- Patch -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class PatchOptions:
+    """The options of a patch. Go: client.PatchOptions."""
+
+    dry_run: list[str] | None = None
+    force: bool | None = None
+    """Only for server-side apply: take fields from other owners."""
+    field_manager: str = ""
+    field_validation: str = ""
+    raw: metav1.PatchOptions | None = None
+
+    def apply_options(self, opts: Iterable[PatchOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_patch(self)
+        return self
+
+    def as_patch_options(self) -> metav1.PatchOptions:
+        """What is sent; here `raw` holds where nothing else is said. Go: AsPatchOptions."""
+        options = metav1.PatchOptions() if self.raw is None else self.raw.deep_copy()
+        if self.dry_run is not None:
+            options.dry_run = self.dry_run
+        if self.force is not None:
+            options.force = self.force
+        if self.field_manager:
+            options.field_manager = self.field_manager
+        if self.field_validation:
+            options.field_validation = self.field_validation
+        return options
+
+    def apply_to_patch(self, opts: PatchOptions) -> None:
+        if self.dry_run is not None:
+            opts.dry_run = self.dry_run
+        if self.force is not None:
+            opts.force = self.force
+        if self.field_manager:
+            opts.field_manager = self.field_manager
+        if self.field_validation:
+            opts.field_validation = self.field_validation
+        if self.raw is not None:
+            opts.raw = self.raw
+
+
+class _ForceOwnership:
+    """See FORCE_OWNERSHIP."""
+
+    def apply_to_patch(self, opts: PatchOptions) -> None:
+        opts.force = True
+
+    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None:
+        self.apply_to_patch(opts)
+
+    def apply_to_apply(self, opts: ApplyOptions) -> None:
+        opts.force = True
+
+    def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions) -> None:
+        self.apply_to_apply(opts)
+
+    def __repr__(self) -> str:
+        return "FORCE_OWNERSHIP"
+
+
+# Server-side apply takes the fields from other owners; what most controllers want. Go: client.ForceOwnership.
+FORCE_OWNERSHIP: Final = _ForceOwnership()
+
+
+# --- DeleteAllOf -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class DeleteAllOfOptions:
+    """Which objects are deleted, and how. Go: client.DeleteAllOfOptions."""
+
+    list_options: ListOptions = field(default_factory=ListOptions)
+    delete_options: DeleteOptions = field(default_factory=DeleteOptions)
+
+    def apply_options(self, opts: Iterable[DeleteAllOfOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_delete_all_of(self)
+        return self
+
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
+        self.list_options.apply_to_list(opts.list_options)
+        self.delete_options.apply_to_delete(opts.delete_options)
+
+
+# --- Apply -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class ApplyOptions:
+    """The options of a server-side apply. Go: client.ApplyOptions."""
+
+    dry_run: list[str] | None = None
+    force: bool | None = None
+    """Take fields from other owners."""
+    field_manager: str = ""
+    """Who will own the fields; needed."""
+
+    def apply_options(self, opts: Iterable[ApplyOption]) -> Self:
+        """Apply options to these; returns itself. Go: ApplyOptions."""
+        for opt in opts:
+            opt.apply_to_apply(self)
+        return self
+
+    def apply_to_apply(self, opts: ApplyOptions) -> None:
+        if self.dry_run is not None:
+            opts.dry_run = self.dry_run
+        if self.force is not None:
+            opts.force = self.force
+        if self.field_manager:
+            opts.field_manager = self.field_manager
+
+    def as_patch_options(self) -> metav1.PatchOptions:
+        """What is sent. Go: AsPatchOptions."""
+        return metav1.PatchOptions(dry_run=self.dry_run or [], force=self.force, field_manager=self.field_manager)

@@ -1,0 +1,28 @@
+"""A client that watches too. Mirrors pkg/client/watch.go."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from clientgo import rest
+from clientgo.apimachinery import watch
+from clientgo.context import Context
+from clientgo.controller_runtime.client.client import BaseClient, Options, new_client
+from clientgo.controller_runtime.client.interfaces import WithWatch
+from clientgo.controller_runtime.client.object import ObjectList
+from clientgo.controller_runtime.client.options import ListOption
+
+L = TypeVar("L", bound=ObjectList)
+
+
+def new_with_watch(config: rest.Config, options: Options | None = None) -> WithWatch:
+    """A client that also watches. As in Go it heeds neither dry_run, field_owner nor field_validation.
+
+    Go: client.NewWithWatch.
+    """
+    return new_client(config, options or Options(), _WatchingClient)
+
+
+class _WatchingClient(BaseClient):
+    def watch(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> watch.Interface:
+        return self.client_for(obj).watch(ctx, obj, *opts)

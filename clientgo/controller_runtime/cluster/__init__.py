@@ -1,0 +1,21 @@
+"""sigs.k8s.io/controller-runtime/pkg/cluster: one cluster, from a client's side."""
+
+from clientgo.controller_runtime.cluster.cluster import (
+    Cluster,
+    MapperProvider,
+    NewClientFunc,
+    Option,
+    Options,
+    make_broadcaster_producer,
+    new,
+)
+
+__all__ = [
+    "Cluster",
+    "MapperProvider",
+    "NewClientFunc",
+    "Option",
+    "Options",
+    "make_broadcaster_producer",
+    "new",
+]

@@ -1,0 +1,208 @@
+"""Makes controllers. Mirrors pkg/controller/controller.go. Most programs use the builder instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
+
+from clientgo.context import Context
+from clientgo.controller_runtime import config
+from clientgo.controller_runtime.controller.name import check_name
+from clientgo.controller_runtime.controller.priorityqueue import priorityqueue
+from clientgo.controller_runtime.internal import controller
+from clientgo.controller_runtime.internal.controller import reconcile_id_from_context
+from clientgo.controller_runtime.internal.metrics.workqueue import install as install_metrics
+from clientgo.controller_runtime.log.log import LOG
+from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request, TypedReconciler, to_function
+from clientgo.controller_runtime.source.source import TypedSource
+from clientgo.klog import Logger, kref
+from clientgo.util import workqueue
+
+if TYPE_CHECKING:
+    from clientgo.controller_runtime.manager.manager import Manager
+
+__all__ = [
+    "Controller",
+    "Options",
+    "TypedController",
+    "TypedOptions",
+    "new",
+    "new_typed",
+    "new_typed_unmanaged",
+    "new_unmanaged",
+    "reconcile_id_from_context",
+]
+
+RequestT = TypeVar("RequestT", bound=Hashable)
+
+_CACHE_SYNC_TIMEOUT = 120.0
+_BASE_DELAY = 0.005
+_MAX_DELAY = 1000.0
+
+
+@dataclass(kw_only=True)
+class TypedOptions(Generic[RequestT]):
+    """What can be chosen about a controller. Go: controller.TypedOptions. What is not set comes from the manager."""
+
+    skip_name_validation: bool | None = None
+    """Allow several controllers of one name in the process. Their metrics are then one."""
+    max_concurrent_reconciles: int = 0
+    """How many workers; 1 when 0."""
+    cache_sync_timeout: float = 0.0
+    """Seconds until a source must have started and synced; two minutes when 0."""
+    recover_panic: bool | None = None
+    """Whether a bug in the reconciler is an error like others; True when None."""
+    need_leader_election: bool | None = None
+    """Whether it runs only where the manager is the leader; True when None."""
+    reconciler: ReconcilerLike[RequestT] | None = None
+    """What it does. The builder gets it by `complete` or `build`."""
+    rate_limiter: workqueue.TypedRateLimiter[RequestT] | None = None
+    """How long requests wait that failed: by default 5 ms to 1000 s, twice as long for each failure."""
+    new_queue: (
+        Callable[[str, workqueue.TypedRateLimiter[RequestT]], workqueue.TypedRateLimitingInterface[RequestT]] | None
+    ) = None
+    """Makes the queue, of the controller's name and rate limiter, when it is started. For advanced use."""
+    logger: Logger | None = None
+    """What it logs to."""
+    log_constructor: Callable[[RequestT | None], Logger] | None = None
+    """Makes the logger of a request, or the one for what is not about a request."""
+    use_priority_queue: bool | None = None
+    """Whether the queue knows priorities; True when None. Without, it is client-go's with client-go's rate limiter."""
+    enable_warmup: bool | None = None
+    """Whether the sources start before the manager is elected; False when None."""
+    reconciliation_timeout: float = 0.0
+    """Seconds after which the context of a reconcile ends; never when 0."""
+
+    def default_from_config(self, config: config.Controller) -> None:
+        """Set what is not set from the manager's defaults. Go: TypedOptions.DefaultFromConfig."""
+        if self.logger is None:
+            self.logger = config.logger
+        if self.skip_name_validation is None:
+            self.skip_name_validation = config.skip_name_validation
+        if self.max_concurrent_reconciles <= 0 < config.max_concurrent_reconciles:
+            self.max_concurrent_reconciles = config.max_concurrent_reconciles
+        if self.cache_sync_timeout == 0 and config.cache_sync_timeout > 0:
+            self.cache_sync_timeout = config.cache_sync_timeout
+        if self.use_priority_queue is None:
+            self.use_priority_queue = config.use_priority_queue
+        if self.recover_panic is None:
+            self.recover_panic = config.recover_panic
+        if self.need_leader_election is None:
+            self.need_leader_election = config.need_leader_election
+        if self.enable_warmup is None:
+            self.enable_warmup = config.enable_warmup
+        if self.reconciliation_timeout == 0:
+            self.reconciliation_timeout = config.reconciliation_timeout
+
+
+Options: TypeAlias = TypedOptions[Request]
+"""Of a controller whose requests name objects. Go: controller.Options."""
+
+
+class TypedController(TypedReconciler[RequestT], Protocol[RequestT]):
+    """Reconciles the requests that its sources queue. Go: controller.TypedController. A manager.Runnable."""
+
+    def watch(self, src: TypedSource[RequestT], /) -> None:
+        """Take events from `src` too; at once when the controller is started. Raises what its start raises."""
+        ...
+
+    def start(self, ctx: Context) -> None:
+        """Work until `ctx` ends. Blocks. A manager calls it."""
+        ...
+
+    def get_logger(self) -> Logger:
+        """What the controller logs to."""
+        ...
+
+
+Controller: TypeAlias = TypedController[Request]
+"""Whose requests name objects. Go: controller.Controller."""
+
+
+def new(name: str, mgr: Manager, options: Options) -> Controller:
+    """A controller that the manager starts. Raises ValueError when name or reconciler are missing, or the name taken.
+
+    Go: controller.New.
+    """
+    return new_typed(name, mgr, options)
+
+
+def new_typed(name: str, mgr: Manager, options: TypedOptions[RequestT]) -> TypedController[RequestT]:
+    """The same with any kind of request. Go: controller.NewTyped."""
+    options = replace(options)
+    options.default_from_config(mgr.get_controller_options())
+    c = new_typed_unmanaged(name, options)
+    mgr.add(c)
+    return c
+
+
+def new_unmanaged(name: str, options: Options) -> Controller:
+    """A controller that the program starts itself. Go: controller.NewUnmanaged."""
+    return new_typed_unmanaged(name, options)
+
+
+def new_typed_unmanaged(name: str, options: TypedOptions[RequestT]) -> TypedController[RequestT]:
+    """The same with any kind of request. Go: controller.NewTypedUnmanaged."""
+    if options.reconciler is None:
+        raise ValueError("must specify Reconciler")
+    if not name:
+        raise ValueError("must specify Name for Controller")
+    # Before the name is taken, which a second try with a better one needs.
+    to_function(options.reconciler)
+    if not options.skip_name_validation:
+        check_name(name)
+    install_metrics()
+    return controller.new(
+        controller.Options(
+            do=options.reconciler,
+            rate_limiter=options.rate_limiter or _default_rate_limiter(options),
+            new_queue=options.new_queue or _default_new_queue(options),
+            max_concurrent_reconciles=max(options.max_concurrent_reconciles, 1),
+            cache_sync_timeout=options.cache_sync_timeout or _CACHE_SYNC_TIMEOUT,
+            name=name,
+            log_constructor=options.log_constructor or _default_log_constructor(name, options),
+            recover_panic=options.recover_panic,
+            leader_elected=options.need_leader_election,
+            enable_warmup=options.enable_warmup,
+            reconciliation_timeout=options.reconciliation_timeout,
+        )
+    )
+
+
+def _default_log_constructor(name: str, options: TypedOptions[RequestT]) -> Callable[[RequestT | None], Logger]:
+    log = (options.logger or LOG).with_values(controller=name)
+
+    def construct(request: RequestT | None) -> Logger:
+        if not isinstance(request, Request):
+            return log
+        ref = kref(request.namespace, request.name)
+        return log.with_values(object=ref, namespace=request.namespace, name=request.name)
+
+    return construct
+
+
+def _default_rate_limiter(options: TypedOptions[RequestT]) -> workqueue.TypedRateLimiter[RequestT]:
+    if options.use_priority_queue is False:
+        return workqueue.default_typed_controller_rate_limiter()
+    return workqueue.new_typed_item_exponential_failure_rate_limiter(_BASE_DELAY, _MAX_DELAY)
+
+
+def _default_new_queue(
+    options: TypedOptions[RequestT],
+) -> Callable[[str, workqueue.TypedRateLimiter[RequestT]], workqueue.TypedRateLimitingInterface[RequestT]]:
+    def new_queue(
+        name: str, rate_limiter: workqueue.TypedRateLimiter[RequestT]
+    ) -> workqueue.TypedRateLimitingInterface[RequestT]:
+        if options.use_priority_queue is False:
+            return workqueue.new_typed_rate_limiting_queue_with_config(
+                rate_limiter, workqueue.TypedRateLimitingQueueConfig(name=name)
+            )
+
+        def choose(opts: priorityqueue.Opts[Any]) -> None:
+            opts.log = (options.logger or LOG).with_values(controller=name)
+            opts.rate_limiter = rate_limiter
+
+        return cast("priorityqueue.PriorityQueue[RequestT]", priorityqueue.new(name, choose))
+
+    return new_queue

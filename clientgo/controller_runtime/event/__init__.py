@@ -1,0 +1,23 @@
+"""sigs.k8s.io/controller-runtime/pkg/event: what sources tell handlers."""
+
+from clientgo.controller_runtime.event.event import (
+    CreateEvent,
+    DeleteEvent,
+    GenericEvent,
+    TypedCreateEvent,
+    TypedDeleteEvent,
+    TypedGenericEvent,
+    TypedUpdateEvent,
+    UpdateEvent,
+)
+
+__all__ = [
+    "CreateEvent",
+    "DeleteEvent",
+    "GenericEvent",
+    "TypedCreateEvent",
+    "TypedDeleteEvent",
+    "TypedGenericEvent",
+    "TypedUpdateEvent",
+    "UpdateEvent",
+]

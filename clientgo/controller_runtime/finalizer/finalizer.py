@@ -1,0 +1,87 @@
+"""Finalizers by name: added to objects, and run when those are deleted. Mirrors pkg/finalizer/finalizer.go.
+
+    finalizers = new_finalizers()
+    finalizers.register("example.com/dns", CleanUpDNS())
+    result = finalizers.finalize(ctx, obj)
+    if result.updated:
+        client.update(ctx, obj)
+
+Differs: a finalizer that fails and has a result to say gives its error an attribute `result`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clientgo.apimachinery.util.errors import new_aggregate
+from clientgo.context import Context
+from clientgo.controller_runtime.client.object import Object
+from clientgo.controller_runtime.controller.controllerutil import add_finalizer, contains_finalizer, remove_finalizer
+from clientgo.controller_runtime.finalizer.types import Finalizer, Finalizers
+
+
+@dataclass(kw_only=True)
+class Result:
+    """What of an object was changed, and so needs to be written. Go: finalizer.Result."""
+
+    # Something besides the status.
+    updated: bool = False
+    status_updated: bool = False
+
+
+def new_finalizers() -> Finalizers:
+    """An empty set of finalizers. Go: finalizer.NewFinalizers."""
+    return _Finalizers()
+
+
+class _Finalizers:
+    """In the order they were registered, where Go has none. Go: finalizers."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, Finalizer] = {}
+
+    def register(self, key: str, f: Finalizer) -> None:
+        if key in self._by_key:
+            raise ValueError(f'finalizer for key "{key}" already registered')
+        self._by_key[key] = f
+
+    def finalize(self, ctx: Context, obj: Object) -> Result:
+        """Add the finalizers that are missing; of an object that is deleted, run those that are there and remove them.
+
+        Raises an Aggregate of what failed, whose `result` says what was changed all the same.
+        """
+        result = Result()
+        errors: list[Exception] = []
+        is_deleted = obj.get_deletion_timestamp() is not None
+        for key, finalizer in self._by_key.items():
+            if not is_deleted:
+                result.updated |= add_finalizer(obj, key)
+            elif contains_finalizer(obj, key):
+                self._run(ctx, key, finalizer, obj, result, errors)
+        aggregate = new_aggregate(errors)
+        if aggregate is not None:
+            aggregate.result = result  # type: ignore[attr-defined]
+            raise aggregate
+        return result
+
+    def _run(
+        self, ctx: Context, key: str, finalizer: Finalizer, obj: Object, result: Result, errors: list[Exception]
+    ) -> None:
+        try:
+            done = finalizer.finalize(ctx, obj)
+        except Exception as err:
+            failure = RuntimeError(f'finalizer "{key}" failed: {err}')
+            failure.__cause__ = err
+            errors.append(failure)
+            # Even so it may have changed the object, such as a condition in its status.
+            partial = getattr(err, "result", None)
+            if isinstance(partial, Result):
+                result.updated |= partial.updated
+                result.status_updated |= partial.status_updated
+            return
+        remove_finalizer(obj, key)
+        result.updated = True
+        result.status_updated |= done.status_updated
+
+    def __repr__(self) -> str:
+        return f"<Finalizers {sorted(self._by_key)}>"

@@ -1,0 +1,77 @@
+"""The handler of objects that requests depend on, as a function says. Mirrors pkg/handler/enqueue_mapped.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Generic, TypeAlias, TypeVar
+
+from clientgo.context import Context
+from clientgo.controller_runtime.client.object import Object
+from clientgo.controller_runtime.controller.priorityqueue.priorityqueue import AddOpts, PriorityQueue
+from clientgo.controller_runtime.event.event import (
+    TypedCreateEvent,
+    TypedDeleteEvent,
+    TypedGenericEvent,
+    TypedUpdateEvent,
+)
+from clientgo.controller_runtime.handler.eventhandler import LOW_PRIORITY, TypedEventHandler, is_unchanged
+from clientgo.controller_runtime.reconcile.reconcile import Request
+from clientgo.util.workqueue import TypedRateLimitingInterface
+
+__all__ = ["MapFunc", "TypedMapFunc", "enqueue_requests_from_map_func", "typed_enqueue_requests_from_map_func"]
+
+ObjectT = TypeVar("ObjectT")
+RequestT = TypeVar("RequestT", bound=Hashable)
+
+TypedMapFunc: TypeAlias = Callable[[Context, ObjectT], Iterable[RequestT]]
+"""Says which requests an object concerns. Go: handler.TypedMapFunc."""
+
+MapFunc: TypeAlias = TypedMapFunc[Object, Request]
+"""For any kind of object. Go: handler.MapFunc."""
+
+
+def enqueue_requests_from_map_func(fn: MapFunc) -> TypedEventHandler[Object, Request]:
+    """Queues what `fn` says; for a change, what it says of the old object and of the new one, each request once.
+
+    Go: handler.EnqueueRequestsFromMapFunc.
+    """
+    return typed_enqueue_requests_from_map_func(fn)
+
+
+def typed_enqueue_requests_from_map_func(fn: TypedMapFunc[ObjectT, RequestT]) -> TypedEventHandler[ObjectT, RequestT]:
+    """The same for one kind of object, and any kind of request. Go: handler.TypedEnqueueRequestsFromMapFunc."""
+    return _EnqueueRequestsFromMapFunc(fn)
+
+
+class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
+    def __init__(self, to_requests: TypedMapFunc[ObjectT, RequestT]) -> None:
+        self._to_requests = to_requests
+
+    def create(self, ctx: Context, evt: TypedCreateEvent[ObjectT], q: TypedRateLimitingInterface[RequestT], /) -> None:
+        self._enqueue(ctx, q, evt.is_in_initial_list and evt.object is not None, evt.object)
+
+    def update(self, ctx: Context, evt: TypedUpdateEvent[ObjectT], q: TypedRateLimitingInterface[RequestT], /) -> None:
+        unchanged = isinstance(evt.object_new, Object) and is_unchanged(evt)
+        self._enqueue(ctx, q, unchanged, evt.object_old, evt.object_new)
+
+    def delete(self, ctx: Context, evt: TypedDeleteEvent[ObjectT], q: TypedRateLimitingInterface[RequestT], /) -> None:
+        self._enqueue(ctx, q, False, evt.object)
+
+    def generic(
+        self, ctx: Context, evt: TypedGenericEvent[ObjectT], q: TypedRateLimitingInterface[RequestT], /
+    ) -> None:
+        self._enqueue(ctx, q, False, evt.object)
+
+    def _enqueue(
+        self, ctx: Context, q: TypedRateLimitingInterface[RequestT], low_priority: bool, *objects: ObjectT
+    ) -> None:
+        queued: set[RequestT] = set()
+        for obj in objects:
+            for request in self._to_requests(ctx, obj):
+                if request in queued:
+                    continue
+                queued.add(request)
+                if low_priority and isinstance(q, PriorityQueue):
+                    q.add_with_opts(AddOpts(priority=LOW_PRIORITY), request)
+                else:
+                    q.add(request)

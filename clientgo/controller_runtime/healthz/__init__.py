@@ -1,0 +1,15 @@
+"""sigs.k8s.io/controller-runtime/pkg/healthz: is the program well?"""
+
+from clientgo.controller_runtime.healthz.healthz import (
+    Checker,
+    CheckHandler,
+    Handler,
+    ping,
+)
+
+__all__ = [
+    "CheckHandler",
+    "Checker",
+    "Handler",
+    "ping",
+]

@@ -1,0 +1,119 @@
+"""Health checks over HTTP. Mirrors pkg/healthz/healthz.go.
+
+A checker is a function of the request that raises when something is wrong. What it raises is logged; whoever asks is
+told only that it failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
+from clientgo.golang.strconv import quote
+
+__all__ = ["CheckHandler", "Checker", "Handler", "ping"]
+
+_LOG = RUNTIME_LOG.with_name("healthz")
+
+Checker: TypeAlias = Callable[[Request], object]
+"""Raises when something is wrong. Go: healthz.Checker. Called by the server's threads, also at the same time."""
+
+
+def ping(req: Request) -> None:
+    """A checker that is always content: the process can answer at all. Go: healthz.Ping."""
+
+
+class _Status(NamedTuple):
+    name: str
+    healthy: bool
+    excluded: bool = False
+
+
+@dataclass
+class Handler:
+    """Serves all checks at its root, and each by its name below it. Go: healthz.Handler.
+
+    `?verbose` lists them, `?exclude=name` leaves one out. Without checks there is one named ping.
+    """
+
+    checks: MutableMapping[str, Checker] = field(default_factory=dict)
+
+    def serve_http(self, resp: ResponseWriter, req: Request) -> None:
+        """200 when all is well, otherwise 500; 404 for an unknown name."""
+        path = clean_path(req.path)
+        if path == "/":
+            self._serve_aggregated(resp, req)
+            return
+        checks: Mapping[str, Checker] = self.checks or {"ping": ping}
+        checker = checks.get(path[1:])
+        if checker is None:
+            not_found(resp, req)
+            return
+        CheckHandler(checker).serve_http(resp, req)
+
+    def _serve_aggregated(self, resp: ResponseWriter, req: Request) -> None:
+        query = req.query()
+        excluded = set(query.get("exclude", ()))
+        parts = [_run(name, checker, req, name in excluded) for name, checker in self.checks.items()]
+        unknown = excluded - self.checks.keys()
+        for name in unknown:
+            _LOG.v(1).info("cannot exclude health check, no matches for it", checker=name)
+        if not self.checks:
+            parts.append(_Status("ping", True))
+        parts.sort(key=lambda part: part.name)
+        _write_as_text(resp, parts, unknown, "verbose" in query)
+
+
+def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Status:
+    if is_excluded:
+        return _Status(name, True, True)
+    try:
+        checker(req)
+    except Exception as err:
+        _LOG.v(1).info("healthz check failed", checker=name, error=err)
+        return _Status(name, False)
+    return _Status(name, True)
+
+
+def _write_as_text(resp: ResponseWriter, parts: list[_Status], unknown: set[str], verbose: bool) -> None:
+    resp.header().update({"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"})
+    failed = not all(part.healthy for part in parts)
+    resp.write_header(500 if failed else 200)
+    if not failed and not verbose:
+        resp.write("ok")
+        return
+    for part in parts:
+        if part.excluded:
+            resp.write(f"[+]{part.name} excluded: ok\n")
+        elif part.healthy:
+            resp.write(f"[+]{part.name} ok\n")
+        else:
+            # Not why: whoever may ask whether the program is healthy need not know what it connects to.
+            resp.write(f"[-]{part.name} failed: reason withheld\n")
+    if unknown:
+        names = ",".join(quote(name) for name in sorted(unknown))
+        resp.write(f"warn: some health checks cannot be excluded: no matches for {names}\n")
+    if failed:
+        _LOG.info("healthz check failed", statuses=[part._asdict() for part in parts])
+        resp.write("healthz check failed\n")
+    else:
+        resp.write("healthz check passed\n")
+
+
+class CheckHandler:
+    """Serves one check. Go: healthz.CheckHandler."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+
+    def serve_http(self, resp: ResponseWriter, req: Request) -> None:
+        """200, or 500 with what the checker raised."""
+        try:
+            self.checker(req)
+        except Exception as err:
+            error(resp, f"internal server error: {err}", 500)
+            return
+        resp.write("ok")

@@ -1,0 +1,15 @@
+"""sigs.k8s.io/controller-runtime/pkg/internal/controller: how controllers work."""
+
+from clientgo.controller_runtime.internal.controller.controller import (
+    Controller,
+    Options,
+    new,
+    reconcile_id_from_context,
+)
+
+__all__ = [
+    "Controller",
+    "Options",
+    "new",
+    "reconcile_id_from_context",
+]

@@ -1,0 +1,531 @@
+"""How a controller works. Mirrors pkg/internal/controller/controller.go.
+
+What Go calls a panic is here an exception that no program raises on purpose: a bug, such as an AttributeError of None
+or a failed assertion (`is_panic`). All other exceptions are errors. Both are logged, counted and tried again later; a
+panic also runs the PANIC_HANDLERS, which log its traceback. With `recover_panic=False` a panic crashes the process in
+Go. Here it ends the controller: `start` stops all workers and raises it, and so does the manager.
+
+A bug of v0.24.1 is not copied: a second `start` there returns with the lock held.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
+
+from clientgo import context, klog
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util.errors.chain import is_error
+from clientgo.context import Context
+from clientgo.controller_runtime.controller.priorityqueue.priorityqueue import AddOpts, ForwardingQueue, PriorityQueue
+from clientgo.controller_runtime.internal.controller import metrics
+from clientgo.controller_runtime.internal.panics import describe_panic, is_panic
+from clientgo.controller_runtime.metrics.registry import AVAILABLE
+from clientgo.controller_runtime.reconcile.reconcile import (
+    ReconcilerLike,
+    Result,
+    is_terminal_error,
+    result_of,
+    to_function,
+)
+from clientgo.controller_runtime.source.source import TypedSource, TypedSyncingSource
+from clientgo.golang.channel import Channel, Receive, select
+from clientgo.golang.duration import format_duration
+from clientgo.golang.stop import Signal
+from clientgo.klog import Logger
+from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
+from clientgo.utils.clock import REAL_CLOCK
+
+__all__ = ["Controller", "Options", "new", "reconcile_id_from_context"]
+
+RequestT = TypeVar("RequestT", bound=Hashable)
+
+_LABEL_ERROR = "error"
+_LABEL_REQUEUE_AFTER = "requeue_after"
+_LABEL_REQUEUE = "requeue"
+_LABEL_SUCCESS = "success"
+
+_BOTH = (
+    "Warning: Reconciler returned both a result with either RequeueAfter or Requeue set and a non-nil error. "
+    "RequeueAfter and Requeue will always be ignored if the error is non-nil. For more details, see: "
+    "https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/reconcile#Reconciler"
+)
+
+
+class ReconciliationTimeoutError(Exception):
+    """The cause of a context that ended since the reconcile took too long. Go: errReconciliationTimeout."""
+
+    def __init__(self) -> None:
+        super().__init__("reconciliation timeout")
+
+
+@dataclass(kw_only=True)
+class Options(Generic[RequestT]):
+    """What a Controller is made of. Go: controller.Options."""
+
+    do: ReconcilerLike[RequestT]
+    rate_limiter: TypedRateLimiter[RequestT]
+    new_queue: Callable[[str, TypedRateLimiter[RequestT]], TypedRateLimitingInterface[RequestT]]
+    log_constructor: Callable[[RequestT | None], Logger]
+    name: str = ""
+    max_concurrent_reconciles: int = 1
+    cache_sync_timeout: float = 120.0
+    recover_panic: bool | None = None
+    leader_elected: bool | None = None
+    enable_warmup: bool | None = None
+    reconciliation_timeout: float = 0.0
+
+
+def new(options: Options[RequestT]) -> Controller[RequestT]:
+    """A controller; it does nothing yet. Go: controller.New."""
+    return Controller(options)
+
+
+class Controller(Generic[RequestT]):
+    """Takes requests off its queue and has them reconciled. Go: controller.Controller.
+
+    Invariants: no request is reconciled by two workers at once, for the queue hands it to one; every request taken off
+    the queue is given back by `done`, whatever happened; `_start_watches` holds the sources until they are started, all
+    at once, when the controller is; what is added later is started at once.
+    """
+
+    def __init__(self, options: Options[RequestT]) -> None:
+        self.name = options.name
+        self.max_concurrent_reconciles = options.max_concurrent_reconciles
+        self.do = options.do
+        self.rate_limiter = options.rate_limiter
+        self.new_queue = options.new_queue
+        self.cache_sync_timeout = options.cache_sync_timeout
+        self.log_constructor = options.log_constructor
+        self.recover_panic = options.recover_panic
+        self.leader_elected = options.leader_elected
+        self.enable_warmup = options.enable_warmup
+        self.reconciliation_timeout = options.reconciliation_timeout
+        self.started = False
+        self.queue: PriorityQueue[RequestT] | None = None
+        """Made by the first `start` or `warmup`."""
+        self._do = to_function(options.do)
+        # Guards what follows, and is held while the sources start.
+        self._lock = threading.Lock()
+        self._ctx: Context | None = None
+        self._start_watches: list[TypedSource[RequestT]] = []
+        self._did_start_sources = False
+        self._started_sources_and_queue = False
+        # The crash that ends the controller: see _crash.
+        self._crashed = Signal()
+        self._crash_error: BaseException | None = None
+        self._metrics = _Metrics(self.name)
+        self._log_v5: Logger | None = None
+
+    # ---- reconciling
+
+    def reconcile(self, ctx: Context, request: RequestT, /) -> Result:
+        """Have one request reconciled, as a worker does: with the timeout, and panics turned into errors.
+
+        Raises what the reconciler raises.
+        """
+        ended: Callable[[], None] | None = None
+        if self.reconciliation_timeout > 0:
+            ctx, ended = self._with_timeout(ctx)
+        try:
+            result = self._do(ctx, request)
+            return _DONE if result is None else _checked(result)
+        except Exception as err:
+            if not is_panic(err):
+                raise
+            return self._panicked(ctx, err)
+        finally:
+            if ended is not None:
+                ended()
+
+    def _with_timeout(self, ctx: Context) -> tuple[Context, Callable[[], None]]:
+        """A context for one reconcile, and what is to be called when that has ended."""
+        cause = ReconciliationTimeoutError()
+        limited, cancel = context.with_timeout_cause(ctx, self.reconciliation_timeout, cause)
+
+        def ended() -> None:
+            if isinstance(limited.err(), context.DeadlineExceeded) and is_error(limited.cause(), cause):
+                self._metrics.timeouts.inc()
+            cancel()
+
+        return limited, ended
+
+    def _panicked(self, ctx: Context, err: Exception) -> NoReturn:
+        """Within `except`: raise what a panic becomes."""
+        self._metrics.panics.inc()
+        if self.recover_panic is False:
+            klog.from_context(ctx).info(f"Observed a panic in reconciler: {err}")
+            raise err
+        for handler in utilruntime.PANIC_HANDLERS:
+            handler(ctx, err)
+        raise RuntimeError(f"panic: {describe_panic(err)} [recovered]") from err
+
+    def _process_next_work_item(self, ctx: Context) -> bool:
+        """Take one request off the queue and have it reconciled; False once the queue is shut down. Blocks."""
+        queue, counts = self.queue, self._metrics
+        assert queue is not None
+        request, priority, shutdown = queue.get_with_priority()
+        if shutdown:
+            return False
+        counts.active_workers.inc()
+        try:
+            self._reconcile_handler(ctx, queue, request, priority)
+        finally:
+            counts.active_workers.dec()
+            queue.done(request)
+        return True
+
+    def _reconcile_handler(
+        self, ctx: Context, queue: PriorityQueue[RequestT], request: RequestT, priority: int
+    ) -> None:
+        started_at = REAL_CLOCK.now() if AVAILABLE else 0.0
+        request_ctx = _RequestContext(ctx, self.log_constructor, request)
+        # Only who wants to see them pays for a logger for every request.
+        log = request_ctx.logger().v(5) if self._verbose() else None
+        try:
+            if log is not None:
+                log.info("Reconciling")
+            try:
+                result = self.reconcile(request_ctx, request)
+            except Exception as err:
+                if self.recover_panic is False and is_panic(err):
+                    raise
+                self._failed(request_ctx, queue, request, priority, err)
+            else:
+                self._succeeded(log, queue, request, priority, result)
+        finally:
+            if AVAILABLE:
+                self._metrics.time.observe(REAL_CLOCK.since(started_at))
+
+    def _failed(
+        self,
+        ctx: _RequestContext[RequestT],
+        queue: PriorityQueue[RequestT],
+        request: RequestT,
+        priority: int,
+        err: Exception,
+    ) -> None:
+        result = result_of(err)
+        if result.priority is not None:
+            priority = result.priority
+        if is_terminal_error(err):
+            self._metrics.terminal_errors.inc()
+        else:
+            queue.add_with_opts(AddOpts(rate_limited=True, priority=priority), request)
+        self._metrics.errors.inc()
+        self._metrics.total_error.inc()
+        log = ctx.logger()
+        if result.requeue_after > 0 or result.requeue:
+            log.info(_BOTH)
+        log.error(err, "Reconciler error")
+
+    def _succeeded(
+        self, log: Logger | None, queue: PriorityQueue[RequestT], request: RequestT, priority: int, result: Result
+    ) -> None:
+        if result.priority is not None:
+            priority = result.priority
+        if result.requeue_after > 0:
+            if log is not None:
+                log.info(f"Reconcile done, requeueing after {format_duration(result.requeue_after)}")
+            queue.forget(request)
+            queue.add_with_opts(AddOpts(after=result.requeue_after, priority=priority), request)
+            self._metrics.total_requeue_after.inc()
+        elif result.requeue:
+            if log is not None:
+                log.info("Reconcile done, requeueing")
+            queue.add_with_opts(AddOpts(rate_limited=True, priority=priority), request)
+            self._metrics.total_requeue.inc()
+        else:
+            if log is not None:
+                log.info("Reconcile successful")
+            queue.forget(request)
+            self._metrics.total_success.inc()
+
+    def _verbose(self) -> bool:
+        """Whether verbosity 5 is shown: only then is a logger made for every request."""
+        if self._log_v5 is None:
+            self._log_v5 = self.log_constructor(None).v(5)
+        return self._log_v5.enabled()
+
+    # ---- life
+
+    def watch(self, src: TypedSource[RequestT], /) -> None:
+        """Take events from `src` too. Starts it at once when the controller is started, and raises what that raises."""
+        with self._lock:
+            if not self._started_sources_and_queue:
+                self._start_watches.append(src)
+                return
+            ctx, queue = self._ctx, self.queue
+            assert ctx is not None and queue is not None
+            self.log_constructor(None).info("Starting EventSource", source=_name_of(src))
+            src.start(ctx, queue)
+
+    def need_leader_election(self) -> bool:
+        """Whether it runs only where the manager is the leader."""
+        return self.leader_elected is not False
+
+    def warmup(self, ctx: Context) -> None:
+        """Start the sources and the queue, but no workers, if that is wanted. Blocks until all have synced."""
+        if not self.enable_warmup:
+            return
+        with self._lock:
+            self._ctx = ctx
+            self._start_sources_and_queue(ctx)
+
+    def start(self, ctx: Context) -> None:
+        """Start the sources, wait until they have synced, and work until `ctx` ends.
+
+        Blocks; all workers have ended when it returns. Raises RuntimeError when it was started before, and what keeps
+        a source from starting or syncing in time.
+        """
+        with self._lock:
+            if self.started:
+                raise RuntimeError(
+                    "controller was started more than once. This is likely to be caused by being added to a manager "
+                    "multiple times"
+                )
+            self._metrics.init(self.max_concurrent_reconciles)
+            self._ctx = ctx
+            self._start_sources_and_queue(ctx)
+            self.log_constructor(None).info("Starting Controller")
+            self.log_constructor(None).info("Starting workers", **{"worker count": self.max_concurrent_reconciles})
+            workers = [
+                threading.Thread(target=self._work, args=(ctx,), name=f"controller-{self.name}-{n}", daemon=True)
+                for n in range(self.max_concurrent_reconciles)
+            ]
+            for worker in workers:
+                worker.start()
+            self.started = True
+        self._await_end(ctx)
+        if self._crash_error is None:
+            self.log_constructor(None).info("Shutdown signal received, waiting for all workers to finish")
+        for worker in workers:
+            worker.join()
+        if self._crash_error is not None:
+            raise self._crash_error
+        self.log_constructor(None).info("All workers finished")
+
+    def _await_end(self, ctx: Context) -> None:
+        """Block until `ctx` ends or a worker crashes."""
+        select([ctx.done(), self._crashed])
+
+    def _work(self, ctx: Context) -> None:
+        try:
+            while self._process_next_work_item(ctx):
+                pass
+        except BaseException as err:
+            self._crash(err)
+
+    def _crash(self, err: BaseException) -> None:
+        """End the controller: a worker that is gone without anybody's knowing would be worse."""
+        self._crash_error = err
+        self._crashed.set()
+        assert self.queue is not None
+        self.queue.shut_down()
+
+    def _start_sources_and_queue(self, ctx: Context) -> None:
+        """Once: make the queue, start all sources at the same time and wait until they have synced. Lock held."""
+        if self._did_start_sources:
+            return
+        self._did_start_sources = True
+        queue = self.new_queue(self.name, self.rate_limiter)
+        self.queue = queue if isinstance(queue, PriorityQueue) else PriorityQueueWrapper(queue)
+        ctx.add_done_callback(self.queue.shut_down)
+        starts = [_SourceStart(self, ctx, source) for source in self._start_watches]
+        for start in starts:
+            start.begin()
+        errors = [err for start in starts if (err := start.wait()) is not None]
+        # Nothing keeps the sources any longer, whose caches may be large.
+        self._start_watches = []
+        self._started_sources_and_queue = True
+        if errors:
+            raise min(errors, key=lambda failure: failure[:2])[2]
+
+    def get_logger(self) -> Logger:
+        """What the controller logs to when it is not about a request."""
+        return self.log_constructor(None)
+
+    def __repr__(self) -> str:
+        state = "started" if self.started else "not started"
+        return f"<Controller {self.name!r}, {state}, {self.queue or 'no queue yet'}>"
+
+
+_DONE = Result()
+
+
+def _checked(result: object) -> Result:
+    """What a reconciler returned. Raises TypeError for what is no Result: a bug of the reconciler, not of a worker."""
+    if not isinstance(result, Result):
+        raise TypeError(f"a reconciler returns a Result or None, and raises its errors; this one returned {result!r}")
+    return result
+
+
+def _name_of(source: object) -> str:
+    """How a source calls itself, otherwise its class."""
+    return type(source).__name__ if type(source).__str__ is object.__str__ else str(source)
+
+
+# When a source failed, its rank among those that fail at the same moment, and why.
+_Failure: TypeAlias = tuple[float, int, Exception]
+
+
+class _SourceStart(Generic[RequestT]):
+    """Starts one source in a thread and tells how it went.
+
+    A source whose start blocks for longer than it may is given up; its thread ends when that start does.
+    """
+
+    def __init__(self, controller: Controller[RequestT], ctx: Context, source: TypedSource[RequestT]) -> None:
+        self._controller = controller
+        self._ctx = ctx
+        self._source = source
+        self._log = controller.log_constructor(None).with_values(source=_name_of(source))
+        self._outcome: Channel[_Failure | None] = Channel(1)
+        self._did_start_syncing = threading.Event()
+
+    def begin(self) -> None:
+        self._sync_ctx, self._cancel = context.with_timeout(self._ctx, self._controller.cache_sync_timeout)
+        name = f"controller-{self._controller.name}-source"
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def _run(self) -> None:
+        outcome = None
+        try:
+            self._log.info("Starting EventSource")
+            queue = self._controller.queue
+            assert queue is not None
+            self._source.start(self._ctx, queue)
+            if isinstance(self._source, TypedSyncingSource):
+                self._did_start_syncing.set()
+                self._wait_for_sync(self._source)
+        except Exception as err:
+            # Ended together with the controller: that is no failure.
+            if self._did_start_syncing.is_set() or self._ctx.err() is None:
+                outcome = (REAL_CLOCK.now(), 1, err)
+        self._outcome.send(outcome)
+
+    def _wait_for_sync(self, source: TypedSyncingSource[RequestT]) -> None:
+        try:
+            source.wait_for_sync(self._sync_ctx)
+        except Exception as err:
+            text = f"failed to wait for {self._controller.name} caches to sync {source}: {err}"
+            failure = RuntimeError(text)
+            self._log.error(failure, "Could not wait for Cache to sync")
+            raise failure from err
+
+    def wait(self) -> _Failure | None:
+        """Block until it has started and synced, or will not in time; when and why it did not."""
+        try:
+            chosen = select([Receive(self._outcome), self._sync_ctx.done()])
+            if chosen.case == 0:
+                return cast("_Failure | None", chosen.value)
+            if self._did_start_syncing.is_set():
+                # It hears of the end of the same context, and knows better what it means.
+                outcome, _ = self._outcome.receive()
+                return outcome
+            if self._ctx.err() is not None:
+                return None
+            # Of two sources that are late at the same moment the one that has not even started is named, as in Go.
+            return REAL_CLOCK.now(), 0, TimeoutError(
+                f"timed out waiting for source {_name_of(self._source)} to Start. "
+                "Please ensure that its Start() method is non-blocking"
+            )
+        finally:
+            self._cancel()
+
+
+class _Metrics:
+    """The metrics of one controller, looked up once."""
+
+    def __init__(self, name: str) -> None:
+        total = metrics.RECONCILE_TOTAL
+        self._name = name
+        self.total_error = total.labels(name, _LABEL_ERROR)
+        self.total_requeue_after = total.labels(name, _LABEL_REQUEUE_AFTER)
+        self.total_requeue = total.labels(name, _LABEL_REQUEUE)
+        self.total_success = total.labels(name, _LABEL_SUCCESS)
+        self.errors = metrics.RECONCILE_ERRORS.labels(name)
+        self.terminal_errors = metrics.TERMINAL_RECONCILE_ERRORS.labels(name)
+        self.panics = metrics.RECONCILE_PANICS.labels(name)
+        self.timeouts = metrics.RECONCILE_TIMEOUTS.labels(name)
+        self.time = metrics.RECONCILE_TIME.labels(name)
+        self.active_workers = metrics.ACTIVE_WORKERS.labels(name)
+
+    def init(self, max_concurrent_reconciles: int) -> None:
+        metrics.WORKER_COUNT.labels(self._name).set(max_concurrent_reconciles)
+        self.active_workers.set(0)
+
+
+class _ReconcileIDKey:
+    """The context key of the reconcile id."""
+
+
+class _RequestContext(Context, Generic[RequestT]):
+    """The context of one reconcile: its logger and its id are made when somebody asks for them."""
+
+    _id: str | None = None
+    _logger: Logger | None = None
+
+    def __init__(
+        self, parent: Context, log_constructor: Callable[[RequestT | None], Logger], request: RequestT
+    ) -> None:
+        self._parent = parent
+        self._log_constructor = log_constructor
+        self._request = request
+
+    def value(self, key: object) -> Any:
+        if key is klog.LOGGER_KEY:
+            return self.logger()
+        if key is _ReconcileIDKey:
+            return self.reconcile_id()
+        return self._parent.value(key)
+
+    def logger(self) -> Logger:
+        """The controller's logger with the request's values and the reconcileID."""
+        if self._logger is None:
+            self._logger = self._log_constructor(self._request).with_values(reconcileID=self.reconcile_id())
+        return self._logger
+
+    def reconcile_id(self) -> str:
+        """A new UUID for each reconcile."""
+        if self._id is None:
+            self._id = str(uuid.uuid4())
+        return self._id
+
+    def done(self) -> context.Done:
+        return self._parent.done()
+
+    def err(self) -> context.Canceled | context.DeadlineExceeded | None:
+        return self._parent.err()
+
+    def cause(self) -> BaseException | None:
+        return self._parent.cause()
+
+    def deadline(self) -> float | None:
+        return self._parent.deadline()
+
+
+def reconcile_id_from_context(ctx: Context) -> str:
+    """The id of the reconcile the context is of; "" when it is of none. Go: controller.ReconcileIDFromContext."""
+    return cast("str | None", ctx.value(_ReconcileIDKey)) or ""
+
+
+class PriorityQueueWrapper(ForwardingQueue[RequestT]):
+    """A queue without priorities, for a controller: it drops them in silence."""
+
+    def add_with_opts(self, o: AddOpts, /, *items: RequestT) -> None:
+        """A rate-limited add does not look at `after`, as in Go."""
+        for item in items:
+            if o.rate_limited:
+                self.add_rate_limited(item)
+            elif o.after > 0:
+                self.add_after(item, o.after)
+            else:
+                self.add(item)
+
+    def get_with_priority(self) -> tuple[RequestT, int, bool]:
+        item, shutdown = self.get()
+        return item, 0, shutdown

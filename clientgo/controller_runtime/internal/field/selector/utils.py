@@ -1,0 +1,14 @@
+"""What a field selector asks for. Mirrors pkg/internal/field/selector/utils.go."""
+
+from __future__ import annotations
+
+from clientgo.apimachinery import fields
+from clientgo.apimachinery.selection import Operator
+
+
+def requires_exact_match(sel: fields.Selector) -> bool:
+    """Whether it asks for exact values only, and for at least one. Go: selector.RequiresExactMatch."""
+    requirements = sel.requirements()
+    return bool(requirements) and all(
+        requirement.operator in (Operator.EQUALS, Operator.DOUBLE_EQUALS) for requirement in requirements
+    )

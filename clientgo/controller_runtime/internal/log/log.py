@@ -1,0 +1,8 @@
+"""The logger of controller-runtime itself. Mirrors pkg/internal/log/log.go."""
+
+from clientgo.controller_runtime.log.log import LOG
+
+__all__ = ["RUNTIME_LOG"]
+
+RUNTIME_LOG = LOG.with_name("controller-runtime")
+"""What this package logs to when it has no better logger. Go: log.RuntimeLog."""

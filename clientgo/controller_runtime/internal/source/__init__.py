@@ -1,0 +1,1 @@
+"""sigs.k8s.io/controller-runtime/pkg/internal/source."""

@@ -1,0 +1,103 @@
+"""Between an informer and a controller's event handler. Mirrors pkg/internal/source/event_handler.go."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Generic, TypeVar
+
+from clientgo import context
+from clientgo.context import Context
+from clientgo.controller_runtime.client.object import Object
+from clientgo.controller_runtime.event.event import TypedCreateEvent, TypedDeleteEvent, TypedUpdateEvent
+from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler
+from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.controller_runtime.predicate.predicate import TypedPredicate
+from clientgo.tools import cache
+from clientgo.util.workqueue import TypedRateLimitingInterface
+
+__all__ = ["EventHandler", "new_event_handler"]
+
+_LOG = RUNTIME_LOG.with_name("source").with_name("EventHandler")
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+RequestT = TypeVar("RequestT", bound=Hashable)
+
+
+def new_event_handler(
+    ctx: Context,
+    queue: TypedRateLimitingInterface[RequestT],
+    handler: TypedEventHandler[ObjectT, RequestT],
+    predicates: Sequence[TypedPredicate[ObjectT]],
+) -> EventHandler[ObjectT, RequestT]:
+    """What an informer calls. `ctx` is the one the handler's contexts are made of."""
+    return EventHandler(ctx, queue, handler, predicates)
+
+
+class EventHandler(Generic[ObjectT, RequestT]):
+    """A cache.ResourceEventHandler that asks the predicates and then tells the handler."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        queue: TypedRateLimitingInterface[RequestT],
+        handler: TypedEventHandler[ObjectT, RequestT],
+        predicates: Sequence[TypedPredicate[ObjectT]],
+    ) -> None:
+        self._ctx = ctx
+        self._queue = queue
+        self._handler = handler
+        self._predicates = tuple(predicates)
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        """Tell of a creation."""
+        if not isinstance(obj, Object):
+            _LOG.error(None, "OnAdd missing Object", object=obj, type=type(obj).__name__)
+            return
+        event: TypedCreateEvent[Any] = TypedCreateEvent(obj, is_in_initial_list)
+        for predicate in self._predicates:
+            if not predicate.create(event):
+                return
+        ctx, cancel = context.with_cancel(self._ctx)
+        try:
+            self._handler.create(ctx, event, self._queue)
+        finally:
+            cancel()
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        """Tell of a change."""
+        if not isinstance(old_obj, Object):
+            _LOG.error(None, "OnUpdate missing ObjectOld", object=old_obj, type=type(old_obj).__name__)
+            return
+        if not isinstance(new_obj, Object):
+            _LOG.error(None, "OnUpdate missing ObjectNew", object=new_obj, type=type(new_obj).__name__)
+            return
+        event: TypedUpdateEvent[Any] = TypedUpdateEvent(old_obj, new_obj)
+        for predicate in self._predicates:
+            if not predicate.update(event):
+                return
+        ctx, cancel = context.with_cancel(self._ctx)
+        try:
+            self._handler.update(ctx, event, self._queue)
+        finally:
+            cancel()
+
+    def on_delete(self, obj: Any) -> None:
+        """Tell of a deletion; of a tombstone's last known object when the deletion was missed."""
+        unknown = isinstance(obj, cache.DeletedFinalStateUnknown)
+        if unknown:
+            obj = obj.obj
+        if not isinstance(obj, Object):
+            message = "OnDelete missing Object"
+            if not unknown:
+                message = "Error decoding objects.  Expected cache.DeletedFinalStateUnknown"
+            _LOG.error(None, message, object=obj, type=type(obj).__name__)
+            return
+        event: TypedDeleteEvent[Any] = TypedDeleteEvent(obj, unknown)
+        for predicate in self._predicates:
+            if not predicate.delete(event):
+                return
+        ctx, cancel = context.with_cancel(self._ctx)
+        try:
+            self._handler.delete(ctx, event, self._queue)
+        finally:
+            cancel()

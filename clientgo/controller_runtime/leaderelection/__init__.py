@@ -1,0 +1,11 @@
+"""sigs.k8s.io/controller-runtime/pkg/leaderelection: one manager at a time."""
+
+from clientgo.controller_runtime.leaderelection.leader_election import (
+    Options,
+    new_resource_lock,
+)
+
+__all__ = [
+    "Options",
+    "new_resource_lock",
+]

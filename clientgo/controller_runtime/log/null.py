@@ -1,0 +1,32 @@
+"""The sink that writes nothing. Mirrors pkg/log/null.go."""
+
+from __future__ import annotations
+
+from clientgo.logr import LogSink, RuntimeInfo
+
+__all__ = ["NullLogSink"]
+
+
+class NullLogSink:
+    """A LogSink that does nothing: `logr.new(NullLogSink())`. Go: log.NullLogSink."""
+
+    def init(self, info: RuntimeInfo) -> None:
+        """Does nothing."""
+
+    def enabled(self, level: int) -> bool:
+        """False."""
+        return False
+
+    def info(self, level: int, msg: str, /, **pairs: object) -> None:
+        """Does nothing."""
+
+    def error(self, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+        """Does nothing."""
+
+    def with_values(self, /, **pairs: object) -> LogSink:
+        """Itself."""
+        return self
+
+    def with_name(self, name: str) -> LogSink:
+        """Itself."""
+        return self

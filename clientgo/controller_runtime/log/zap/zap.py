@@ -1,0 +1,328 @@
+"""Log lines in zap's two forms: JSON for machines, columns for people. Mirrors pkg/log/zap/zap.go.
+
+    ctrl.set_logger(zap.new(zap.use_dev_mode(True)))
+
+zap itself is a Go library; what its options give in controller-runtime is written here: the production form
+`{"level":"info","ts":"...","logger":"...","msg":"...","key":"value"}`, from Info on, with a stack at errors, and the
+development form `time<TAB>LEVEL<TAB>logger<TAB>message<TAB>{"key": "value"}`, from Debug on, with a stack at warnings.
+A level n of a logger is zap's level -n: `log.v(1)` is debug.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import IO, Any, TypeAlias
+
+from clientgo import logr
+from clientgo.controller_runtime.log.zap.flags import (
+    parse_encoder,
+    parse_level,
+    parse_stacktrace_level,
+    parse_time_encoding,
+)
+from clientgo.controller_runtime.log.zap.kube_helpers import (
+    ConsoleEncoder,
+    Encoder,
+    EncoderConfig,
+    Entry,
+    JSONEncoder,
+    KubeAwareEncoder,
+    TimeEncoder,
+    rfc3339_time_encoder,
+)
+from clientgo.klog import Logger
+from clientgo.utils.clock import REAL_CLOCK
+
+__all__ = [
+    "EncoderConfigOption",
+    "NewEncoderFunc",
+    "Options",
+    "Opts",
+    "console_encoder",
+    "encoder",
+    "json_encoder",
+    "level",
+    "new",
+    "new_raw",
+    "raw_zap_opts",
+    "stacktrace_level",
+    "use_dev_mode",
+    "use_flag_options",
+    "write_to",
+]
+
+EncoderConfigOption: TypeAlias = Callable[[EncoderConfig], None]
+"""Changes how lines look. Go: zap.EncoderConfigOption."""
+
+NewEncoderFunc: TypeAlias = Callable[..., Encoder]
+"""Makes an encoder of the EncoderConfigOptions. Go: zap.NewEncoderFunc."""
+
+DEBUG_LEVEL, INFO_LEVEL, WARN_LEVEL, ERROR_LEVEL, PANIC_LEVEL = -1, 0, 1, 2, 4
+
+
+@dataclass(kw_only=True)
+class Options:
+    """What can be chosen. Go: zap.Options. Levels are zap's: -1 debug, 0 info, 1 warn, 2 error; -n is `v(n)`."""
+
+    development: bool = False
+    """Columns from debug on, with stacks at warnings; otherwise JSON from info on, with stacks at errors."""
+    encoder: Encoder | None = None
+    """How lines look; wins over `new_encoder`."""
+    encoder_config_options: list[EncoderConfigOption] = field(default_factory=list)
+    new_encoder: NewEncoderFunc | None = None
+    dest_writer: IO[str] | None = None
+    """Where lines go; standard error when None."""
+    level: int | None = None
+    """The lowest level shown."""
+    stacktrace_level: int | None = None
+    """The lowest level with a stack."""
+    zap_opts: list[Any] = field(default_factory=list)
+    """Functions of the sink, called before the first line. In Go: options of zap itself."""
+    time_encoder: TimeEncoder | None = None
+    """How times look; RFC 3339 when None."""
+
+    def add_defaults(self) -> None:
+        """Set what is not set."""
+        if self.dest_writer is None:
+            self.dest_writer = sys.stderr
+        if self.new_encoder is None:
+            self.new_encoder = _new_console_encoder if self.development else _new_json_encoder
+        if self.level is None:
+            self.level = DEBUG_LEVEL if self.development else INFO_LEVEL
+        if self.stacktrace_level is None:
+            self.stacktrace_level = WARN_LEVEL if self.development else ERROR_LEVEL
+        if self.time_encoder is None:
+            self.time_encoder = rfc3339_time_encoder
+        time_encoder = self.time_encoder
+
+        def with_time(config: EncoderConfig) -> None:
+            config.time_encoder = time_encoder
+
+        if self.encoder is None:
+            self.encoder = self.new_encoder(with_time, *self.encoder_config_options)
+
+    def bind_flags(self, fs: argparse.ArgumentParser) -> None:
+        """Let a program's flags set the options (Go: Options.BindFlags): give the same object to `use_flag_options`.
+
+        --zap-devel, --zap-encoder, --zap-log-level, --zap-stacktrace-level, --zap-time-encoding; with one dash or two.
+        """
+        group = fs.add_argument_group("zap")
+        help_devel = "Development Mode defaults(encoder=consoleEncoder,logLevel=Debug,stackTraceLevel=Warn)"
+        group.add_argument(
+            "-zap-devel", "--zap-devel", action=_Devel, options=self, nargs="?", const="true", help=help_devel
+        )
+        for name, action, text in (
+            ("zap-encoder", parse_encoder, "Zap log encoding (one of 'json' or 'console')"),
+            (
+                "zap-log-level",
+                parse_level,
+                "Zap Level to configure the verbosity of logging. Can be one of 'debug', 'info', 'error', 'panic' or "
+                "any integer value > 0 which corresponds to custom debug levels of increasing verbosity",
+            ),
+            (
+                "zap-stacktrace-level",
+                parse_stacktrace_level,
+                "Zap Level at and above which stacktraces are captured (one of 'info', 'error', 'panic').",
+            ),
+            (
+                "zap-time-encoding",
+                parse_time_encoding,
+                "Zap time encoding (one of 'epoch', 'millis', 'nano', 'iso8601', 'rfc3339' or 'rfc3339nano').",
+            ),
+        ):
+            group.add_argument(f"-{name}", f"--{name}", action=_Set, parse=action, options=self, help=text)
+
+
+class _Devel(argparse.Action):
+    def __init__(self, *args: Any, options: Options, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._options = options
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if values not in ("true", "false"):
+            parser.error(f"argument {option_string}: invalid boolean value {values!r}")
+        self._options.development = values == "true"
+
+
+class _Set(argparse.Action):
+    def __init__(self, *args: Any, parse: Any, options: Options, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._parse = parse
+        self._options = options
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
+        try:
+            name, value = self._parse(values)
+        except ValueError as err:
+            parser.error(f"argument {option_string}: {err}")
+        if name == "new_encoder":
+            value = _new_json_encoder if value == "json" else _new_console_encoder
+        setattr(self._options, name, value)
+
+
+Opts: TypeAlias = Callable[[Options], None]
+"""Changes the options. Go: zap.Opts."""
+
+
+def _new_json_encoder(*opts: EncoderConfigOption) -> Encoder:
+    return JSONEncoder(_config(opts))
+
+
+def _new_console_encoder(*opts: EncoderConfigOption) -> Encoder:
+    return ConsoleEncoder(_config(opts))
+
+
+def _config(opts: Iterable[EncoderConfigOption]) -> EncoderConfig:
+    config = EncoderConfig()
+    for opt in opts:
+        opt(config)
+    return config
+
+
+def use_dev_mode(enabled: bool) -> Opts:
+    """Development mode or not. Go: zap.UseDevMode."""
+
+    def apply(o: Options) -> None:
+        o.development = enabled
+
+    return apply
+
+
+def write_to(out: IO[str]) -> Opts:
+    """Where lines go. Go: zap.WriteTo."""
+
+    def apply(o: Options) -> None:
+        o.dest_writer = out
+
+    return apply
+
+
+def encoder(encoder: Encoder) -> Opts:
+    """How lines look. Go: zap.Encoder."""
+
+    def apply(o: Options) -> None:
+        o.encoder = encoder
+
+    return apply
+
+
+def json_encoder(*opts: EncoderConfigOption) -> Opts:
+    """JSON. Go: zap.JSONEncoder."""
+    return encoder(_new_json_encoder(*opts))
+
+
+def console_encoder(*opts: EncoderConfigOption) -> Opts:
+    """Columns. Go: zap.ConsoleEncoder."""
+    return encoder(_new_console_encoder(*opts))
+
+
+def level(level: int) -> Opts:
+    """The lowest level shown. Go: zap.Level."""
+
+    def apply(o: Options) -> None:
+        o.level = level
+
+    return apply
+
+
+def stacktrace_level(stacktrace_level: int) -> Opts:
+    """The lowest level with a stack. Go: zap.StacktraceLevel."""
+
+    def apply(o: Options) -> None:
+        o.stacktrace_level = stacktrace_level
+
+    return apply
+
+
+def raw_zap_opts(*zap_opts: Callable[[_Sink], None]) -> Opts:
+    """Functions of the sink. Go: zap.RawZapOpts."""
+
+    def apply(o: Options) -> None:
+        o.zap_opts.extend(zap_opts)
+
+    return apply
+
+
+def use_flag_options(opts: Options) -> Opts:
+    """What flags have set; `opts.bind_flags` must have been called. Go: zap.UseFlagOptions."""
+
+    def apply(o: Options) -> None:
+        for name, value in vars(opts).items():
+            setattr(o, name, value)
+
+    return apply
+
+
+def new(*opts: Opts) -> Logger:
+    """A logger for `ctrl.set_logger`. Go: zap.New."""
+    return logr.new(new_raw(*opts))
+
+
+def new_raw(*opts: Opts) -> _Sink:
+    """The sink behind `new` (Go: zap.NewRaw, which gives zap's own logger)."""
+    options = Options()
+    for opt in opts:
+        opt(options)
+    options.add_defaults()
+    sink = _Sink(options)
+    for change in options.zap_opts:
+        change(sink)
+    return sink
+
+
+class _Sink:
+    """Writes lines. Thread-safe: each line is one write."""
+
+    def __init__(self, options: Options) -> None:
+        assert options.encoder is not None and options.dest_writer is not None
+        # As in Go: objects are shown by their names, in full only from verbosity 10 on.
+        verbose = (options.level or 0) < -9
+        self._encoder: Encoder = KubeAwareEncoder(options.encoder, verbose)
+        self._out = options.dest_writer
+        self._level = options.level or 0
+        self._stacktrace_level = ERROR_LEVEL if options.stacktrace_level is None else options.stacktrace_level
+        self._lock = threading.Lock()
+        self._name = ""
+        self._values: dict[str, object] = {}
+
+    def init(self, info: logr.RuntimeInfo) -> None:
+        """Nothing: lines do not tell where they come from."""
+
+    def enabled(self, level: int) -> bool:
+        return -level >= self._level
+
+    def info(self, level: int, msg: str, /, **pairs: object) -> None:
+        self._write(-level, msg, pairs, None)
+
+    def error(self, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+        self._write(ERROR_LEVEL, msg, pairs if err is None else {**pairs, "error": str(err)}, err)
+
+    def with_values(self, /, **pairs: object) -> _Sink:
+        return self._with(self._name, self._values | pairs)
+
+    def with_name(self, name: str) -> _Sink:
+        return self._with(f"{self._name}.{name}" if self._name else name, self._values)
+
+    def _with(self, name: str, values: dict[str, object]) -> _Sink:
+        sink = object.__new__(_Sink)
+        vars(sink).update(vars(self))
+        sink._name, sink._values = name, values
+        return sink
+
+    def _write(self, level: int, msg: str, pairs: dict[str, object], err: BaseException | None) -> None:
+        if level < self._level:
+            return
+        stack = ""
+        if level >= self._stacktrace_level:
+            stack = "".join(traceback.format_exception(err) if err is not None else traceback.format_stack()[:-3])
+        now = datetime.fromtimestamp(REAL_CLOCK.now(), UTC)
+        line = self._encoder.encode_entry(Entry(level, now, self._name, msg, stack.rstrip()), self._values | pairs)
+        with self._lock:
+            self._out.write(line)
+            self._out.flush()

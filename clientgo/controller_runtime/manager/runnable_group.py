@@ -1,0 +1,288 @@
+"""What a manager starts and stops together. Mirrors pkg/manager/runnable_group.go.
+
+Differs from Go in three things: a group that was never started is not started only to be stopped; one whose context
+ends while it waits for a cache stops waiting (v0.24.1 spins for ever); and a cache that fails before it has synced ends
+the wait, where Go waits on. Errors go to an `ErrorSink` that nobody has to read, so that no thread stays behind to
+deliver one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+
+from clientgo import context
+from clientgo.context import Context
+from clientgo.controller_runtime.cache.cache import Cache
+from clientgo.controller_runtime.manager.server import Server
+from clientgo.golang.channel import select
+from clientgo.golang.stop import Signal
+from clientgo.klog import Logger
+
+__all__ = ["ErrRunnableGroupStopped", "ErrorSink", "RunnableGroup", "Runnables", "StartFunc"]
+
+StartFunc: TypeAlias = Callable[[Context], object]
+"""Runs something until the context ends."""
+
+RunnableCheck: TypeAlias = Callable[[Context], bool]
+"""Blocks until a runnable is ready, and says whether it is."""
+
+BaseContextFunc: TypeAlias = Callable[[], Context]
+
+
+class ErrRunnableGroupStopped(Exception):
+    """Something was added to a manager that is stopping. Go: errRunnableGroupStopped."""
+
+    def __init__(self) -> None:
+        super().__init__("can't accept new runnable as stop procedure is already engaged")
+
+
+@runtime_checkable
+class HasCache(Protocol):
+    """A runnable with a cache to wait for, such as a Cluster."""
+
+    def start(self, ctx: Context, /) -> None: ...
+
+    def get_cache(self) -> Cache: ...
+
+
+@runtime_checkable
+class WebhookServer(Protocol):
+    """A webhook server: conversion webhooks may be needed for the first list of a cache."""
+
+    def need_leader_election(self) -> bool: ...
+
+    def register(self, path: str, hook: Any, /) -> None: ...
+
+    def start(self, ctx: Context, /) -> None: ...
+
+    def started_checker(self) -> Callable[..., object]: ...
+
+
+class ErrorSink:
+    """Takes the errors of runnables. The first one ends the manager, later ones are logged. Thread-safe; never blocks.
+
+    What comes when the manager has stopped already is logged as information, as in Go.
+
+    Invariant: `first` is set once; what comes while or after the manager stops never becomes it.
+    """
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+        # Guards the rest.
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._finished = False
+        self._pending: list[BaseException] = []
+        self.first: BaseException | None = None
+        self.failed = Signal()
+        """Set with the first error."""
+
+    def put(self, err: BaseException) -> None:
+        with self._lock:
+            if not self._stopping and self.first is None:
+                self.first = err
+                self.failed.set()
+                return
+            if not self._stopping:
+                # It will be logged with the stop it belongs to.
+                self._pending.append(err)
+                return
+        self._log(err)
+
+    def begin_stop(self) -> None:
+        """From now on errors are only logged; the ones nobody was told of too."""
+        with self._lock:
+            self._stopping = True
+            pending, self._pending = self._pending, []
+        for err in pending:
+            self._log(err)
+
+    def finish(self) -> None:
+        """The manager has stopped, or does not wait: nobody is interested in errors any more."""
+        with self._lock:
+            self._finished = True
+
+    def _log(self, err: BaseException) -> None:
+        if isinstance(err, context.Canceled):
+            return
+        if self._finished:
+            self._logger.info("error dropped during shutdown to prevent goroutine leak", error=err)
+        else:
+            self._logger.error(err, "error received after stop sequence was engaged")
+
+
+class _ReadyRunnable:
+    """A runnable of a group, and whether it is ready."""
+
+    def __init__(self, name: str, start: StartFunc, check: RunnableCheck | None) -> None:
+        self.name = name
+        self.start = start
+        self.check = check
+        self.ready = Signal()
+        self.failed = Signal()
+
+
+class RunnableGroup:
+    """Runnables that start together and whose end is awaited together. Thread-safe.
+
+    Invariants: a runnable runs in a thread of its own, once; nothing starts after `stop_and_wait` began.
+    """
+
+    def __init__(self, name: str, base_context: BaseContextFunc, errors: ErrorSink) -> None:
+        self._name = name
+        self._errors = errors
+        self.ctx, self._cancel = context.with_cancel(base_context())
+        # Guards what follows. Not held while anything runs.
+        self._lock = threading.Lock()
+        self._started = False
+        self._stopped = False
+        self._start_queue: list[_ReadyRunnable] = []
+        self._threads: set[threading.Thread] = set()
+        self._all_ended = threading.Condition(self._lock)
+        self._running = 0
+
+    def started(self) -> bool:
+        """Whether `start` was called."""
+        with self._lock:
+            return self._started
+
+    def start(self, ctx: Context) -> None:
+        """Start what was added, and wait until all of it is ready. Blocks, but no longer than `ctx`.
+
+        Later calls do nothing. Raises `ctx.err()` at a deadline.
+        """
+        with self._lock:
+            if self._started or self._stopped:
+                return
+            self._started = True
+            queue, self._start_queue = self._start_queue, []
+            for runnable in queue:
+                self._launch(runnable)
+        for runnable in queue:
+            select([runnable.ready, runnable.failed, ctx.done()])
+        err = ctx.err()
+        if err is not None and not isinstance(err, context.Canceled):
+            raise err
+
+    def add(self, name: str, start: StartFunc, check: RunnableCheck | None = None) -> None:
+        """Add a runnable; it starts with the group, or at once. Raises ErrRunnableGroupStopped."""
+        runnable = _ReadyRunnable(name, start, check)
+        with self._lock:
+            if self._stopped:
+                raise ErrRunnableGroupStopped
+            if self._started:
+                self._launch(runnable)
+            else:
+                self._start_queue.append(runnable)
+
+    def _launch(self, runnable: _ReadyRunnable) -> None:
+        """Run it in a thread, and what waits for it to be ready in another. The lock is held."""
+        self._thread(self._run, runnable, runnable.name)
+        if runnable.check is None:
+            runnable.ready.set()
+        else:
+            self._thread(self._check, runnable, f"{runnable.name}-ready")
+
+    def _thread(self, target: Callable[[_ReadyRunnable], None], runnable: _ReadyRunnable, name: str) -> None:
+        self._running += 1
+
+        def run() -> None:
+            try:
+                target(runnable)
+            finally:
+                with self._lock:
+                    self._running -= 1
+                    self._threads.discard(threading.current_thread())
+                    self._all_ended.notify_all()
+
+        thread = threading.Thread(target=run, name=f"manager-{self._name}-{name}", daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _run(self, runnable: _ReadyRunnable) -> None:
+        try:
+            runnable.start(self.ctx)
+        except BaseException as err:
+            self._errors.put(err)
+            runnable.failed.set()
+
+    def _check(self, runnable: _ReadyRunnable) -> None:
+        check = cast("RunnableCheck", runnable.check)
+        try:
+            if check(self.ctx):
+                runnable.ready.set()
+        except Exception as err:
+            self._errors.put(err)
+            runnable.failed.set()
+
+    def stop_and_wait(self, ctx: Context) -> None:
+        """Cancel the runnables' context and block until all have returned, no longer than `ctx`. May be repeated."""
+        with self._lock:
+            self._stopped = True
+            self._start_queue.clear()
+        self._cancel()
+
+        def wake() -> None:
+            with self._lock:
+                self._all_ended.notify_all()
+
+        remove = ctx.add_done_callback(wake)
+        try:
+            with self._lock:
+                while self._running and not ctx.done().is_set():
+                    self._all_ended.wait()
+        finally:
+            remove()
+
+    def __repr__(self) -> str:
+        with self._lock:
+            state = "stopped" if self._stopped else "started" if self._started else "not started"
+            return f"<RunnableGroup {self._name}, {len(self._start_queue)} queued, {self._running} running, {state}>"
+
+
+class Runnables:
+    """The groups of a manager. Go: runnables."""
+
+    def __init__(self, base_context: BaseContextFunc, errors: ErrorSink) -> None:
+        self.http_servers = RunnableGroup("http-servers", base_context, errors)
+        self.webhooks = RunnableGroup("webhooks", base_context, errors)
+        self.caches = RunnableGroup("caches", base_context, errors)
+        self.leader_election = RunnableGroup("leader-election", base_context, errors)
+        self.warmup = RunnableGroup("warmup", base_context, errors)
+        self.others = RunnableGroup("others", base_context, errors)
+
+    def add(self, fn: Any) -> None:
+        """Add a runnable, or a function, to the group it belongs to. Raises TypeError for anything else."""
+        name, start = _name_of(fn), _start_of(fn)
+        if isinstance(fn, Server):
+            (self.leader_election if fn.need_leader_election() else self.http_servers).add(name, start)
+        elif isinstance(fn, HasCache):
+            self.caches.add(name, start, lambda ctx: fn.get_cache().wait_for_cache_sync(ctx))
+        elif isinstance(fn, WebhookServer):
+            self.webhooks.add(name, start)
+        else:
+            warmup = getattr(fn, "warmup", None)
+            if callable(warmup):
+                self.warmup.add(f"{name}-warmup", warmup)
+            need_leader_election = getattr(fn, "need_leader_election", None)
+            is_for_leaders = need_leader_election is None or need_leader_election()
+            (self.leader_election if is_for_leaders else self.others).add(name, start)
+
+    def all(self) -> list[RunnableGroup]:
+        """In the order of their end."""
+        return [self.others, self.leader_election, self.caches, self.webhooks, self.http_servers, self.warmup]
+
+
+def _start_of(fn: Any) -> StartFunc:
+    start = getattr(fn, "start", None)
+    if callable(start):
+        return cast(StartFunc, start)
+    if callable(fn):
+        return cast(StartFunc, fn)
+    raise TypeError(f"a Runnable has a method start(ctx), or is a function: {fn!r}")
+
+
+def _name_of(fn: Any) -> str:
+    return str(getattr(fn, "name", "") or getattr(fn, "__name__", "") or type(fn).__name__)

@@ -1,0 +1,51 @@
+"""sigs.k8s.io/controller-runtime/pkg/metrics: what controllers count, and where."""
+
+from clientgo.controller_runtime.metrics.registry import (
+    AVAILABLE,
+    REGISTRY,
+    Counter,
+    Gatherer,
+    Gauge,
+    Histogram,
+    Registerer,
+    RegistererGatherer,
+    Vec,
+    exponential_buckets,
+    new_counter_vec,
+    new_gauge_vec,
+    new_histogram_vec,
+)
+from clientgo.controller_runtime.metrics.workqueue import (
+    ADDS_KEY,
+    DEPTH_KEY,
+    LONGEST_RUNNING_PROCESSOR_KEY,
+    QUEUE_LATENCY_KEY,
+    RETRIES_KEY,
+    UNFINISHED_WORK_KEY,
+    WORK_DURATION_KEY,
+    WORK_QUEUE_SUBSYSTEM,
+)
+
+__all__ = [
+    "ADDS_KEY",
+    "AVAILABLE",
+    "DEPTH_KEY",
+    "LONGEST_RUNNING_PROCESSOR_KEY",
+    "QUEUE_LATENCY_KEY",
+    "REGISTRY",
+    "RETRIES_KEY",
+    "UNFINISHED_WORK_KEY",
+    "WORK_DURATION_KEY",
+    "WORK_QUEUE_SUBSYSTEM",
+    "Counter",
+    "Gatherer",
+    "Gauge",
+    "Histogram",
+    "Registerer",
+    "RegistererGatherer",
+    "Vec",
+    "exponential_buckets",
+    "new_counter_vec",
+    "new_gauge_vec",
+    "new_histogram_vec",
+]

@@ -1,0 +1,9 @@
+"""sigs.k8s.io/controller-runtime/pkg/metrics/filters: who may read the metrics."""
+
+from clientgo.controller_runtime.metrics.filters.filters import (
+    with_authentication_and_authorization,
+)
+
+__all__ = [
+    "with_authentication_and_authorization",
+]

@@ -1,0 +1,236 @@
+"""Serves the metrics. Mirrors pkg/metrics/server/server.go.
+
+With `secure_serving` and no certificate files the server makes a certificate for itself, for localhost: what it sends
+is encrypted, but whoever calls it cannot tell it from another.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from clientgo import rest
+from clientgo.context import Context
+from clientgo.controller_runtime import certwatcher
+from clientgo.controller_runtime.internal import httpserver
+from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.controller_runtime.metrics.registry import AVAILABLE, REGISTRY
+from clientgo.golang.http import Client as HTTPClient
+from clientgo.golang.http import server as http
+from clientgo.klog import Logger
+from clientgo.util.cert import generate_self_signed_cert_key, load_pair
+
+__all__ = ["DEFAULT_BIND_ADDRESS", "Filter", "FilterProvider", "Options", "Server", "metrics_handler", "new_server"]
+
+DEFAULT_BIND_ADDRESS = ":8080"
+"""Where metrics are served unless the options say otherwise. Go: server.DefaultBindAddress."""
+
+_LOG = RUNTIME_LOG.with_name("metrics")
+_METRICS_ENDPOINT = "/metrics"
+_SHUTDOWN_TIMEOUT = 60.0
+_NOT_INSTALLED = "metrics are not collected: install prometheus-client, pip install 'clientgo[metrics]'\n"
+
+Filter: TypeAlias = Callable[[Logger, http.HandlerLike], http.HandlerLike]
+"""Puts something in front of a handler, such as authentication. Go: server.Filter."""
+
+FilterProvider: TypeAlias = Callable[[rest.Config, HTTPClient], Filter]
+"""Makes the filter."""
+
+
+class Server(Protocol):
+    """Serves metrics. Go: server.Server."""
+
+    def add_extra_handler(self, path: str, handler: http.HandlerLike) -> None:
+        """Serve something else too, before the start. Raises ValueError for a path that is taken."""
+        ...
+
+    def need_leader_election(self) -> bool:
+        """False: everybody shows metrics."""
+        ...
+
+    def start(self, ctx: Context) -> None:
+        """Serve until `ctx` ends. Blocks. Raises OSError."""
+        ...
+
+
+@dataclass(kw_only=True)
+class Options:
+    """What can be chosen about the server. Go: server.Options."""
+
+    secure_serving: bool = False
+    """TLS."""
+    bind_address: str = ""
+    """"host:port"; ":8080" when empty, "0" for no server."""
+    extra_handlers: Mapping[str, http.HandlerLike] = field(default_factory=dict)
+    """What is served beside the metrics, by path."""
+    filter_provider: FilterProvider | None = None
+    """Makes what stands in front of all handlers."""
+    cert_dir: str = ""
+    """Where the certificate is; <temporary directory>/k8s-metrics-server/serving-certs when empty."""
+    cert_name: str = ""
+    """tls.crt when empty."""
+    key_name: str = ""
+    """tls.key when empty."""
+    tls_opts: Iterable[Callable[[ssl.SSLContext], None]] = ()
+    """Change the TLS settings; one may load a certificate by itself."""
+    listen_config: Callable[[str], socket.socket] | None = None
+    """Makes the listener of the address."""
+
+
+def new_server(o: Options, config: rest.Config, http_client: HTTPClient) -> Server | None:
+    """The server; None when the address is "0". Raises ValueError for a handler in the place of the metrics.
+
+    Go: server.NewServer.
+    """
+    o = _with_defaults(o)
+    if o.bind_address == "0":
+        return None
+    if _METRICS_ENDPOINT in o.extra_handlers:
+        raise ValueError(f"overriding builtin {_METRICS_ENDPOINT} endpoint is not allowed")
+    metrics_filter = None
+    if o.filter_provider is not None:
+        try:
+            metrics_filter = o.filter_provider(config, http_client)
+        except Exception as err:
+            raise ValueError(f"filter provider failed to create filter for the metrics server: {err}") from err
+    return _DefaultServer(o, metrics_filter)
+
+
+def _with_defaults(o: Options) -> Options:
+    return replace(
+        o,
+        bind_address=o.bind_address or DEFAULT_BIND_ADDRESS,
+        cert_dir=o.cert_dir or str(Path(tempfile.gettempdir()) / "k8s-metrics-server" / "serving-certs"),
+        cert_name=o.cert_name or "tls.crt",
+        key_name=o.key_name or "tls.key",
+        extra_handlers=dict(o.extra_handlers),
+    )
+
+
+class _DefaultServer:
+    def __init__(self, options: Options, metrics_filter: Filter | None) -> None:
+        self._options = options
+        self._filter = metrics_filter
+        # Guards what follows.
+        self._lock = threading.Lock()
+        self._handlers = dict(options.extra_handlers)
+        self._bind_addr = ""
+
+    def need_leader_election(self) -> bool:
+        return False
+
+    def add_extra_handler(self, path: str, handler: http.HandlerLike) -> None:
+        with self._lock:
+            if path == _METRICS_ENDPOINT:
+                raise ValueError(f"overriding builtin {_METRICS_ENDPOINT} endpoint is not allowed")
+            if path in self._handlers:
+                raise ValueError(
+                    f'can\'t register extra handler by duplicate path "{path}" on metrics http server'
+                )
+            self._handlers[path] = handler
+
+    def get_bind_addr(self) -> str:
+        """Where it listens, once started: "host:port"."""
+        with self._lock:
+            return self._bind_addr
+
+    def start(self, ctx: Context) -> None:
+        _LOG.info("Starting metrics server")
+        tls, watcher = self._tls() if self._options.secure_serving else (None, None)
+        mux = self._mux()
+        listen = self._options.listen_config or http.listen
+        try:
+            listener = listen(self._options.bind_address)
+        except OSError as err:
+            raise OSError(f"failed to start metrics server: failed to create listener: {err}") from err
+        host, port = listener.getsockname()[:2]
+        with self._lock:
+            self._bind_addr = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        secure = self._options.secure_serving
+        _LOG.info("Serving metrics server", bindAddress=self._options.bind_address, secure=secure)
+        server = httpserver.new(ctx, mux, "metrics", tls)
+
+        def shut_down() -> None:
+            ctx.done().wait()
+            _LOG.info("Shutting down metrics server with timeout of 1 minute")
+            try:
+                server.shutdown(_SHUTDOWN_TIMEOUT)
+            except Exception as err:
+                _LOG.error(err, "error shutting down the HTTP server")
+
+        threads = [threading.Thread(target=shut_down, name="metrics-shutdown", daemon=True)]
+        if watcher is not None:
+            threads.append(threading.Thread(target=watcher.start, args=(ctx,), name="metrics-certwatcher", daemon=True))
+        for thread in threads:
+            thread.start()
+        server.serve(listener)
+        for thread in threads:
+            thread.join()
+
+    def _mux(self) -> http.ServeMux:
+        mux = http.ServeMux()
+        with self._lock:
+            handlers: dict[str, http.HandlerLike] = {_METRICS_ENDPOINT: metrics_handler(), **self._handlers}
+        for path, handler in handlers.items():
+            if self._filter is not None:
+                handler = self._filter(_LOG.with_values(path=path), handler)
+            mux.handle(path, handler)
+        return mux
+
+    def _tls(self) -> tuple[ssl.SSLContext, certwatcher.CertWatcher | None]:
+        """The settings, and who looks after the certificate if it is one in files."""
+        tls = _Settings(ssl.PROTOCOL_TLS_SERVER)
+        for change in self._options.tls_opts:
+            change(tls)
+        cert, key = (Path(self._options.cert_dir) / name for name in (self._options.cert_name, self._options.key_name))
+        if tls.has_certificate or tls.sni_callback is not None:
+            return tls, None
+        if not (cert.exists() and key.exists()):
+            load_pair(tls, *generate_self_signed_cert_key("localhost", ["127.0.0.1"]))
+            return tls, None
+        watcher = certwatcher.new(cert, key)
+        # Connections that are open keep the certificate they began with.
+        watcher.register_callback(lambda _: tls.load_cert_chain(cert, key))
+        return tls, watcher
+
+
+class _Settings(ssl.SSLContext):
+    """Knows whether it was given a certificate, which OpenSSL does not tell."""
+
+    has_certificate = False
+
+    def load_cert_chain(self, *args: Any, **kwargs: Any) -> None:
+        super().load_cert_chain(*args, **kwargs)
+        self.has_certificate = True
+
+
+def metrics_handler() -> Callable[[http.ResponseWriter, http.Request], None]:
+    """Shows what `REGISTRY` has, in the Prometheus text format; says what to install where there is nothing to show."""
+    if not AVAILABLE:
+        return lambda resp, req: http.error(resp, _NOT_INSTALLED.strip(), 501)
+    from prometheus_client.exposition import choose_encoder
+
+    registry: Any = _Shown()
+
+    def serve(resp: http.ResponseWriter, req: http.Request) -> None:
+        encode, content_type = choose_encoder(req.headers.get("Accept", ""))
+        resp.header()["Content-Type"] = content_type
+        resp.write(encode(registry))
+
+    return serve
+
+
+class _Shown:
+    """The registry as Go's shows it: no family without a series, and no series of when another one began."""
+
+    def collect(self) -> Iterable[Any]:
+        for family in REGISTRY.collect():
+            family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
+            if family.samples:
+                yield family

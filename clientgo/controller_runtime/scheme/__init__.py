@@ -1,0 +1,9 @@
+"""Collects the kinds of an API group. Mirrors pkg/scheme."""
+
+from clientgo.controller_runtime.scheme.scheme import (
+    Builder,
+)
+
+__all__ = [
+    "Builder",
+]

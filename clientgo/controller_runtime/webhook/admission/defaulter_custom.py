@@ -1,0 +1,135 @@
+"""A defaulter of one's own as a mutating webhook. Mirrors pkg/webhook/admission/defaulter_custom.go.
+
+A Defaulter changes the object in place; what it raises denies the request: an API error with its own status, anything
+else with 403 and its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from clientgo.api.admission import v1 as admissionv1
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import Object, Scheme
+from clientgo.apimachinery.runtime.converter import to_go_document
+from clientgo.apimachinery.util.errors.chain import as_type
+from clientgo.context import Context
+from clientgo.controller_runtime.internal.panics import is_panic
+from clientgo.controller_runtime.webhook.admission.decode import new_decoder
+from clientgo.controller_runtime.webhook.admission.response import (
+    denied,
+    errored,
+    patch_response_from_raw,
+    validation_response_from_status,
+)
+from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook, new_context_with_request
+
+__all__ = [
+    "CustomDefaulter",
+    "Defaulter",
+    "DefaulterOption",
+    "defaulter_remove_unknown_or_omitable_fields",
+    "with_custom_defaulter",
+    "with_defaulter",
+]
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+ObjectT_contra = TypeVar("ObjectT_contra", bound=Object, contravariant=True)
+
+
+class Defaulter(Protocol[ObjectT_contra]):
+    """Sets what an object leaves open. Go: admission.Defaulter. Called by several threads at once."""
+
+    def default(self, ctx: Context, obj: ObjectT_contra, /) -> None:
+        """Change `obj`. The request is in the context: `request_from_context`."""
+        ...
+
+
+CustomDefaulter: TypeAlias = Defaulter[Any]
+"""Deprecated: Defaulter."""
+
+DefaulterOption: TypeAlias = Callable[["_Options"], None]
+"""Changes how a defaulter is called. Go: admission.DefaulterOption."""
+
+
+class _Options:
+    remove_unknown_or_omitable_fields = False
+
+
+def defaulter_remove_unknown_or_omitable_fields(options: _Options) -> None:
+    """Remove fields that the class does not know, and zero values: what Go's encoder leaves out.
+
+    Go: DefaulterRemoveUnknownOrOmitableFields.
+    """
+    options.remove_unknown_or_omitable_fields = True
+
+
+def with_defaulter(
+    scheme: Scheme, cls: type[ObjectT], defaulter: Defaulter[ObjectT], *opts: DefaulterOption
+) -> Webhook:
+    """A webhook that defaults objects of `cls`. Go: WithDefaulter."""
+    options = _Options()
+    for opt in opts:
+        opt(options)
+    return Webhook(handler=_DefaulterForType(scheme, cls, defaulter, options))
+
+
+def with_custom_defaulter(
+    scheme: Scheme, cls: type[Object], defaulter: CustomDefaulter, *opts: DefaulterOption
+) -> Webhook:
+    """As `with_defaulter`. Go: WithCustomDefaulter."""
+    return with_defaulter(scheme, cls, defaulter, *opts)
+
+
+class _DefaulterForType(Generic[ObjectT]):
+    """Go: defaulterForType."""
+
+    def __init__(self, scheme: Scheme, cls: type[ObjectT], defaulter: Defaulter[ObjectT], options: _Options) -> None:
+        if defaulter is None:
+            raise ValueError("defaulter should never be nil")
+        self._decoder = new_decoder(scheme)
+        self._cls = cls
+        self._defaulter = defaulter
+        self._options = options
+
+    def handle(self, ctx: Context, req: Request) -> Response:
+        if req.operation == admissionv1.Operation.DELETE:
+            # There is nothing to default in what goes.
+            return Response(allowed=True, result=metav1.Status(code=200))
+        ctx = new_context_with_request(ctx, req)
+        try:
+            obj = self._decoder.decode(req, self._cls)
+        except ValueError as err:
+            return errored(400, err)
+        try:
+            self._defaulter.default(ctx, obj)
+        except Exception as err:
+            return rejection(err)
+        current = obj.to_dict()
+        if self._options.remove_unknown_or_omitable_fields:
+            current = _kept(current, to_go_document(obj))
+        return patch_response_from_raw(_json(req.object), _json(current))
+
+
+def rejection(err: Exception) -> Response:
+    """The answer that says what a defaulter or validator raised. Raises what is a bug."""
+    if is_panic(err):
+        raise err
+    status = as_type(err, errors.StatusError)
+    return denied(str(err)) if status is None else validation_response_from_status(False, status.status())
+
+
+def _kept(document: Any, encoded: Any) -> Any:
+    """Of the document what Go's encoder writes of it too."""
+    if isinstance(document, dict) and isinstance(encoded, dict):
+        return {key: _kept(value, encoded[key]) for key, value in document.items() if key in encoded}
+    if isinstance(document, list) and isinstance(encoded, list):
+        return [_kept(value, one) for value, one in zip(document, encoded)]
+    return document
+
+
+def _json(document: Any) -> bytes:
+    return json.dumps(document).encode()

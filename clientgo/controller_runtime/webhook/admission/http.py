@@ -1,0 +1,113 @@
+"""Admission reviews over HTTP. Mirrors pkg/webhook/admission/http.go.
+
+Whatever is wrong, the answer has the status 200 and says it inside: that is what the API server reads.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
+from clientgo.apimachinery.util import yaml
+from clientgo.controller_runtime.webhook.admission.response import errored
+from clientgo.golang.http.server import Request as HTTPRequest
+from clientgo.golang.http.server import RequestBodyTooLarge, ResponseWriter
+from clientgo.golang.json import kind_of
+
+if TYPE_CHECKING:
+    from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook
+
+__all__ = ["MAX_REQUEST_SIZE", "serve"]
+
+MAX_REQUEST_SIZE = 7 * 1024 * 1024
+"""Bytes of a review, of which one object may have three million and comes at most twice."""
+
+_DEFAULT = GroupVersionKind("admission.k8s.io", "v1", "AdmissionReview")
+
+
+class _BadRequest(Exception):
+    """Why a request is not even looked at."""
+
+    def __init__(self, code: int, log: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.log = log
+
+
+def serve(webhook: Webhook, resp: ResponseWriter, req: HTTPRequest) -> None:
+    """Read one review, have it handled, and answer in the version it came in."""
+    ctx = req.context()
+    if webhook.with_context_func is not None:
+        ctx = webhook.with_context_func(ctx, req)
+    try:
+        request, kind = _review(req)
+    except _BadRequest as err:
+        webhook.logger(None).error(err, err.log)
+        _write(webhook, resp, errored(err.code, err), None)
+        return
+    webhook.logger(request).v(5).info("received request")
+    _write(webhook, resp, webhook.handle(ctx, request), kind)
+
+
+def _review(req: HTTPRequest) -> tuple[Request, GroupVersionKind]:
+    try:
+        body = req.read_body(MAX_REQUEST_SIZE)
+    except RequestBodyTooLarge:
+        text = f"request entity is too large; limit is {MAX_REQUEST_SIZE} bytes"
+        raise _BadRequest(413, "unable to read the body from the incoming request; limit reached", text) from None
+    except OSError as err:
+        raise _BadRequest(400, "unable to read the body from the incoming request", str(err)) from err
+    if not body:
+        raise _BadRequest(400, "bad request", "request body is empty")
+    content_type = req.headers.get("Content-Type", "")
+    if content_type != "application/json":
+        text = f"contentType={content_type}, expected application/json"
+        raise _BadRequest(400, "unable to process a request with unknown content type", text)
+    return _decoded(body)
+
+
+def _decoded(body: bytes) -> tuple[Request, GroupVersionKind]:
+    from clientgo.controller_runtime.webhook.admission.webhook import Request
+
+    try:
+        document = _parsed(body)
+        if not isinstance(document, dict):
+            tags = ('APIVersion string "json:\\"apiVersion,omitempty\\""', 'Kind string "json:\\"kind,omitempty\\""')
+            shape = f"struct {{ {tags[0]}; {tags[1]} }}"
+            text = f"json: cannot unmarshal {kind_of(document)} into Go value of type {shape}"
+            raise ValueError(f"couldn't get version/kind; json parse error: {text}")
+        request = document.get("request")
+        return Request.from_dict({} if request is None else request), _kind_of(document)
+    except (ValueError, TypeError, RecursionError) as err:
+        raise _BadRequest(400, "unable to decode the request", str(err)) from err
+
+
+def _parsed(body: bytes) -> Any:
+    """As Go's decoder, which takes YAML for JSON too."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return yaml.unmarshal(body)
+
+
+def _kind_of(document: dict[str, Any]) -> GroupVersionKind:
+    """What the review says it is, which Go does not question; v1 when it says nothing."""
+    version = document.get("apiVersion") or _DEFAULT.group_version().identifier()
+    return parse_group_version(version).with_kind(document.get("kind") or _DEFAULT.kind)
+
+
+def _write(webhook: Webhook, resp: ResponseWriter, response: Response, kind: GroupVersionKind | None) -> None:
+    review: dict[str, Any] = {}
+    if kind is not None:
+        review = {"kind": kind.kind, "apiVersion": kind.group_version().identifier()}
+    resp.header()["Content-Type"] = "application/json"
+    resp.write(json.dumps({**review, "response": response.to_dict()}) + "\n")
+    result = response.result
+    webhook.logger(None).v(5).info(
+        "wrote response",
+        code=result.code if result is not None else 0,
+        reason=result.reason if result is not None else "",
+        requestID=response.uid,
+        allowed=response.allowed,
+    )

@@ -1,0 +1,33 @@
+"""The usual answers to token reviews. Mirrors pkg/webhook/authentication/response.go."""
+
+from __future__ import annotations
+
+from clientgo.api.authentication import v1 as authenticationv1
+from clientgo.controller_runtime.webhook.authentication.webhook import Response
+
+__all__ = ["authenticated", "errored", "review_response", "unauthenticated"]
+
+
+def authenticated(reason: str, user: authenticationv1.UserInfo) -> Response:
+    """The token is this user's. Go: Authenticated."""
+    return review_response(True, user, reason)
+
+
+def unauthenticated(reason: str, user: authenticationv1.UserInfo) -> Response:
+    """The token is nobody's. Go: Unauthenticated."""
+    return review_response(False, authenticationv1.UserInfo(), reason)
+
+
+def errored(err: object) -> Response:
+    """It could not be found out. Go: Errored."""
+    return Response(status=authenticationv1.TokenReviewStatus(authenticated=False, error=str(err)))
+
+
+def review_response(authenticated: bool, user: authenticationv1.UserInfo, err: str, *audiences: str) -> Response:
+    """The decision, and the audiences that the token is for. Go: ReviewResponse."""
+    status = authenticationv1.TokenReviewStatus(
+        authenticated=authenticated, user=user.deep_copy(), audiences=list(audiences)
+    )
+    if err:
+        status.error = err
+    return Response(status=status)

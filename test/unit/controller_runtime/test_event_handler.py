@@ -1,0 +1,75 @@
+"""Between informer and handler: predicates are asked first, tombstones are opened, and what is no object is dropped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clientgo import context
+from clientgo.api.core import v1 as corev1
+from clientgo.controller_runtime import handler, predicate
+from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
+from clientgo.tools import cache
+
+POD, OTHER = corev1.Pod(), corev1.Pod(kind="Pod")
+
+
+class Told:
+    """Notes what the handler got."""
+
+    def __init__(self, *predicates: predicate.Predicate) -> None:
+        self.events: list[tuple[str, Any]] = []
+        self.contexts: list[context.Context] = []
+        funcs = handler.Funcs(
+            create_func=self.note("create"), update_func=self.note("update"), delete_func=self.note("delete")
+        )
+        queue: Any = object()
+        self.handler = new_event_handler(context.background(), queue, funcs, predicates)
+
+    def note(self, name: str) -> Any:
+        def noted(ctx: context.Context, evt: Any, q: Any) -> None:
+            assert ctx.err() is None
+            self.contexts.append(ctx)
+            self.events.append((name, evt))
+
+        return noted
+
+
+def test_events_reach_the_handler_with_their_objects() -> None:
+    """Go: internal/source: Internal > EventHandler"""
+    told = Told()
+    told.handler.on_add(POD, True)
+    told.handler.on_update(POD, OTHER)
+    told.handler.on_delete(POD)
+    told.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", OTHER))
+    names = [name for name, _ in told.events]
+    create, update, delete, tombstone = (evt for _, evt in told.events)
+    assert names == ["create", "update", "delete", "delete"]
+    assert create.object is POD and create.is_in_initial_list
+    assert (update.object_old, update.object_new) == (POD, OTHER)
+    assert delete.object is POD and not delete.delete_state_unknown
+    assert tombstone.object is OTHER and tombstone.delete_state_unknown
+    # What a handler starts with its context ends with the event.
+    assert all(ctx.err() is not None for ctx in told.contexts)
+
+
+@pytest.mark.parametrize("refuses", ["create", "update", "delete"])
+def test_one_predicate_that_refuses_is_enough(refuses: str) -> None:
+    yes: predicate.Predicate = predicate.Funcs()
+    no: predicate.Predicate = predicate.Funcs(**{f"{refuses}_func": lambda e: False})  # type: ignore[arg-type]
+    told = Told(yes, no)
+    told.handler.on_add(POD, False)
+    told.handler.on_update(POD, OTHER)
+    told.handler.on_delete(POD)
+    assert [name for name, _ in told.events] == [name for name in ("create", "update", "delete") if name != refuses]
+
+
+def test_what_is_no_object_is_dropped() -> None:
+    told = Told()
+    told.handler.on_add("nonsense", False)
+    told.handler.on_update("nonsense", POD)
+    told.handler.on_update(POD, None)
+    told.handler.on_delete(7)
+    told.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", None))
+    assert told.events == []

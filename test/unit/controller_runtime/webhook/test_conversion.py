@@ -1,0 +1,240 @@
+"""Custom resources convert between their versions, through the hub or by functions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1 import unstructured
+from clientgo.apimachinery.runtime import schema
+from clientgo.context import Context
+from clientgo.controller_runtime.webhook import conversion
+from clientgo.golang.http.server import Request, ResponseWriter
+
+GROUP = "jobs.example.com"
+
+
+def kind(version: str, name: str = "Job") -> schema.GroupVersionKind:
+    return schema.GroupVersionKind(GROUP, version, name)
+
+
+class JobV1(runtime.ResourceObject):
+    GROUP_VERSION_KIND = kind("v1")
+    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    every: str = runtime.field("every", "string", default="")
+
+    def convert_to(self, dst: runtime.Object) -> None:
+        assert isinstance(dst, JobV2)
+        if self.every == "boom":
+            raise AssertionError("no such time")
+        dst.metadata = self.metadata
+        dst.schedule = self.every
+
+    def convert_from(self, src: runtime.Object) -> None:
+        assert isinstance(src, JobV2)
+        self.metadata = src.metadata
+        self.every = src.schedule
+
+
+class JobV2(runtime.ResourceObject):
+    GROUP_VERSION_KIND = kind("v2")
+    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    schedule: str = runtime.field("schedule", "string", default="")
+
+    def hub(self) -> None:
+        pass
+
+
+class JobV3(runtime.ResourceObject):
+    GROUP_VERSION_KIND = kind("v3")
+    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    when: str = runtime.field("when", "string", default="")
+
+    def convert_to(self, dst: runtime.Object) -> None:
+        assert isinstance(dst, JobV2)
+        dst.metadata, dst.schedule = self.metadata, self.when
+
+    def convert_from(self, src: runtime.Object) -> None:
+        assert isinstance(src, JobV2)
+        self.metadata, self.when = src.metadata, src.schedule
+
+
+class Other(runtime.ResourceObject):
+    """A kind with two versions that do not convert."""
+
+    GROUP_VERSION_KIND = kind("v1", "Other")
+
+
+class OtherV2(runtime.ResourceObject):
+    GROUP_VERSION_KIND = kind("v2", "Other")
+
+
+def scheme_of(*classes: type[runtime.Object]) -> runtime.Scheme:
+    scheme = runtime.Scheme()
+    for cls in classes:
+        assert cls.GROUP_VERSION_KIND is not None
+        scheme.add_known_type_with_name(cls.GROUP_VERSION_KIND, cls)
+    return scheme
+
+
+SCHEME = scheme_of(JobV1, JobV2, JobV3, Other, OtherV2)
+
+
+def job(version: str, **fields: str) -> dict[str, Any]:
+    return {"apiVersion": f"{GROUP}/{version}", "kind": "Job", "metadata": {"name": "a"}, **fields}
+
+
+def convert(desired: str, *objects: dict[str, Any], registry: conversion.Registry | None = None) -> dict[str, Any]:
+    handler = conversion.new_webhook_handler(SCHEME, registry or conversion.new_registry())
+    review = {"request": {"uid": "u1", "desiredAPIVersion": f"{GROUP}/{desired}", "objects": list(objects)}}
+    body = json.dumps(review).encode()
+    request = Request("POST", "/convert", read=lambda count: body[:count])
+    request.headers["Content-Length"] = str(len(body))
+    response = ResponseWriter()
+    handler(response, request)
+    answer = json.loads(response.body)
+    assert (answer["kind"], answer["apiVersion"]) == ("ConversionReview", "apiextensions.k8s.io/v1")
+    assert answer["response"]["uid"] == "u1"
+    return answer["response"]
+
+
+def failure(response: dict[str, Any]) -> str:
+    assert response["result"]["status"] == "Failure"
+    assert not response.get("convertedObjects")
+    return str(response["result"]["message"])
+
+
+@pytest.mark.parametrize(
+    ("source", "desired", "expected"),
+    [
+        (job("v1", every="1h"), "v2", job("v2", schedule="1h")),
+        (job("v2", schedule="1h"), "v1", job("v1", every="1h")),
+        (job("v1", every="1h"), "v3", job("v3", when="1h")),
+    ],
+)
+def test_objects_convert_through_the_hub(source: dict[str, Any], desired: str, expected: dict[str, Any]) -> None:
+    """Go: webhook/conversion: ConversionTest > Conversion Webhook > should convert spoke to hub successfully
+    Go: webhook/conversion: ConversionTest > Conversion Webhook > should convert hub to spoke successfully
+    Go: webhook/conversion: ConversionTest > Conversion Webhook > should convert spoke to spoke successfully
+    """
+    response = convert(desired, source, source)
+    assert response["result"]["status"] == "Success"
+    assert response["convertedObjects"] == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("desired", "source", "text"),
+    [
+        ("v1", job("v1"), "conversion is not allowed between same type JobV1"),
+        ("v2", {**job("v1"), "kind": "Other"}, "Other is not convertible to OtherV2"),
+        ("v2", job("v1", every="boom"), "panic: no such time [recovered]"),
+        ("v2", {**job("v1"), "every": 7}, "cannot unmarshal number"),
+        ("v9", job("v1"), "no kind"),
+    ],
+)
+def test_what_cannot_be_converted_fails_as_a_whole(desired: str, source: dict[str, Any], text: str) -> None:
+    """Go: webhook/conversion: ConversionTest > Conversion Webhook > should return error when dest/src
+    ... objects are of same type
+    Go: webhook/conversion: ConversionTest > Conversion Webhook > should return error when the API group
+    ... does not have a hub defined
+    Go: webhook/conversion: ConversionTest > Conversion Webhook > should return error on panic in conversion
+    """
+    assert text in failure(convert(desired, job("v3", when="fine"), source))
+
+
+def test_another_group_is_another_kind() -> None:
+    """Go: webhook/conversion: ConversionTest > Conversion Webhook > should return error when dest/src
+    ... objects belong to different API groups
+    """
+
+    class Elsewhere(runtime.ResourceObject):
+        GROUP_VERSION_KIND = schema.GroupVersionKind("elsewhere.example.com", "v1", "Job")
+
+    SCHEME.add_known_type_with_name(Elsewhere.GROUP_VERSION_KIND, Elsewhere)
+    source = {**job("v1"), "apiVersion": "elsewhere.example.com/v1"}
+    assert "does not belong to same API Group" in failure(convert("v2", source))
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"{}", b"[" * 100_000, b'{"request": 7}'])
+def test_what_is_no_review_is_a_bad_request(body: bytes) -> None:
+    request = Request("POST", "/convert", read=lambda count: body[:count])
+    request.headers["Content-Length"] = str(len(body))
+    response = ResponseWriter()
+    conversion.new_webhook_handler(SCHEME, conversion.new_registry())(response, request)
+    assert response.status == 400
+
+
+def to_v1(ctx: Context, hub: JobV2, spoke: JobV1) -> None:
+    spoke.metadata, spoke.every = hub.metadata, f"every {hub.schedule}"
+
+
+def from_v1(ctx: Context, spoke: JobV1, hub: JobV2) -> None:
+    hub.metadata, hub.schedule = spoke.metadata, spoke.every.removeprefix("every ")
+
+
+def to_v3(ctx: Context, hub: JobV2, spoke: JobV3) -> None:
+    spoke.metadata, spoke.when = hub.metadata, f"at {hub.schedule}"
+
+
+def from_v3(ctx: Context, spoke: JobV3, hub: JobV2) -> None:
+    hub.metadata, hub.schedule = spoke.metadata, spoke.when.removeprefix("at ")
+
+
+V1, V3 = conversion.new_spoke_converter(JobV1, to_v1, from_v1), conversion.new_spoke_converter(JobV3, to_v3, from_v3)
+JOBS = scheme_of(JobV1, JobV2, JobV3, Other)
+
+
+def test_a_registered_converter_goes_before_methods() -> None:
+    """Go: webhook/conversion: NewHubSpokeConverter > should succeed if all converter are specified"""
+    registry = conversion.new_registry()
+    registry.register_converter(kind("v2").group_kind(), conversion.new_hub_spoke_converter(JobV2, V1, V3)(JOBS))
+    response = convert("v3", job("v1", every="every 1h"), registry=registry)
+    assert response["convertedObjects"] == [job("v3", when="at 1h")]
+    back = convert("v1", job("v2", schedule="2h"), registry=registry)
+    assert back["convertedObjects"] == [job("v1", every="every 2h")]
+    with pytest.raises(ValueError, match="converter already registered"):
+        registry.register_converter(kind("v2").group_kind(), conversion.new_hub_spoke_converter(JobV2, V1, V3)(JOBS))
+
+
+@pytest.mark.parametrize(
+    ("make", "scheme", "text"),
+    [
+        (conversion.new_hub_spoke_converter(JobV2, V1, V3), scheme_of(JobV1, JobV3), "failed to get GVK for hub JobV2"),
+        (conversion.new_hub_spoke_converter(JobV2, V1, V3), scheme_of(JobV1, JobV2), "get GVK for spoke JobV3"),
+        (
+            conversion.new_hub_spoke_converter(JobV2, conversion.new_spoke_converter(Other, to_v1, from_v1)),
+            JOBS,
+            "does not match hub GroupKind",
+        ),
+        (conversion.new_hub_spoke_converter(JobV2, V1, V1), JOBS, "duplicate spoke converter"),
+        (conversion.new_hub_spoke_converter(JobV2, V1), JOBS, "no converter for"),
+    ],
+)
+def test_converters_that_do_not_fit_together_are_refused(make: Any, scheme: runtime.Scheme, text: str) -> None:
+    """Go: webhook/conversion: NewHubSpokeConverter > should return error if hub is not registered in the scheme
+    Go: webhook/conversion: NewHubSpokeConverter > should return error if spoke is not registered in the scheme
+    Go: webhook/conversion: NewHubSpokeConverter > should return error if spoke does not have the same
+    ... GroupKind as the hub
+    Go: webhook/conversion: NewHubSpokeConverter > should return error if same spoke is specified twice
+    Go: webhook/conversion: NewHubSpokeConverter > should return error if a converter is missing
+    """
+    with pytest.raises(ValueError, match=text):
+        make(scheme)
+
+
+def test_a_kind_is_convertible_when_one_version_is_the_hub_and_all_others_convert() -> None:
+    """Go: webhook/conversion: IsConvertible > should return true for convertible types
+    Go: webhook/conversion: IsConvertible > should return false for a non convertible type
+    Go: webhook/conversion: IsConvertible > should not error for u
+    """
+    assert conversion.is_convertible(SCHEME, JobV1())
+    assert not conversion.is_convertible(SCHEME, Other())
+    assert not conversion.is_convertible(scheme_of(JobV1), JobV1())
+    assert not conversion.is_convertible(SCHEME, unstructured.Unstructured.from_dict(job("v1")))
+    assert not conversion.is_convertible(runtime.Scheme(), JobV1())
+    with pytest.raises(conversion.PartialImplementationError, match="no hub defined"):
+        conversion.is_convertible(scheme_of(JobV1, JobV3), JobV1())
