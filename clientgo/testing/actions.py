@@ -15,7 +15,7 @@ from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
-from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.types import PatchType
 
 __all__ = [

@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 
 class Fake:
-    """Records actions and answers them with the first reactor that handles them (Go: testing.Fake). Thread-safe.
+    """Records actions and answers them with the first reactor that handles them. Go: testing.Fake. Thread-safe.
 
     One lock is held while reactors run, as in Go: a reactor must not call the client it belongs to. The chains may be
     changed directly before the client is used.
@@ -156,7 +156,7 @@ def _answer(reactor: object, answer: tuple[bool, R]) -> tuple[bool, R]:
 
 
 class Reactor(Protocol):
-    """Answers some actions (Go: testing.Reactor)."""
+    """Answers some actions. Go: testing.Reactor."""
 
     def handles(self, action: Action) -> bool:
         """Whether to ask this reactor at all."""
@@ -168,7 +168,7 @@ class Reactor(Protocol):
 
 
 class WatchReactor(Protocol):
-    """Answers some watches (Go: testing.WatchReactor)."""
+    """Answers some watches. Go: testing.WatchReactor."""
 
     def handles(self, action: Action) -> bool: ...
 
@@ -178,7 +178,7 @@ class WatchReactor(Protocol):
 
 
 class ProxyReactor(Protocol):
-    """Answers some reads through the API server (Go: testing.ProxyReactor)."""
+    """Answers some reads through the API server. Go: testing.ProxyReactor."""
 
     def handles(self, action: Action) -> bool: ...
 

@@ -16,19 +16,20 @@ from clientgo.apimachinery import labels, watch
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Scheme, Unknown
+from clientgo.apimachinery.runtime.documents import document_of, replace_document
 from clientgo.apimachinery.runtime.interfaces import ParameterCodec
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
-from clientgo.apimachinery.runtime.view import Struct
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util import net
 from clientgo.context import Context
+from clientgo.golang import http
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
 from clientgo.testing.fake import Fake
 from clientgo.testing.fake_discovery import FakeDiscovery
 from clientgo.testing.fixture import ObjectTracker, kind_of_resource, object_reaction
-from clientgo.transport import http
 from clientgo.util import flowcontrol
 
 __all__ = ["FakeClientset", "FakeRESTClient"]
@@ -166,8 +167,8 @@ class _FakeRequest(rest.Request):
 
     def watch(self, ctx: Context, expected: type[Object] | None = None) -> watch.Interface:
         self._raise_for_error()
-        options = self._options_of(metav1.ListOptions)
-        return self._fake.invokes_watch(actions.new_watch_action_with_options(self._gvr(), self._namespace, options))
+        namespace, options = self.parts().namespace, self._options_of(metav1.ListOptions)
+        return self._fake.invokes_watch(actions.new_watch_action_with_options(self._gvr(), namespace, options))
 
     def do_raw(self, ctx: Context) -> bytes:
         """The bytes, or the runtime.Unknown, that a reactor returns.
@@ -175,13 +176,14 @@ class _FakeRequest(rest.Request):
         Without one, logs are "fake logs" and everything else is empty. A proxy request asks the proxy reactors.
         """
         self._raise_for_error()
-        if self._subresource == "proxy":
+        parts = self.parts()
+        if parts.subresource == "proxy":
             return self._proxied(ctx)
         action = actions.GenericActionImpl(
             verb="get",
             resource=self._gvr(),
-            namespace=self._namespace,
-            subresource=self._subresource,
+            namespace=parts.namespace,
+            subresource=parts.subresource,
             value=self._options,
         )
         result: Any = self._fake.invokes(action, None)
@@ -191,12 +193,13 @@ class _FakeRequest(rest.Request):
             return result.raw
         if result is not None:
             raise TypeError(f"expected reactor to return runtime.Unknown or bytes, got {type(result).__name__}")
-        return _FAKE_LOGS if self._subresource == "log" else b""
+        return _FAKE_LOGS if parts.subresource == "log" else b""
 
     def _proxied(self, ctx: Context) -> bytes:
-        scheme, name, port, _ = net.split_scheme_name_port(self._resource_name)
-        params = {key: values[-1] for key, values in self._params.items()}
-        action = actions.new_proxy_get_action(self._gvr(), self._namespace, scheme, name, port, self._subpath, params)
+        parts = self.parts()
+        scheme, name, port, _ = net.split_scheme_name_port(parts.name)
+        params = {key: values[-1] for key, values in parts.params.items()}
+        action = actions.new_proxy_get_action(self._gvr(), parts.namespace, scheme, name, port, parts.subpath, params)
         response = self._fake.invokes_proxy(action)
         return b"" if response is None else response.do_raw(ctx)
 
@@ -205,7 +208,8 @@ class _FakeRequest(rest.Request):
 
     def _send(self) -> Any:
         self._raise_for_error()
-        match self._verb, bool(self._resource_name):
+        parts = self.parts()
+        match parts.verb, bool(parts.name):
             case "GET", True:
                 return self._fake.invokes(self._get_action(), None)
             case "GET", False:
@@ -220,58 +224,53 @@ class _FakeRequest(rest.Request):
                 return self._fake.invokes(self._delete_action(), None)
             case "DELETE", False:
                 return self._fake.invokes(self._delete_collection_action(), None)
-        raise ValueError(f"a fake client cannot {self._verb}")
+        raise ValueError(f"a fake client cannot {parts.verb}")
 
     def _get_action(self) -> Action:
+        parts, options = self.parts(), self._options_of(metav1.GetOptions)
         return actions.new_get_subresource_action_with_options(
-            self._gvr(), self._namespace, self._subresource, self._resource_name, self._options_of(metav1.GetOptions)
+            self._gvr(), parts.namespace, parts.subresource, parts.name, options
         )
 
     def _list(self) -> Any:
         options = self._options_of(metav1.ListOptions)
         kind = kind_of_resource(self._scheme, self._gvr())
-        action = actions.new_list_action_with_options(self._gvr(), kind, self._namespace, options)
+        action = actions.new_list_action_with_options(self._gvr(), kind, self.parts().namespace, options)
         result = self._fake.invokes(action, None)
         if result is None or action.list_restrictions.labels.empty():
             return result
         return _selected(result, action.list_restrictions.labels)
 
     def _create_action(self) -> Action:
+        parts, options = self.parts(), self._options_of(metav1.CreateOptions)
         return actions.new_create_subresource_action_with_options(
-            self._gvr(),
-            self._resource_name,
-            self._subresource,
-            self._namespace,
-            self._object,
-            self._options_of(metav1.CreateOptions),
+            self._gvr(), parts.name, parts.subresource, parts.namespace, self._object, options
         )
 
     def _update_action(self) -> Action:
+        parts, options = self.parts(), self._options_of(metav1.UpdateOptions)
         return actions.new_update_subresource_action_with_options(
-            self._gvr(), self._subresource, self._namespace, self._object, self._options_of(metav1.UpdateOptions)
+            self._gvr(), parts.subresource, parts.namespace, self._object, options
         )
 
     def _patch_action(self) -> Action:
+        parts, options = self.parts(), self._options_of(metav1.PatchOptions)
+        patch_type = PatchType(parts.headers.get("Content-Type", ""))
         return actions.new_patch_subresource_action_with_options(
-            self._gvr(),
-            self._namespace,
-            self._resource_name,
-            PatchType(self._headers.get("Content-Type", "")),
-            self._object,
-            self._options_of(metav1.PatchOptions),
-            self._subresource,
+            self._gvr(), parts.namespace, parts.name, patch_type, self._object, options, parts.subresource
         )
 
     def _delete_action(self) -> Action:
         options = self._object if isinstance(self._object, metav1.DeleteOptions) else metav1.DeleteOptions()
+        parts = self.parts()
         return actions.new_delete_subresource_action_with_options(
-            self._gvr(), self._subresource, self._namespace, self._resource_name, options
+            self._gvr(), parts.subresource, parts.namespace, parts.name, options
         )
 
     def _delete_collection_action(self) -> Action:
         options = self._object if isinstance(self._object, metav1.DeleteOptions) else metav1.DeleteOptions()
         return actions.new_delete_collection_action_with_options(
-            self._gvr(), self._namespace, options, self._options_of(metav1.ListOptions)
+            self._gvr(), self.parts().namespace, options, self._options_of(metav1.ListOptions)
         )
 
     def _options_of(self, cls: type[Options]) -> Options:
@@ -279,12 +278,14 @@ class _FakeRequest(rest.Request):
 
     def _gvr(self) -> GroupVersionResource:
         # An eviction goes from the client of one group to a resource of another.
-        group_version = _CORE if self._path_prefix == "/api/v1" else self._content.group_version
-        return GroupVersionResource(group_version.group, group_version.version, self._resource)
+        parts = self.parts()
+        group_version = _CORE if parts.path_prefix == "/api/v1" else parts.group_version
+        return GroupVersionResource(group_version.group, group_version.version, parts.resource)
 
     def _raise_for_error(self) -> None:
-        if self._err is not None:
-            raise self._err
+        failure = self.error()
+        if failure is not None:
+            raise failure
 
 
 def _selected(result: Object, selector: labels.Selector) -> Object:
@@ -317,8 +318,5 @@ class _FakeResult(rest.Result):
             return obj() if isinstance(obj, type) else obj
         if isinstance(obj, type):
             return self._object
-        cast(Object, obj)._document = cast(Object, self._object)._document
+        replace_document(obj, document_of(self.get()))
         return obj
-
-    def error(self) -> Exception | None:
-        return self._err

@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
@@ -30,15 +30,13 @@ from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decod
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.types import NamespacedName, PatchType
-from clientgo.apimachinery.util import strategicpatch
-from clientgo.apimachinery.util.strconv import parse_int
-from clientgo.channel import Channel
+from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, managedfields, strategicpatch
+from clientgo.apimachinery.util.managedfields import TypeConverter
+from clientgo.apimachinery.watch import RaceFreeFakeWatcher
+from clientgo.applyconfigurations import new_type_converter
+from clientgo.golang.strconv import parse_int
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
-from clientgo.testing.apiserver import apply, typed
-from clientgo.testing.apiserver import errors as apply_errors
-from clientgo.testing.apiserver import patch as jsonpatch
-from clientgo.testing.apiserver import schema as types_of_kinds
 from clientgo.utils.clock import REAL_CLOCK
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ __all__ = [
 
 
 class ObjectTracker(Protocol):
-    """Objects by resource, namespace and name, and watches on them (Go: testing.ObjectTracker). Thread-safe.
+    """Objects by resource, namespace and name, and watches on them. Go: testing.ObjectTracker. Thread-safe.
 
     Objects are copied on the way in and out. Errors are raised, StatusErrors where a server would answer so. No
     defaulting, validation or conversion takes place.
@@ -110,11 +108,11 @@ class ObjectTracker(Protocol):
 
 
 class ObjectScheme(ObjectCreater, ObjectTyper, Protocol):
-    """What a tracker needs of a Scheme (Go: testing.ObjectScheme)."""
+    """What a tracker needs of a Scheme. Go: testing.ObjectScheme."""
 
 
 def object_reaction(tracker: ObjectTracker) -> ReactionFunc:
-    """A reaction that answers get, list, create, update, delete and every patch from `tracker` (Go: ObjectReaction).
+    """A reaction that answers get, list, create, update, delete and every patch from `tracker`. Go: ObjectReaction.
 
     Subresources are treated as the object itself. With a field-managed tracker an apply respects field owners.
     """
@@ -199,11 +197,14 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
     """A new object of the same class. Raises ValueError or PatchError when the patch does not fit."""
     document = obj.to_dict()
     if patch_type == PatchType.JSON:
-        return type(obj).from_dict(jsonpatch.json_patch(document, json.loads(patch)))
+        return type(obj).from_dict(jsonpatch.apply(document, json.loads(patch)))
     if patch_type == PatchType.MERGE:
-        return type(obj).from_dict(jsonpatch.merge_patch(document, json.loads(patch)))
+        return type(obj).from_dict(jsonmergepatch.merge_patch(document, json.loads(patch)))
     if patch_type == PatchType.STRATEGIC_MERGE:
-        return type(obj).from_dict(strategicpatch.strategic_merge_map_patch(document, json.loads(patch), type(obj)))
+        # Not the function that refuses unstructured objects at once: what touches no lists or maps of theirs works.
+        schema = strategicpatch.new_patch_meta_from_struct(type(obj))
+        merged = strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(document, json.loads(patch), schema)
+        return type(obj).from_dict(merged)
     raise ValueError(f"PatchType {patch_type} is not supported")
 
 
@@ -229,17 +230,14 @@ class _Resource:
     version: int = _FIRST_VERSION
     objects: dict[NamespacedName, _VersionedObject] = field(default_factory=dict)
     # By namespace, "" for all of them.
-    watchers: dict[str, list[_Watcher]] = field(default_factory=dict)
+    watchers: dict[str, list[RaceFreeFakeWatcher]] = field(default_factory=dict)
     # The log of a tracker with history: (version, namespace, event).
     events: list[tuple[int, str, watch.Event]] = field(default_factory=list)
 
 
-class _Watcher(watch.RaceFreeFakeWatcher):
+def _new_watcher() -> RaceFreeFakeWatcher:
     """A fake watch that never runs full."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._result = Channel(sys.maxsize)
+    return RaceFreeFakeWatcher(channel_size=sys.maxsize)
 
 
 class _Tracker:
@@ -268,7 +266,7 @@ class _Tracker:
         since = _since(opts)
         with self._lock:
             resource = self._resources.setdefault(gvr, _Resource())
-            watcher = _Watcher()
+            watcher = _new_watcher()
             resource.watchers.setdefault(ns, []).append(watcher)
             if since is None:
                 return watcher
@@ -388,7 +386,7 @@ class _Tracker:
             for watcher in watchers:
                 watcher.action(event_type, obj.deep_copy())
 
-    def _replay(self, resource: _Resource, since: int, ns: str, watcher: _Watcher) -> None:
+    def _replay(self, resource: _Resource, since: int, ns: str, watcher: RaceFreeFakeWatcher) -> None:
         first = bisect_right(resource.events, since, key=lambda logged: logged[0])
         for _, namespace, event in resource.events[first:]:
             if ns in ("", namespace):
@@ -410,7 +408,7 @@ class _Tracker:
 
 
 def new_object_tracker(scheme: ObjectScheme, decoder: Decoder, *, history: bool = False) -> ObjectTracker:
-    """A tracker of objects whose kinds `scheme` knows (Go: testing.NewObjectTracker).
+    """A tracker of objects whose kinds `scheme` knows. Go: testing.NewObjectTracker.
 
     `decoder` reads the raw items of lists that are added. For `history` see the module.
     """
@@ -435,8 +433,8 @@ def _with_version(obj: Object, version: int) -> Object:
     return obj
 
 
-TypeConverter: TypeAlias = Callable[[GroupVersionKind], typed.Node]
-"""How the fields of a kind merge (Go: managedfields.TypeConverter)."""
+# Who owns what a write without a field manager sets.
+_UNKNOWN_MANAGER = "unknown"
 
 
 class _ManagedFieldObjectTracker:
@@ -503,8 +501,8 @@ class _ManagedFieldObjectTracker:
         old, old_managed = _without_managed_fields(live)
         new, new_managed = _without_managed_fields(obj)
         api_version, _ = gvk.to_api_version_and_kind()
-        node = self._type_converter(gvk)
-        managed = apply.updated(node, old, new, new_managed or old_managed, manager, api_version, "", _now())
+        node, writer = self._type_converter(gvk), managedfields.Writer(manager or _UNKNOWN_MANAGER, api_version)
+        managed = managedfields.updated(node, old, new, new_managed or old_managed, writer, _now())
         return _with_managed_fields(type(obj), new, managed)
 
     def _applied(
@@ -512,23 +510,23 @@ class _ManagedFieldObjectTracker:
     ) -> Object:
         """`live` with the configuration applied. Raises the Conflict of an apply without force."""
         old, old_managed = _without_managed_fields(live)
-        config, _ = _without_managed_fields(configuration)
+        config, config_managed = _without_managed_fields(configuration)
+        if config_managed is not None:
+            raise apierrors.new_bad_request("metadata.managedFields must be nil")
         api_version, _ = gvk.to_api_version_and_kind()
+        node = self._type_converter(gvk)
+        writer = managedfields.Writer(options.field_manager or _UNKNOWN_MANAGER, api_version)
+        force = bool(options.force)
         try:
-            merged, managed = apply.applied(
-                self._type_converter(gvk),
-                old,
-                config,
-                old_managed,
-                options.field_manager,
-                api_version,
-                "",
-                bool(options.force),
-                _now(),
-                live is None,
+            merged, managed = managedfields.applied(
+                node, old, config, old_managed, writer, _now(), force=force, created=live is None
             )
-        except apply_errors.ApiError as err:
-            raise apierrors.StatusError(metav1.Status.from_dict(err.status())) from err
+        except managedfields.ConflictError as err:
+            causes = [
+                metav1.StatusCause(type=metav1.CauseType.FIELD_MANAGER_CONFLICT, message=text, field=path)
+                for path, text in err.causes
+            ]
+            raise apierrors.new_apply_conflict(causes, str(err)) from err
         return _with_managed_fields(type(live or self._scheme.new(gvk)), merged, managed)
 
     def __repr__(self) -> str:
@@ -538,12 +536,12 @@ class _ManagedFieldObjectTracker:
 def new_field_managed_object_tracker(
     scheme: Scheme, decoder: Decoder, type_converter: TypeConverter | None = None, *, history: bool = False
 ) -> ObjectTracker:
-    """A tracker that keeps managedFields and applies as a server does (Go: testing.NewFieldManagedObjectTracker).
+    """A tracker that keeps managedFields and applies as a server does. Go: testing.NewFieldManagedObjectTracker.
 
     Without `type_converter` the fields of built-in kinds merge as the API says, those of others as their JSON suggests.
     """
     tracker = new_object_tracker(scheme, decoder, history=history)
-    return _ManagedFieldObjectTracker(tracker, scheme, type_converter or _built_in_types)
+    return _ManagedFieldObjectTracker(tracker, scheme, type_converter or new_type_converter())
 
 
 def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionKind:
@@ -555,14 +553,6 @@ def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionK
     for kind in scheme.known_types(gvr.group_version()):
         mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
     return mapper.kind_for(gvr)
-
-
-def _built_in_types(gvk: GroupVersionKind) -> typed.Node:
-    api_version, kind = gvk.to_api_version_and_kind()
-    struct = types_of_kinds.kind_struct(api_version, kind)
-    if struct is None:
-        return typed.of_schema(None, root=True)
-    return typed.of_struct(struct.package, struct.name)
 
 
 def _without_managed_fields(obj: Object | None) -> tuple[dict[str, Any], Any]:
@@ -599,7 +589,7 @@ def _in_namespace(stored: Iterable[_VersionedObject], ns: str) -> list[_Versione
 def default_watch_reactor(
     watch_interface: watch.Interface | None, err: BaseException | None = None
 ) -> WatchReactionFunc:
-    """A reaction that answers every watch with `watch_interface`, or by raising `err` (Go: DefaultWatchReactor)."""
+    """A reaction that answers every watch with `watch_interface`, or by raising `err`. Go: DefaultWatchReactor."""
 
     def react(action: Action) -> tuple[bool, watch.Interface | None]:
         if err is not None:
@@ -611,7 +601,7 @@ def default_watch_reactor(
 
 @dataclass
 class SimpleReactor:
-    """A reaction for one verb and resource, "*" for any (Go: testing.SimpleReactor)."""
+    """A reaction for one verb and resource, "*" for any. Go: testing.SimpleReactor."""
 
     verb: str
     resource: str
@@ -628,7 +618,7 @@ class SimpleReactor:
 
 @dataclass
 class SimpleWatchReactor:
-    """A reaction for watches of one resource, "*" for any (Go: testing.SimpleWatchReactor)."""
+    """A reaction for watches of one resource, "*" for any. Go: testing.SimpleWatchReactor."""
 
     resource: str
     reaction: WatchReactionFunc
@@ -644,7 +634,7 @@ class SimpleWatchReactor:
 
 @dataclass
 class SimpleProxyReactor:
-    """A reaction for reads of one resource through the API server, "*" for any (Go: testing.SimpleProxyReactor)."""
+    """A reaction for reads of one resource through the API server, "*" for any. Go: testing.SimpleProxyReactor."""
 
     resource: str
     reaction: ProxyReactionFunc

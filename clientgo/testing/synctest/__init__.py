@@ -23,22 +23,23 @@ and when it sleeps. Time stands still while any thread can run; once all are blo
 
 What a bubble reports, each with the stack of every thread: a deadlock (all threads blocked and no timeout pending,
 which is also how a lost wake-up shows), a thread still alive at the end, an exception that ended a thread, a livelock
-(no end after `max_steps` operations), and a thread that blocks on something the bubble does not control (a socket, or
-an object made before the bubble).
+(no end after `max_steps` operations), and a thread that blocks on something the bubble does not control: on an ordinary
+lock or condition, with the line that made it and what to write there, or on a socket.
 
 Searching for races:
 
     for seed in range(200):
         synctest.run(scenario, schedule=synctest.RandomSchedule(seed))
 
-    @given(schedule=synctest.schedules())           # Hypothesis: failures shrink to the fewest preemptions
+    @synctest.explore()                             # Hypothesis: failures shrink to the fewest preemptions
     def test_no_lost_wake_up(schedule): synctest.run(scenario, schedule=schedule)
 
 A failure carries a note with the exact `Schedule({...})` that replays it. `preempt_in=[module]` adds a possible switch
 before every line of the named modules, for code that reads shared state without a lock.
 
 Rules for code in a bubble: write `threading.Lock()` (never `from threading import Lock`), look the names up at call
-time, and make the objects inside the bubble. Locks made outside work as long as nobody has to wait for them. While a
+time, and make the objects inside the bubble. Objects made outside work as long as nobody has to wait for them, except
+for what a thread outside does within 5 seconds of real time; then HangError names them. While a
 bubble is open, other threads of the process go on with the ordinary threading module. Time is virtual for
 `clock.RealClock`, for the functions of the `time` module except `perf_counter`, and for every timeout of `threading`.
 """
@@ -49,7 +50,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TypeVar
 
-from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule, schedules
+from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule, explore, schedules
 from clientgo.testing.synctest.scheduler import (
     DEFAULT_START,
     Bubble,
@@ -78,6 +79,7 @@ __all__ = [
     "Timer",
     "bubble",
     "current",
+    "explore",
     "run",
     "schedules",
     "wait",
@@ -94,6 +96,7 @@ def bubble(
     max_steps: int = 2_000_000,
     hang_timeout: float = 30.0,
     log: Callable[[str], object] | None = None,
+    two_clocks: bool = False,
 ) -> Bubble:
     """Open a bubble: `with synctest.bubble() as b: ...`. The body is the bubble's first thread.
 
@@ -101,10 +104,21 @@ def bubble(
     start: the virtual time of day at the beginning, in seconds since the Unix epoch.
     preempt_in: modules before each of whose lines the running thread may be preempted too (slow).
     max_steps: after so many operations the bubble gives up with LivelockError.
-    hang_timeout: real seconds without a switch after which the running thread counts as stuck (HangError).
+    hang_timeout: real seconds without a switch after which the running thread counts as stuck (HangError). One that is
+        seen to wait for an ordinary lock or condition counts as stuck after 5 seconds or half of this.
     log: called with a line for every switch, to read a failing schedule as a story: `log=print`.
+    two_clocks: whether the real clock's instants have a monotonic reading, as outside of bubbles, so that
+        `Bubble.move_wall_clock` can put the time of day forward and back. Otherwise they are plain floats.
     """
-    return Bubble(schedule, start=start, preempt_in=preempt_in, max_steps=max_steps, hang_timeout=hang_timeout, log=log)
+    return Bubble(
+        schedule,
+        start=start,
+        preempt_in=preempt_in,
+        max_steps=max_steps,
+        hang_timeout=hang_timeout,
+        log=log,
+        two_clocks=two_clocks,
+    )
 
 
 def run(

@@ -9,21 +9,25 @@ from __future__ import annotations
 import _thread
 import contextlib
 import queue
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.golang import stop
+from clientgo.golang.time import Time
+from clientgo.testing.synctest.foreign import Place, users_frame
 from clientgo.testing.synctest.scheduler import NANO, Bubble, _Task, current
-from clientgo.utils import turn
 from clientgo.utils.clock import clock
 
 # What the standard library had before anything was replaced.
 _RealLock = _thread.allocate_lock
 _RealCondition = threading.Condition
 _real_rlock = threading.RLock
-_real_thread_init = threading.Thread.__init__
+_real_condition_init = _RealCondition.__init__
+_real_condition_wait = _RealCondition.wait
 _real_thread_start = threading.Thread.start
 _real_thread_join = threading.Thread.join
 _real_thread_is_alive = threading.Thread.is_alive
@@ -223,17 +227,19 @@ class Condition(_RealCondition, metaclass=_InBubbleOnlyCondition):
         return f"<Condition {id(self):#x} on {self._lock!r}, {len(self._waiters)} waiting>"
 
 
-def _thread_init(self: threading.Thread, *args: Any, **kwargs: Any) -> None:
-    _real_thread_init(self, *args, **kwargs)
-    # The interpreter's own handshake with the new thread happens outside of the schedule.
-    self._started = _real_event()  # type: ignore[attr-defined]
+def _ordinary_condition_init(self: threading.Condition, lock: Any = None) -> None:
+    """Remembers who made an ordinary Condition inside a bubble, by a name of `from threading import Condition`."""
+    _real_condition_init(self, lock)
+    if type(self) is _RealCondition and current() is not None:
+        frame = users_frame(sys._getframe(1))
+        vars(self)["_made_at"] = frame and Place.of(frame)
 
 
-def _real_event() -> threading.Event:
-    event = threading.Event.__new__(threading.Event)
-    event._cond = _RealCondition(_RealLock())  # type: ignore[attr-defined]
-    event._flag = False  # type: ignore[attr-defined]
-    return event
+def _ordinary_condition_wait(self: Any, timeout: float | None = None) -> bool:
+    b = current()
+    if b is None:
+        return _real_condition_wait(self, timeout)
+    return b._wait_for_ordinary(self, timeout, getattr(self, "_made_at", None))
 
 
 def _thread_start(self: threading.Thread) -> None:
@@ -297,7 +303,10 @@ class _VirtualTime:
 
     def now(self) -> float:
         b = current()
-        return self._outside.now() if b is None else (b._start_ns + b._elapsed_ns) / NANO
+        if b is None:
+            return self._outside.now()
+        wall = (b._start_ns + b._elapsed_ns) / NANO
+        return Time.of(wall, b._elapsed_ns / NANO) if b._two_clocks else wall
 
     def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
         return cond.wait(timeout)
@@ -323,7 +332,8 @@ _REPLACEMENTS: list[tuple[object, str, object]] = [
     (threading, "Condition", Condition),
     (threading, "_time", _monotonic),
     (threading.Event, "is_set", _event_is_set),
-    (threading.Thread, "__init__", _thread_init),
+    (_RealCondition, "__init__", _ordinary_condition_init),
+    (_RealCondition, "wait", _ordinary_condition_wait),
     (threading.Thread, "start", _thread_start),
     (threading.Thread, "join", _thread_join),
     (threading.Thread, "is_alive", _thread_is_alive),
@@ -332,8 +342,8 @@ _REPLACEMENTS: list[tuple[object, str, object]] = [
     (time, "monotonic", _monotonic),
     (time, "monotonic_ns", _monotonic_ns),
     (time, "sleep", _sleep),
-    # A schedule must not depend on when the garbage collector runs.
-    (turn, "collection_is_near", lambda left_over: False),
+    # A watcher that looks around each second would keep a deadlock from being one.
+    (stop, "WATCHER_IDLE_SECONDS", None),
     (queue, "time", _monotonic),
     (queue, "SimpleQueue", queue._PySimpleQueue),  # type: ignore[attr-defined]  # the C one blocks for real
 ]

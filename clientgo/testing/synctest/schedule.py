@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import random
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -20,6 +21,7 @@ class Chooser(Protocol):
         0 is what would happen without a chooser: the running thread goes on or, when `forced` (it is blocked or has
         ended), the one that has been ready longest.
         """
+        ...
 
 
 class Schedule:
@@ -75,7 +77,11 @@ class RandomSchedule:
 
 
 def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
-    """Hypothesis strategy of schedules for the first so many decisions; they shrink to the fewest deviations."""
+    """Hypothesis strategy of schedules for the first so many decisions; they shrink to the fewest deviations.
+
+    Raises ImportError when Hypothesis is not installed.
+    """
+    need_hypothesis("synctest.schedules")
     from hypothesis import strategies as st
 
     def of_calmness(zeros: int) -> SearchStrategy[Schedule]:
@@ -85,3 +91,31 @@ def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
         return picks.map(lambda picks: Schedule({number: pick for number, pick in enumerate(picks) if pick}))
 
     return st.sampled_from((2, 8, 30)).flatmap(of_calmness)
+
+
+def explore(**strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test under many schedules, handed to it as `schedule`: `@synctest.explore()`.
+
+    strategies: those of the test's other arguments, or another one of `schedule`.
+
+    It is Hypothesis' `given` with settings for threads: no deadline, since on a busy machine any run may take long, and
+    no explanation, since the schedule is one. Raises ImportError when Hypothesis is not installed.
+    """
+    need_hypothesis("synctest.explore")
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        phases = [phase for phase in settings().phases if phase is not Phase.explain]
+        slow = [*settings().suppress_health_check, HealthCheck.too_slow]
+        unhurried = settings(deadline=None, phases=phases, suppress_health_check=slow)
+        return unhurried(given(**{"schedule": schedules(), **strategies})(test))
+
+    return decorate
+
+
+def need_hypothesis(who: str) -> None:
+    """Raise an ImportError that names the extra when Hypothesis is not installed."""
+    if importlib.util.find_spec("hypothesis") is None:
+        raise ModuleNotFoundError(
+            f"{who} needs Hypothesis, which the extra `test` brings: pip install 'clientgo[test]'", name="hypothesis"
+        )

@@ -6,19 +6,26 @@ import _thread
 import heapq
 import sys
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
+from clientgo.golang.stop import WATCHER_NAME
+from clientgo.testing.synctest import foreign
 from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule
 
 # 2000-01-01T00:00:00Z, where Go's bubbles start too.
 DEFAULT_START = 946_684_800.0
 NANO = 1_000_000_000
 _MICRO = 1_000
+
+# Real seconds between two looks at a thread that does not come back.
+_LOOK_EVERY = 0.5
+# Real seconds that a thread may wait for an ordinary lock or condition: somebody outside may give it, nobody inside.
+_PATIENCE = 5.0
 
 
 class BubbleError(AssertionError):
@@ -41,8 +48,12 @@ class LivelockError(BubbleError):
     """The bubble went through `max_steps` operations without coming to an end."""
 
 
-class HangError(BubbleError):
-    """The running thread made no progress in real time: it blocks on something the bubble does not control."""
+class HangError(BaseException):
+    """The running thread made no progress in real time: it blocks on something the bubble does not control.
+
+    No Exception, and so no BubbleError: Hypothesis gives it up at once instead of waiting as long again for every
+    step of shrinking, and no `except Exception` of the code under test swallows it.
+    """
 
 
 class _BubbleExit(BaseException):
@@ -54,6 +65,8 @@ _RealLock = _thread.allocate_lock
 _real_thread_start = threading.Thread.start
 _real_thread_join = threading.Thread.join
 _real_event_is_set = threading.Event.is_set
+_real_condition_wait = threading.Condition.wait
+_real_monotonic = time.monotonic
 
 _active: Bubble | None = None
 
@@ -121,8 +134,10 @@ class Bubble:
         max_steps: int = 2_000_000,
         hang_timeout: float = 30.0,
         log: Callable[[str], object] | None = None,
+        two_clocks: bool = False,
     ) -> None:
         """See `bubble`."""
+        self._two_clocks = two_clocks
         if isinstance(schedule, Schedule | RandomSchedule):
             self._chooser: Chooser | None = schedule.chooser()
         else:
@@ -143,6 +158,8 @@ class Bubble:
         self._timeout_order = 0
         self._steps = 0
         self._switches = 0
+        self._last_look: tuple[object, ...] = ()
+        self._stands_since = 0.0  # real time of the first look that saw what _last_look saw
         self._ending = False
         self._decisions = 0
         self._picks: dict[int, int] = {}  # the decisions that were not the default
@@ -155,6 +172,15 @@ class Bubble:
     def elapsed(self) -> float:
         """Virtual seconds since the bubble was opened."""
         return self._elapsed_ns / NANO
+
+    def move_wall_clock(self, seconds: float) -> None:
+        """Put the time of day forward, or back, as an administrator does. No waiting ends sooner or later for it.
+
+        Raises RuntimeError in a bubble without two clocks.
+        """
+        if not self._two_clocks:
+            raise RuntimeError("this bubble has one clock alone: open it with two_clocks")
+        self._start_ns += round(seconds * NANO)
 
     @property
     def trace(self) -> Schedule:
@@ -176,6 +202,24 @@ class Bubble:
         self.wait()
 
     advance = sleep
+
+    @property
+    def runnable(self) -> tuple[threading.Thread, ...]:
+        """The threads that could go on now: the running one, then the others, longest ready first."""
+        return (self._running.thread, *(task.thread for task in self._ready))
+
+    def switch_to(self, thread: threading.Thread) -> bool:
+        """Let `thread` go on now; the calling thread stays ready, behind all others. False when `thread` cannot run.
+
+        For who wants to decide himself, at a place of his choice, instead of by a Chooser.
+        """
+        task = self._by_thread.get(thread)
+        if task is None or task not in self._ready or self._ending:
+            return False
+        self._ready.remove(task)
+        self._ready.append(self._running)
+        self._switch_to(task)
+        return True
 
     def raise_failures(self) -> None:
         """Raise ThreadError when an exception has ended a thread. A test that expects one empties `failures` first."""
@@ -247,7 +291,7 @@ class Bubble:
 
     def _check_end(self) -> None:
         self.wait()
-        if any(not task.done for task in self._tasks if task is not self._main):
+        if any(not task.done for task in self._tasks if task is not self._main and task.thread.name != WATCHER_NAME):
             raise LeakError(f"threads are still alive at the end of the bubble,\n{self.stacks()}")
 
     def _annotate(self, exc: BaseException) -> None:
@@ -262,7 +306,7 @@ class Bubble:
         self._ending = True
         stuck = self._running  # after HangError or KeyboardInterrupt; else the main thread
         for task in self._tasks:
-            if task.done or task in (self._main, stuck):
+            if task.done or task in (self._main, stuck) or task.error is not None:
                 continue
             task.error = _BubbleExit()
             self._running = task
@@ -272,7 +316,8 @@ class Bubble:
                 break
         self._running = self._main
         for task in self._tasks:
-            if task.done:
+            if task is not self._main:
+                # What the stuck one waited for may have been let go by the others.
                 _real_thread_join(task.thread, 1.0)
 
     # ---- handing over
@@ -280,6 +325,8 @@ class Bubble:
     def _point(self) -> None:
         """A place where the running thread may be preempted."""
         if self._ending:
+            if self._main.ident == _thread.get_ident():
+                self._raise_error_of(self._main)  # it was stuck, and the others have let go
             return
         self._count_step()
         if not self._ready:
@@ -328,22 +375,80 @@ class Bubble:
             self._running = task
             task.gate.release()
             self._await_turn(me)
-        if me.error is not None:
-            error, me.error = me.error, None
+        self._raise_error_of(me)
+
+    def _raise_error_of(self, task: _Task) -> None:
+        if task.error is not None:
+            error, task.error = task.error, None
             raise error
 
+    # ---- watching for a thread that does not come back
+
     def _await_turn(self, me: _Task) -> None:
-        if me is not self._main:
-            me.gate.acquire()
-            return
-        switches = self._switches
-        while not me.gate.acquire(timeout=self._hang_timeout):
-            if switches == self._switches:
-                raise HangError(
-                    f"thread {self._running.name!r} has not come back for {self._hang_timeout:g}s of real time: "
-                    f"it computes, or blocks on something made outside the bubble,\n{self.stacks()}"
-                )
-            switches = self._switches
+        """Whoever waits longest watches the one that runs."""
+        interval = min(_LOOK_EVERY, self._hang_timeout)
+        while not me.gate.acquire(timeout=interval):
+            if me is self._watcher() and not self._ending:
+                hang = self._look()
+                if hang is not None:
+                    self._give_up(me, hang)
+                    return
+
+    def _watcher(self) -> _Task:
+        return next(task for task in self._tasks if not task.done and task is not self._running)
+
+    def _look(self) -> HangError | None:
+        """What is to be said of the running thread, when it has stood still for too long."""
+        running = self._running
+        frame = foreign.users_frame(sys._current_frames().get(running.ident or 0))
+        seen = (self._switches, self._steps, id(frame), frame and frame.f_lasti)
+        if self._last_look[:2] != seen[:2]:
+            self._last_look, self._stands_since = seen, _real_monotonic()
+            return None
+        stands = _real_monotonic() - self._stands_since
+        if frame is not None and seen == self._last_look and stands >= min(_PATIENCE, self._hang_timeout / 2):
+            blocked = foreign.blocks_on(frame)
+            if blocked is not None:
+                return self._hang(running, blocked)
+        self._last_look = seen
+        if stands < self._hang_timeout:
+            return None
+        return HangError(
+            f"thread {running.name!r} has not come back for {self._hang_timeout:g}s of real time: "
+            f"it computes, or blocks on something made outside the bubble,\n{self.stacks()}"
+        )
+
+    def _hang(self, task: _Task, blocked: foreign.Foreign) -> HangError:
+        return HangError(
+            f"thread {task.name!r} blocks on something that no thread of the bubble can give it:\n{blocked}\n"
+            f"{self.stacks()}"
+        )
+
+    def _give_up(self, watcher: _Task, hang: HangError) -> None:
+        """Raise `hang` in the main thread, which may be the one that is stuck: then the others let go first."""
+        if watcher is self._main:
+            raise hang
+        self._main.error = hang
+        self._ending = True
+        for task in self._tasks:
+            if not task.done and task is not self._main:
+                task.error = _BubbleExit()
+                if task is not watcher:
+                    task.gate.release()
+
+    def _wait_for_ordinary(self, condition: threading.Condition, timeout: float | None, made_at: Any) -> bool:
+        """A thread of the bubble waits on a Condition that is none of the bubble's: somebody outside may notify it."""
+        patience = 0.0 if made_at is not None else min(_PATIENCE, self._hang_timeout / 2)
+        if timeout is not None and timeout <= patience:
+            return _real_condition_wait(condition, timeout)
+        if patience and _real_condition_wait(condition, patience):
+            return True
+        if self._ending:
+            raise _BubbleExit
+        frame = foreign.users_frame(sys._getframe(1))
+        self._abort(self._hang(self._running, foreign.ordinary_condition(frame, made_at)))
+        self._park(None, condition)
+        return False
 
     def _next(self) -> _Task:
         """Choose who runs next, now that the running thread cannot; virtual time passes only here."""
@@ -400,6 +505,7 @@ class Bubble:
     def _refuse_to_block(self) -> None:
         """In a bubble that ends nobody may block any more."""
         task = self._running
+        self._raise_error_of(task)
         task.parks += 1
         if task.parks > 100_000:  # it swallows the exception and tries again: stop it where it stands
             self._main.gate.release()
@@ -451,6 +557,8 @@ class Bubble:
             raise _BubbleExit
         if _real_event_is_set(thread._started):  # type: ignore[attr-defined]
             raise RuntimeError("threads can only be started once")
+        # The interpreter's own handshake with the new thread happens outside of the schedule.
+        thread._started = foreign.handshake()  # type: ignore[attr-defined]
         task = _Task(thread)
         run = thread.run
         thread.run = lambda: self._run_thread(task, run)  # type: ignore[method-assign]
@@ -483,6 +591,8 @@ class Bubble:
 
     def _finish(self, task: _Task) -> None:
         task.done = True
+        if task is not self._running:  # it was stuck outside, or unwound while the main thread was
+            return
         for joiner in task.joiners:
             self._wake(joiner)
         successor = self._next()
@@ -519,7 +629,7 @@ class Bubble:
         entries = []
         while frame is not None:
             code = frame.f_code
-            if code.co_filename not in _OWN_FILES:
+            if code.co_filename not in foreign.OWN_FILES:
                 summary = traceback.extract_stack(frame, limit=1)[0]
                 entries.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}: {summary.line}")
             if frame is self._outermost:
@@ -528,11 +638,5 @@ class Bubble:
         return entries[::-1]
 
     def _where(self) -> str:
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename in _OWN_FILES:
-            frame = frame.f_back
+        frame = foreign.users_frame(sys._getframe(1))
         return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"
-
-
-# Frames of these files tell nothing to who reads a stack.
-_OWN_FILES = frozenset((*(str(path) for path in Path(__file__).parent.glob("*.py")), threading.__file__))

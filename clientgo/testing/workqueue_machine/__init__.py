@@ -9,7 +9,7 @@ Has no Go file. `clientgo/util/workqueue` is tested with it, and so can be your 
 
     TestMyQueue = workqueue_machine.QueueMachine.of(new_queue).TestCase     # random operations, one at a time
 
-    @given(schedule=synctest.schedules())                                   # random interleavings of real threads
+    @synctest.explore()                                                     # random interleavings of real threads
     def test_my_queue_interleaved(schedule):
         workqueue_machine.interleave(new_queue, schedule, workers=3, producers=2)
 
@@ -26,9 +26,16 @@ A failure prints the shortest script Hypothesis found. It runs as it stands, wit
         q.get()  # 'a'
         q.add('a')
         q.done('a')  # <- len() is 0, expected 1
+
+`pytest -p clientgo.testing.thorough --hypothesis-profile thorough` searches for hours and shows how far it is.
+Needs Hypothesis, which the extra `test` brings.
 """
 
-from clientgo.testing.workqueue_machine.interleaving import interleave
+from clientgo.testing.synctest.schedule import need_hypothesis
+
+need_hypothesis(__name__)
+
+from clientgo.testing.workqueue_machine.interleaving import QueueRace, interleave
 from clientgo.testing.workqueue_machine.machine import (
     DelayingQueueMachine,
     PriorityQueueMachine,
@@ -63,6 +70,7 @@ __all__ = [
     "QueueMachine",
     "QueueMismatch",
     "QueueModel",
+    "QueueRace",
     "QueueSession",
     "RateLimitingQueueMachine",
     "RateLimitingQueueModel",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
-from hypothesis import Phase, settings
+from hypothesis import Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
@@ -33,6 +33,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     session_type: ClassVar[type[QueueSession]] = QueueSession
     new_queue: ClassVar[Any]
+    session_options: ClassVar[dict[str, Any]] = {}
     # Names of methods, each as often as it weighs. A shutdown ends most of what can happen, so it is rare.
     operations: ClassVar[tuple[str, ...]] = (
         *("add",) * 8,
@@ -43,21 +44,25 @@ class QueueMachine(RuleBasedStateMachine):
     )
 
     @classmethod
-    def of(cls, new_queue: NewQueue) -> type[QueueMachine]:
+    def of(cls, new_queue: NewQueue, **options: Any) -> type[Self]:
         """The machine that tests what `new_queue` makes.
 
+        options: what the session takes: `base` and `limit` of the delays of a rate limiting queue, in seconds.
+
         A failure is not explained by Hypothesis: the script says it, and the explanation takes ten times as long as
-        finding and shrinking it.
+        finding and shrinking it. Nor does Hypothesis list what it drew, unless it is to be verbose.
         """
         name = f"{cls.__name__}_{getattr(new_queue, '__name__', 'queue')}"
-        machine: Any = type(name, (cls,), {"new_queue": staticmethod(new_queue)})
-        phases = [phase for phase in settings().phases if phase is not Phase.explain]
-        machine.TestCase.settings = settings(machine.TestCase.settings, phases=phases)
-        return cast("type[QueueMachine]", machine)
+        machine: Any = type(name, (cls,), {"new_queue": staticmethod(new_queue), "session_options": options})
+        of_profile = settings()
+        quiet = Verbosity.quiet if of_profile.verbosity == Verbosity.normal else of_profile.verbosity
+        phases = [phase for phase in of_profile.phases if phase is not Phase.explain]
+        machine.TestCase.settings = settings(machine.TestCase.settings, phases=phases, verbosity=quiet)
+        return cast("type[Self]", machine)
 
     def __init__(self) -> None:
         super().__init__()
-        self.session: Any = self.session_type(self.new_queue)
+        self.session: Any = self.session_type(self.new_queue, **self.session_options)
         self.session.__enter__()
 
     def teardown(self) -> None:

@@ -160,12 +160,14 @@ class RateLimitingQueueModel(DelayingQueueModel):
 class PriorityQueueModel(RateLimitingQueueModel):
     """Higher priorities first. An item is in the queue once: adding again keeps the higher priority, the earlier time.
 
-    A delayed add without priority keeps that of the item in progress; else the priority is 0.
+    Its place among equals is the one of its first add; raised, and when its delay ends, it goes to the end. A delayed
+    add without priority keeps that of the item in progress; else the priority is 0.
     """
 
     def __init__(self, delay: Callable[[int], float]) -> None:
         super().__init__(delay)
         self.priority: dict[Item, int] = {}  # of what waits, is ready, or was added while processed
+        self.place: dict[Item, int] = {}  # of the same
         self.priority_in_progress: dict[Item, int] = {}
 
     def add(self, item: Item) -> None:
@@ -192,15 +194,17 @@ class PriorityQueueModel(RateLimitingQueueModel):
     def improve(self, item: Item, ready_at: float, priority: int) -> None:
         if self.shutting_down:
             return
-        self.priority[item] = max(priority, self.priority.get(item, priority))
+        if item not in self.priority or priority > self.priority[item]:
+            self.priority[item] = priority
+            self.place[item] = self._next_rank()
         if item in self.ready:
-            _, order = self.ready[item]
-            self.ready[item] = (-self.priority[item], order)
+            self.ready[item] = self._rank(item)
         if item in self.dirty:
             return
         self.waiting[item] = min(ready_at, self.waiting.get(item, ready_at))
         if self.waiting[item] == -math.inf:
-            self._add_waiting([item])
+            del self.waiting[item]
+            self._add(item, self._rank(item))
 
     def taken(self, item: Item) -> None:
         self.priority_in_progress[item] = self.priority.pop(item)
@@ -209,10 +213,13 @@ class PriorityQueueModel(RateLimitingQueueModel):
         del self.priority_in_progress[item]
         super().done(item)
         if item in self.ready:
-            self.ready[item] = (-self.priority[item], self._next_rank())
+            self.ready[item] = self._rank(item)
+
+    def _rank(self, item: Item) -> tuple[int, int]:
+        return -self.priority[item], self.place[item]
 
     def _add_waiting(self, items: list[Item]) -> None:
-        order = self._next_rank()
-        for item in items:
+        for item in sorted(items, key=self._rank):
             del self.waiting[item]
-            self._add(item, (-self.priority[item], order))
+            self.place[item] = self._next_rank()
+            self._add(item, self._rank(item))

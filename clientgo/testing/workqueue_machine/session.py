@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -168,6 +169,9 @@ class QueueSession:
                 self._bubble.wait()
         except synctest.BubbleError as err:
             self._fail(f"{type(err).__name__}: {err}", err)
+        except synctest.HangError:
+            self._broken = True
+            raise
 
     def _note_answers(self, own: bool, answers: list[Item]) -> None:
         if self.script[-1] == "q.get()" and not answers:
@@ -207,7 +211,7 @@ class QueueSession:
             try:
                 check()
             except AssertionError as err:
-                self._fail(f"an invariant of the queue is broken: {err}", err)
+                self._fail(f"an invariant of the queue is broken: {_assertion(err)}", err)
 
     def _metrics_to_compare(self) -> list[tuple[str, float, float]]:
         metrics, counts = self._metrics, self.model.counts
@@ -232,6 +236,10 @@ class QueueSession:
             self.shut_down()
         self._wait_for_delayed_items()
         in_progress = sorted(self.model.processing)
+        if not in_progress:
+            self.work_off()
+            for _ in range(2 - self.model.blocked_gets):  # for the shutdown to wake
+                self.get()
         if in_progress:
             self.add(in_progress[-1])  # to come behind what is ready
             self.shut_down_with_drain()
@@ -251,14 +259,23 @@ class QueueSession:
         self._broken = True
         raise QueueMismatch(f"{self.script[-1]}: {problem}\n\n{self.script_text(problem)}") from cause
 
+    def _arguments(self) -> list[str]:
+        return [repr(self._schedule)] if self._schedule is not None and self._schedule.picks else []
+
     def script_text(self, problem: str = "") -> str:
         """The session so far as a program."""
         name = getattr(self._new_queue, "__name__", "new_queue")
-        schedule = f", {self._schedule!r}" if self._schedule is not None and self._schedule.picks else ""
-        lines = [f"with {type(self).__name__}({name}{schedule}) as q:", *(f"    {line}" for line in self.script)]
+        arguments = "".join(f", {argument}" for argument in self._arguments())
+        lines = [f"with {type(self).__name__}({name}{arguments}) as q:", *(f"    {line}" for line in self.script)]
         if problem:
             lines[-1] += f"  # <- {problem.splitlines()[0]}"
         return "\n".join(lines)
+
+
+def _assertion(err: AssertionError) -> str:
+    """The line that asserted, and the error's own text if it has one."""
+    line = traceback.extract_tb(err.__traceback__)[-1].line or ""
+    return ": ".join(part for part in (line, str(err)) if part)
 
 
 def _text(answers: Sequence[Item]) -> str:
@@ -293,10 +310,32 @@ def exponential(failures: int, base: float = 0.125, limit: float = 8.0) -> float
 
 
 class RateLimitingQueueSession(DelayingQueueSession):
-    """Adds `add_rate_limited`, `forget` and `num_requeues`; the queue's delays have to be those of `exponential`."""
+    """Adds `add_rate_limited`, `forget` and `num_requeues`.
+
+    The queue's delays have to be those of `exponential` with `base` and `limit`, in seconds.
+    """
+
+    def __init__(
+        self,
+        new_queue: NewQueue,
+        schedule: synctest.Schedule | None = None,
+        *,
+        base: float = 0.125,
+        limit: float = 8.0,
+    ) -> None:
+        self._base = base
+        self._limit = limit
+        super().__init__(new_queue, schedule)
+
+    def _arguments(self) -> list[str]:
+        default = (self._base, self._limit) == (0.125, 8.0)
+        return super()._arguments() + ([] if default else [f"base={self._base!r}", f"limit={self._limit!r}"])
 
     def _new_model(self) -> Any:
-        return RateLimitingQueueModel(exponential)
+        return RateLimitingQueueModel(self._delay)
+
+    def _delay(self, failures: int) -> float:
+        return exponential(failures, self._base, self._limit)
 
     def add_rate_limited(self, item: Item) -> None:
         self._step(
@@ -320,7 +359,7 @@ class PriorityQueueSession(RateLimitingQueueSession):
     """Adds `add_with_opts`, which takes a workqueue.AddOpts."""
 
     def _new_model(self) -> Any:
-        return PriorityQueueModel(exponential)
+        return PriorityQueueModel(self._delay)
 
     def add_with_opts(
         self, item: Item, after: float = 0.0, rate_limited: bool = False, priority: int | None = None

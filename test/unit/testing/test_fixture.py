@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -305,6 +307,14 @@ def test_applied_object_is_named_after_the_action() -> None:
     assert cm.data == {"k": "v"}
 
 
+def test_who_applies_must_not_say_managed_fields() -> None:
+    tracker = managed_tracker()
+    document = {"metadata": {"name": "cm-1", "managedFields": []}, "data": {"k": "v"}}
+    with pytest.raises(apierrors.StatusError, match="metadata.managedFields must be nil") as raised:
+        apply(tracker, document, "test-manager")
+    assert apierrors.is_bad_request(raised.value)
+
+
 def test_apply_respects_owners_of_fields() -> None:
     """Go: TestApplyUpdateMultipleFieldManagers"""
     tracker = managed_tracker()
@@ -408,7 +418,7 @@ def test_get_needs_the_exact_namespace() -> None:
     ],
 )
 def test_reactors_cover_resources(pattern: str, resource: str, subresource: str, covers: bool) -> None:
-    """Go: Test_resourceCovers"""
+    """Go: Test_resourceCovers/#0-#6"""
     action = testing.ActionImpl(verb="get", resource=GroupVersionResource("", "", resource), subresource=subresource)
     assert testing.SimpleReactor("*", pattern, lambda action: (True, None)).handles(action) == covers
     assert testing.SimpleReactor("list", pattern, lambda action: (True, None)).handles(action) is False
@@ -420,3 +430,11 @@ def test_trackers_say_that_they_cannot_stream_lists() -> None:
     """Go: TestDoesClientSupportWatchListSemantics"""
     assert watchlist.does_client_not_support_watch_list_semantics(new_tracker())
     assert watchlist.does_client_not_support_watch_list_semantics(managed_tracker())
+
+
+def test_the_fakes_load_no_server() -> None:
+    code = "import sys, clientgo.testing.fixture; print(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = out.stdout.split()
+    assert "clientgo.testing.fixture" in loaded
+    assert [name for name in loaded if name.startswith(("clientgo.testing.apiserver", "http.server"))] == []

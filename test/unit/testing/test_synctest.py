@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import socket
 import sys
 import threading
 import time
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from clientgo.testing import synctest
 from clientgo.testing.synctest import primitives
-from clientgo.utils.clock.clock import RealClock
+from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
 THIS_MODULE = sys.modules[__name__]
 
@@ -573,10 +574,15 @@ def test_a_livelock_is_reported_whoever_spins() -> None:
 
 
 def test_a_thread_stuck_outside_the_bubble_is_reported() -> None:
-    outside = threading.Event()
-    with pytest.raises(synctest.HangError, match="'stuck' has not come back"), synctest.bubble(hang_timeout=0.05):
-        spawn(outside.wait, "stuck").join()
-    outside.set()
+    near, far = socket.socketpair()
+    with (
+        near,
+        far,
+        pytest.raises(synctest.HangError, match="'stuck' has not come back"),
+        synctest.bubble(hang_timeout=0.05),
+    ):
+        spawn(lambda: far.recv(1), "stuck").join()
+        near.send(b"x")
 
 
 def test_a_thread_that_swallows_everything_cannot_keep_the_bubble_open() -> None:
@@ -745,3 +751,38 @@ def test_a_lock_given_to_a_thread_whose_time_is_up_is_not_lost(schedule: synctes
         for thread in threads:
             thread.join()
     assert "patient" in taken
+
+
+def test_who_can_go_on_is_told_and_may_be_chosen():
+    with synctest.bubble() as b:
+        order: list[str] = []
+        held = threading.Lock()
+        held.acquire()
+        waiting = threading.Thread(target=held.acquire, name="waiting")
+        waiting.start()
+        b.wait()
+        threads = [threading.Thread(target=order.append, args=(name,), name=name) for name in ("one", "two", "three")]
+        for thread in threads:
+            thread.start()
+        assert [thread.name for thread in b.runnable[1:]] == ["one", "two", "three"]
+        assert b.runnable[0] is threading.current_thread()
+        assert not b.switch_to(waiting) and order == []
+        assert b.switch_to(threads[1])
+        assert order[0] == "two"
+        assert not b.switch_to(threads[1])  # it has ended
+        b.wait()
+        assert sorted(order) == ["one", "three", "two"]
+        held.release()
+        for thread in (waiting, *threads):
+            thread.join()
+
+
+def test_the_time_of_day_can_be_put_ahead_and_no_waiting_ends_for_it():
+    with synctest.bubble(two_clocks=True) as bubble:
+        began, wall = REAL_CLOCK.now(), time.time()
+        bubble.move_wall_clock(3600.0)
+        assert time.time() - wall == 3600.0 and REAL_CLOCK.since(began) == 0.0 and time.monotonic() == bubble.elapsed
+        REAL_CLOCK.sleep(2.0)
+        assert REAL_CLOCK.since(began) == 2.0 and float(REAL_CLOCK.now()) - float(began) == 3602.0
+    with synctest.bubble() as bubble, pytest.raises(RuntimeError, match="one clock alone"):
+        bubble.move_wall_clock(1.0)

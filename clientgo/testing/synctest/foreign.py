@@ -1,0 +1,248 @@
+"""What a bubble cannot see: objects of the ordinary `threading`, found where a thread blocks on them.
+
+Has no Go file: in Go the runtime itself knows which channel belongs to which bubble.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ast
+import inspect
+import linecache
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, MemberDescriptorType
+
+# As they were before a bubble replaced them, with what to write instead.
+_ORDINARY: tuple[tuple[type, str], ...] = (
+    (_thread.LockType, "threading.Lock()"),
+    (type(threading.RLock()), "threading.RLock()"),
+    (threading.Condition, "threading.Condition()"),
+    (threading.Event, "threading.Event()"),
+    (threading.Semaphore, "threading.Semaphore()"),
+    (threading.Barrier, "threading.Barrier(...)"),
+    (queue.SimpleQueue, "queue.SimpleQueue()"),
+)
+_ORDINARY_CONDITION = threading.Condition
+_ordinary_sleep = time.sleep
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of somebody's program."""
+
+    filename: str
+    line: int
+    function: str
+
+    @classmethod
+    def of(cls, frame: FrameType) -> Place:
+        return cls(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+
+    @property
+    def source(self) -> str:
+        return linecache.getline(self.filename, self.line).strip()
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line} in {self.function}: {self.source}"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """An object that the bubble does not control, and what a thread does with it."""
+
+    write: str
+    made_at: Place | None
+    blocks_at: Place | None
+
+    def __str__(self) -> str:
+        places = ("made", self.made_at), ("blocks", self.blocks_at)
+        lines = [f"  {what} at {place}" for what, place in places if place]
+        return "\n".join([*lines, self._advice()])
+
+    def _advice(self) -> str:
+        module, _, name = self.write.partition(".")
+        name = name.partition("(")[0]
+        if name == "sleep":
+            return f"Write `{self.write}`: the name of `from time import sleep` stays the ordinary one."
+        if self.made_at is not None and f"{module}.{name}" in self.made_at.source:
+            return "Make it inside the bubble: in the test's body, or in the function that makes the queue."
+        return (
+            f"Write `{self.write}` and make it inside the bubble: "
+            f"the name of `from {module} import {name}` stays the ordinary one."
+        )
+
+
+def ordinary_condition(frame: FrameType | None, made_at: Place | None) -> Foreign:
+    """What to say of an ordinary Condition (or the Event, Semaphore or Barrier around it) that `frame` waits for."""
+    found = _find(frame, made_at) if frame is not None else None
+    return found or Foreign("threading.Condition()", made_at, frame and Place.of(frame))
+
+
+def blocks_on(frame: FrameType) -> Foreign | None:
+    """The ordinary object that `frame`, which has stood at one instruction for long, is blocked on; None if unknown."""
+    return _find(frame, None)
+
+
+def _find(frame: FrameType, made_at: Place | None) -> Foreign | None:
+    for node in _nodes_at(frame):
+        found = _value(node, frame)
+        if found is None:
+            continue
+        owner, value = found
+        if _ORDINARY_CONDITION in type(value).__mro__[1:]:  # the bubble's own, on a lock that may be none of its own
+            value = vars(value)["_lock"]
+            node = next((ast.Attribute(node, name) for name, held in _attributes(owner) if held is value), node)
+        write = _what_to_write(value)
+        if write:
+            return Foreign(write, made_at or _made_at(node, owner, frame), Place.of(frame))
+    return None
+
+
+def _attributes(owner: object) -> Iterator[tuple[str, object]]:
+    yield from getattr(owner, "__dict__", {}).items()
+
+
+def _what_to_write(value: object) -> str:
+    if value is _ordinary_sleep:
+        return "time.sleep(...)"
+    # Not a subclass: those that a bubble makes are subclasses of Condition, and an Event is one's own if its parts are.
+    for kind, text in _ORDINARY:
+        if type(value) is kind and _is_ordinary(value):
+            return text
+    return ""
+
+
+def _is_ordinary(value: object) -> bool:
+    inner = vars(value).get("_cond") if hasattr(value, "__dict__") else None
+    return inner is None or type(inner) is _ORDINARY_CONDITION
+
+
+# ---- from a frame to the expressions of the instruction it stands at
+
+
+def _nodes_at(frame: FrameType) -> Iterator[ast.expr]:
+    """The names and attributes in the expression that runs, outermost first."""
+    statement = _statement_at(frame)
+    if statement is None:
+        return
+    roots: list[ast.AST] = [statement]
+    if isinstance(statement, ast.With):
+        roots = [item.context_expr for item in statement.items]
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name | ast.Attribute):
+                yield node
+
+
+def _statement_at(frame: FrameType) -> ast.AST | None:
+    positions = list(frame.f_code.co_positions())
+    line, end_line, column, end_column = positions[frame.f_lasti // 2]
+    for node in ast.walk(_parse(frame.f_code.co_filename)):
+        if getattr(node, "lineno", None) == line and (
+            (node.end_lineno, node.col_offset, node.end_col_offset)  # type: ignore[attr-defined]
+            == (end_line, column, end_column)
+        ):
+            return node
+    return None
+
+
+def _parse(filename: str) -> ast.AST:
+    try:
+        return ast.parse("".join(linecache.getlines(filename)))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _value(node: ast.expr, frame: FrameType) -> tuple[object, object] | None:
+    """(whose attribute it is, the value) of a name or a chain of attributes; runs no code of the program."""
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals):
+            if node.id in names:
+                return None, names[node.id]
+        return None
+    if not isinstance(node, ast.Attribute):
+        return None
+    found = _value(node.value, frame)
+    if found is None:
+        return None
+    owner = found[1]
+    try:
+        value = inspect.getattr_static(owner, node.attr)
+    except AttributeError:
+        return None
+    if isinstance(value, MemberDescriptorType):  # a slot
+        value = getattr(owner, node.attr, None)
+    return owner, value
+
+
+# ---- where an object was made, as its program's text says
+
+
+def _made_at(node: ast.expr, owner: object, frame: FrameType) -> Place | None:
+    if isinstance(node, ast.Name):
+        return _assignment(frame.f_code.co_filename, node.id, near=frame.f_code)
+    name = node.attr if isinstance(node, ast.Attribute) else ""
+    for cls in type(owner).__mro__:
+        module = sys.modules.get(cls.__module__)
+        filename = getattr(module, "__file__", None) or ""
+        place = _assignment(filename, name, inside=cls.__qualname__.replace(".<locals>", ""))
+        if place is not None:
+            return place
+    return None
+
+
+def _assignment(filename: str, name: str, *, inside: str = "", near: CodeType | None = None) -> Place | None:
+    """The line of `filename` that gives `name` (an attribute, when `inside` names a class) what a call returns."""
+    found = []
+    for node, scope in _scoped(_parse(filename), ""):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
+            continue
+        if inside and not f"{scope}.".startswith(f"{inside}."):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if any(name == (getattr(t, "attr", None) if inside else getattr(t, "id", None)) for t in targets):
+            found.append(Place(filename, node.lineno, scope or "<module>"))
+    if near is not None:
+        # The nearest scope around the function that uses the name.
+        found.sort(key=lambda place: near.co_qualname.replace(".<locals>", "").startswith(place.function))
+    return found[-1] if found else None
+
+
+def _scoped(tree: ast.AST, scope: str) -> Iterator[tuple[ast.AST, str]]:
+    for node in ast.iter_child_nodes(tree):
+        yield node, scope
+        inner = scope
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            inner = f"{scope}.{node.name}".lstrip(".")
+        yield from _scoped(node, inner)
+
+
+OWN_FILES = frozenset((*(str(path) for path in Path(__file__).parent.glob("*.py")), threading.__file__))
+"""Frames of these files tell nothing to who reads a stack."""
+
+
+def users_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program under test."""
+    while frame is not None and frame.f_code.co_filename in OWN_FILES:
+        frame = frame.f_back
+    return frame
+
+
+class _Handshake(threading.Condition):
+    """A condition that stays ordinary while a bubble is open, since `wait` is its own."""
+
+    wait = threading.Condition.wait
+
+
+def handshake() -> threading.Event:
+    """An Event of the ordinary kind, for what a thread and its starter say to each other."""
+    event = threading.Event.__new__(threading.Event)
+    event._cond = _Handshake(_thread.allocate_lock())  # type: ignore[attr-defined]
+    event._flag = False  # type: ignore[attr-defined]
+    return event

@@ -1,0 +1,172 @@
+"""Objects of the ordinary `threading` in a bubble: who blocks on one is told which line made it, and what to write."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Condition, Event, Lock, RLock
+from time import sleep
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from simple_queue import SimpleQueue
+
+from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine import QueueMachine, interleave
+
+MADE_BY_THE_MODULE = threading.Event()
+
+
+def line_of(text: str) -> str:
+    """`file:line` of the first line here that has the text."""
+    lines = Path(__file__).read_text().splitlines()
+    return f"{__file__}:{1 + next(number for number, line in enumerate(lines) if text in line)} "
+
+
+class Queue(SimpleQueue):
+    """A right queue, but for the name it makes its condition by."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.make_locks()
+
+    def make_locks(self) -> None:
+        self.lock = self.changed = Condition()  # the line to blame
+
+
+class QueueOnAnOrdinaryLock(Queue):
+    def make_locks(self) -> None:
+        self.lock = Lock()  # and this one
+        self.changed = threading.Condition(self.lock)
+
+    def push(self, item: str) -> None:
+        super().push(item)
+        time.sleep(0)
+
+
+def hang(run: Callable[[], object]) -> str:
+    with pytest.raises(synctest.HangError) as caught:
+        run()
+    return str(caught.value)
+
+
+def test_a_condition_of_a_from_import_is_told_at_once_and_never_shrunk() -> None:
+    runs = 0
+
+    @settings(database=None)
+    @given(schedule=synctest.schedules())
+    def interleaved(schedule: synctest.Schedule) -> None:
+        nonlocal runs
+        runs += 1
+        interleave(Queue, schedule)
+
+    before = time.monotonic()
+    text = hang(interleaved)
+
+    assert runs == 1
+    assert time.monotonic() - before < 5.0
+    assert f"made at {line_of('# the line to blame')}in Queue.make_locks" in text
+    assert "in SimpleQueue.get: self.changed.wait()" in text
+    assert "Write `threading.Condition()`" in text
+
+
+def test_the_state_machine_tells_it_too() -> None:
+    machine = QueueMachine.of(Queue).TestCase("runTest")
+
+    assert "# the line to blame" in hang(machine.runTest)
+
+
+def test_an_ordinary_lock_under_a_condition_of_the_bubble_is_told() -> None:
+    def body() -> None:
+        with synctest.bubble(hang_timeout=1.0):
+            queue = QueueOnAnOrdinaryLock()
+            threads = [threading.Thread(target=queue.add, args=(item,), name=item) for item in "ab"]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+    text = hang(body)
+
+    assert f"made at {line_of('# and this one')}in QueueOnAnOrdinaryLock.make_locks" in text
+    assert "thread 'b' blocks" in text
+    assert "Write `threading.Lock()`" in text
+
+
+@pytest.mark.parametrize("make", [Lock, RLock])
+def test_the_body_of_the_bubble_itself_gets_out_of_a_lock_that_another_thread_holds(make: Any) -> None:
+    def body() -> None:
+        with synctest.bubble(hang_timeout=1.0) as b:
+            lock = make()
+
+            def hold() -> None:
+                with lock:
+                    time.sleep(1)
+
+            threading.Thread(target=hold, name="holder").start()
+            b.wait()
+            with lock:  # where the body stands
+                time.sleep(1)
+
+    text = hang(body)
+
+    assert "thread 'MainThread' blocks" in text
+    assert f"blocks at {line_of('# where the body stands')}" in text
+
+
+def test_what_a_module_makes_has_to_be_made_inside() -> None:
+    def body() -> None:
+        with synctest.bubble(hang_timeout=0.5):
+            MADE_BY_THE_MODULE.wait()
+
+    text = hang(body)
+
+    assert f"made at {line_of('MADE_BY_THE_MODULE = ')}in <module>" in text
+    assert "Make it inside the bubble" in text
+
+
+def test_a_sleep_of_a_from_import_is_told() -> None:
+    def body() -> None:
+        with synctest.bubble(hang_timeout=0.5):
+            thread = threading.Thread(target=lambda: sleep(3), name="sleeper")
+            thread.start()
+            thread.join()
+
+    assert "Write `time.sleep(...)`" in hang(body)
+
+
+def test_an_event_of_a_from_import_is_the_bubbles_own() -> None:
+    """Event is a class built on Condition, whose name it looks up when it is made."""
+    with synctest.bubble() as b:
+        event = Event()
+        threading.Thread(target=event.wait, name="waiter").start()
+        b.wait()
+        event.set()
+
+
+def test_no_thread_is_left_by_a_hang() -> None:
+    """What the stuck thread waited for is let go by the others when they are unwound."""
+
+    def body() -> None:
+        with synctest.bubble(hang_timeout=0.5):
+            lock = Lock()
+
+            def hold() -> None:
+                with lock:
+                    time.sleep(1)
+
+            def take() -> None:
+                with lock:
+                    pass
+
+            threads = [threading.Thread(target=hold, name="holder"), threading.Thread(target=take, name="stuck")]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+    assert "thread 'stuck' blocks" in hang(body)
+    assert not {"holder", "stuck"} & {thread.name for thread in threading.enumerate()}
