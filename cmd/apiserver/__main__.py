@@ -1,7 +1,7 @@
-"""`python cmd/apiserver` runs main.py."""
+"""`python cmd/apiserver`: the embedded API server, as `python -m clientgo.testing.apiserver`."""
 
 import sys
 
-from main import main
+from clientgo.testing.apiserver.__main__ import main
 
 sys.exit(main())

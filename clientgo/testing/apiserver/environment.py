@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from clientgo.testing.apiserver.auth import User
-from clientgo.testing.apiserver.jsonio import ParseError
+from clientgo.testing.apiserver.access.auth import User
 from clientgo.testing.apiserver.server import Server
+from clientgo.testing.apiserver.wire.jsonio import Json, ParseError
 
 if TYPE_CHECKING:
     from clientgo.rest.config import Config
 
-Json = dict[str, Any]
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -47,9 +46,17 @@ def kubeconfig_text(url: str, token: str, ca_certificate: str = "") -> str:
 
 
 def write_kubeconfig(path: str | Path, text: str) -> None:
-    """Write it whole or not at all, readable by this user alone."""
+    """Write it whole or not at all, readable by this user alone. Raises OSError that names `path`."""
     target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path("."))
+    try:
+        _replace(target, text)
+    except OSError as err:
+        # The text of a temporary file's trouble names a file that nobody asked for.
+        raise type(err)(err.errno, err.strerror, str(target)) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w") as file:
             file.write(text)

@@ -1,14 +1,13 @@
 """PodDisruptionBudgets: how many pods may be evicted right now.
 
-Does what Kubernetes' disruption controller does for pods of ReplicaSets and Deployments; a pod without such an owner
-counts as one of its own.
+Does what Kubernetes' disruption controller does for pods of ReplicaSets, Deployments and StatefulSets; a pod without
+such an owner counts as one of its own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from clientgo import kubernetes
 from clientgo.api.core import v1 as corev1
@@ -18,12 +17,11 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.listers.policy import v1 as listers
-from clientgo.testing.apiserver.eviction import disruption_condition
+from clientgo.testing.apiserver.kinds.validation import selector_matches
 from clientgo.testing.apiserver.simulator.pods import is_ready
-from clientgo.testing.apiserver.times import Times
-from clientgo.testing.apiserver.validation import selector_matches
-
-Json = dict[str, Any]
+from clientgo.testing.apiserver.verbs.eviction import disruption_condition
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
 
 # Seconds after which a pod that was to be evicted and still stands counts again.
 _EVICTION_TIMEOUT = 120.0
@@ -110,7 +108,7 @@ class Budgets:
         sizes: dict[str, int] = {}
         for pod in pods:
             owner = metav1.get_controller_of(pod)
-            if owner is None or owner.kind != "ReplicaSet":
+            if owner is None or owner.kind not in ("ReplicaSet", "StatefulSet"):
                 sizes[pod.metadata.uid] = 1
             elif owner.uid not in sizes:
                 sizes.update(self._size_of(ctx, pod.metadata.namespace, owner))
@@ -119,6 +117,8 @@ class Budgets:
     def _size_of(self, ctx: Context, namespace: str, owner: metav1.OwnerReference) -> dict[str, int]:
         apps = self._client.apps_v1()
         try:
+            if owner.kind == "StatefulSet":
+                return {owner.uid: apps.stateful_sets(namespace).get(ctx, owner.name).spec.replicas or 0}
             found = apps.replica_sets(namespace).get(ctx, owner.name)
             above = metav1.get_controller_of(found)
             if above is None or above.kind != "Deployment":

@@ -5,21 +5,19 @@ Does what Kubernetes' deployment controller does as far as a controller under st
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
-from typing import Any
 
 from clientgo import kubernetes
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.documents import replace_document
 from clientgo.context import Context
-from clientgo.testing.apiserver.jsonio import dumps_sorted
-from clientgo.testing.apiserver.times import Times
+from clientgo.testing.apiserver.simulator.revisions import hash_text
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
-
-Json = dict[str, Any]
 
 POD_TEMPLATE_HASH = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
@@ -27,7 +25,6 @@ _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 # Annotations of a Deployment that are not its ReplicaSets' as well.
 _NOT_COPIED = {"kubectl.kubernetes.io/last-applied-configuration", REVISION, _DESIRED, _MOST}
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _DEFAULT_HISTORY = 10
 
 
@@ -77,7 +74,7 @@ class Deployments:
             doc["metadata"].setdefault("annotations", {})[REVISION] = revision
             client = self._client.apps_v1().deployments(deployment.metadata.namespace)
             # The update queues the Deployment again; this round goes on with the new version.
-            deployment._document.update(client.update(ctx, appsv1.Deployment.from_dict(doc)).to_dict())
+            replace_document(deployment, client.update(ctx, appsv1.Deployment.from_dict(doc)).to_dict())
         return new
 
     def _replica_set_of(self, deployment: appsv1.Deployment, revision: str) -> appsv1.ReplicaSet:
@@ -112,8 +109,7 @@ class Deployments:
         updated = (
             self._client.apps_v1().replica_sets(rs.metadata.namespace).update(ctx, appsv1.ReplicaSet.from_dict(doc))
         )
-        rs._document.clear()
-        rs._document.update(updated.to_dict())
+        replace_document(rs, updated.to_dict())
         word = "up" if replicas > before else "down"
         message = f"Scaled {word} replica set {rs.metadata.name} from {before} to {replicas}"
         self._recorder.event(deployment, corev1.EVENT_TYPE_NORMAL, "ScalingReplicaSet", message)
@@ -271,12 +267,7 @@ def _plain_template(template: Json) -> Json:
 
 
 def _template_hash(template: Json) -> str:
-    number = int(hashlib.sha256(dumps_sorted(_plain_template(template))).hexdigest()[:12], 16)
-    out = ""
-    for _ in range(10):
-        number, rest = divmod(number, len(_ALPHABET))
-        out += _ALPHABET[rest]
-    return out
+    return hash_text(_plain_template(template))
 
 
 def _rolling_limits(deployment: appsv1.Deployment) -> tuple[int, int]:

@@ -1,11 +1,10 @@
 """Jobs: pods until enough have succeeded, and a status that says so. The make-believe kubelet lets them all succeed.
 
-Does what Kubernetes' job controller does for Jobs whose pods do not fail; pods have no indices and no finalizers.
+Does what Kubernetes' job controller does; pods have no indices and no finalizers. A pod that fails, since it is told
+to, is replaced at once, up to the Job's backoffLimit.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from clientgo import kubernetes
 from clientgo.api.batch import v1 as batchv1
@@ -13,10 +12,12 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
-from clientgo.testing.apiserver.times import Times
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
 
-Json = dict[str, Any]
+_DEFAULT_BACKOFF_LIMIT = 6
+_TOO_OFTEN, _TOO_OFTEN_TEXT = "BackoffLimitExceeded", "Job has reached the specified backoff limit"
 
 
 class Jobs:
@@ -39,8 +40,10 @@ class Jobs:
         pods = self._client.core_v1().pods(namespace)
         mine = [pod for pod in pods.list(ctx, metav1.ListOptions()).items if metav1.is_controlled_by(pod, job)]
         succeeded = sum(pod.status.phase == "Succeeded" for pod in mine)
+        failed = sum(pod.status.phase == "Failed" for pod in mine)
         active = [pod for pod in mine if pod.status.phase not in ("Succeeded", "Failed")]
-        if job.spec.suspend:
+        has_failed = _is_too_often(job, failed)
+        if job.spec.suspend or has_failed:
             for pod in active:
                 pods.delete(ctx, pod.metadata.name, metav1.DeleteOptions())
         else:
@@ -48,27 +51,40 @@ class Jobs:
                 active.append(pods.create(ctx, _pod_of(job)))
                 self._event(job, "SuccessfulCreate", f"Created pod: {active[-1].metadata.name}")
         doc = job.to_dict()
-        status = self._status(job, active, succeeded)
+        status = self._status(job, active, succeeded, failed)
         if status != (doc.get("status") or {}):
             jobs.update_status(ctx, batchv1.Job.from_dict({**doc, "status": status}))
             if status.get("completionTime"):
                 self._event(job, "Completed", "Job completed")
+            elif has_failed:
+                self._recorder.event(job, corev1.EVENT_TYPE_WARNING, _TOO_OFTEN, _TOO_OFTEN_TEXT)
 
     def _event(self, job: batchv1.Job, reason: str, message: str) -> None:
         self._recorder.event(job, corev1.EVENT_TYPE_NORMAL, reason, message)
 
-    def _status(self, job: batchv1.Job, active: list[corev1.Pod], succeeded: int) -> Json:
+    def _status(self, job: batchv1.Job, active: list[corev1.Pod], succeeded: int, failed: int) -> Json:
         now = self._times.now_text()
         before = job.to_dict().get("status") or {}
         known = {condition["type"]: condition for condition in before.get("conditions") or ()}
-        counts = {"active": len(active), "ready": sum(map(is_ready, active)), "succeeded": succeeded}
+        has_failed = _is_too_often(job, failed)
+        if has_failed:
+            active = []
+        counts = {
+            "active": len(active),
+            "ready": sum(map(is_ready, active)),
+            "succeeded": succeeded,
+            "failed": failed,
+        }
         status: Json = {name: count for name, count in counts.items() if count or name == "ready"}
         status["uncountedTerminatedPods"] = {}
         if job.spec.suspend or "Suspended" in known:
             known["Suspended"] = _suspension(known.get("Suspended"), bool(job.spec.suspend), now)
         if not job.spec.suspend:
             status["startTime"] = before.get("startTime") or now
-        if _is_enough(job, succeeded) and not active:
+        if has_failed:
+            for kind in ("FailureTarget", "Failed"):
+                known[kind] = _condition(kind, "True", _TOO_OFTEN, _TOO_OFTEN_TEXT, now)
+        elif _is_enough(job, succeeded) and not active:
             status["completionTime"] = now
             text = "Reached expected number of succeeded pods"
             for kind in ("SuccessCriteriaMet", "Complete"):
@@ -80,6 +96,11 @@ class Jobs:
 
 def _is_finished(job: batchv1.Job) -> bool:
     return any(condition.type in ("Complete", "Failed") for condition in job.status.conditions)
+
+
+def _is_too_often(job: batchv1.Job, failed: int) -> bool:
+    limit = job.spec.backoff_limit
+    return failed > (_DEFAULT_BACKOFF_LIMIT if limit is None else limit)
 
 
 def _is_enough(job: batchv1.Job, succeeded: int) -> bool:

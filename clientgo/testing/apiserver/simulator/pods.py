@@ -1,10 +1,18 @@
-"""Pods: a make-believe kubelet, and the one node it starts with. Pods of Jobs succeed after a while, others stay."""
+"""Pods: a make-believe kubelet, and the one node it starts with. Pods of Jobs succeed after a while, others stay.
+
+Pods fail when they are told to, by annotations, as a person with kubectl or a test can set them:
+
+    simulator/ready: "false"   the pod is not ready until the annotation goes
+    simulator/crash: "1"       its containers end with code 1 and start again; another value crashes them again
+    simulator/phase: "Failed"  the pod fails, or succeeds, for good
+
+A node whose Ready condition is not True takes its pods along: they are not ready until it is.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
 
 from clientgo import kubernetes
 from clientgo.api.core import v1 as corev1
@@ -15,12 +23,14 @@ from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.context import Context
 from clientgo.listers.core import v1 as listers
 from clientgo.testing.apiserver.simulator.scheduler import Scheduler
-from clientgo.testing.apiserver.times import Times
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
 
-Json = dict[str, Any]
-
 NODE = "simulated-node"
+READY_ANNOTATION = "simulator/ready"
+CRASH_ANNOTATION = "simulator/crash"
+PHASE_ANNOTATION = "simulator/phase"
 
 
 def pod_of(template: corev1.PodTemplateSpec, owner: ResourceObject, kind: GroupVersionKind) -> corev1.Pod:
@@ -34,6 +44,14 @@ def pod_of(template: corev1.PodTemplateSpec, owner: ResourceObject, kind: GroupV
 
 def is_ready(pod: corev1.Pod) -> bool:
     return any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
+
+
+def ready_for(pod: corev1.Pod, times: Times) -> float:
+    """How many seconds the pod has been ready."""
+    for condition in pod.status.conditions:
+        if condition.type == "Ready" and condition.status == "True":
+            return times.since(condition.to_dict().get("lastTransitionTime"))
+    return 0.0
 
 
 class Pods:
@@ -64,6 +82,8 @@ class Pods:
         self._ready_delay = ready_delay
         # Since when the pods that wait are in which phase, by uid. Touched by the pod worker only.
         self._since: dict[str, tuple[str, float]] = {}
+        # The last crash annotation that was obeyed, by uid.
+        self._crashed: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return f"<Pods {len(self._since)} waiting>"
@@ -104,6 +124,7 @@ class Pods:
         pod = self._lister.pods(namespace).get(name)
         if pod.metadata.deletion_timestamp is not None:
             self._since.pop(pod.metadata.uid, None)
+            self._crashed.pop(pod.metadata.uid, None)
             options = metav1.DeleteOptions(
                 grace_period_seconds=0, preconditions=metav1.Preconditions(uid=pod.metadata.uid)
             )
@@ -114,8 +135,31 @@ class Pods:
             self._drive_away(ctx, pod)
         elif pod.status.phase in ("", "Pending") and self._has_waited(pod):
             self._run(ctx, pod)
-        elif pod.status.phase == "Running" and _ends(pod) and self._has_waited(pod):
+        elif pod.status.phase == "Running":
+            self._keep_running(ctx, pod)
+
+    def _keep_running(self, ctx: Context, pod: corev1.Pod) -> None:
+        """Whatever befalls a pod that runs: what it is told by annotations, its node's end, its own."""
+        told = pod.metadata.annotations
+        if told.get(PHASE_ANNOTATION) in ("Failed", "Succeeded"):
+            self._write(ctx, pod, _finished_status(pod.to_dict(), self._times.now_text(), told[PHASE_ANNOTATION]))
+        elif told.get(CRASH_ANNOTATION, "") != self._crashed.get(pod.metadata.uid, ""):
+            self._crash(ctx, pod)
+        elif _ends(pod) and self._has_waited(pod):
             self._finish(ctx, pod)
+        else:
+            should_be = told.get(READY_ANNOTATION) != "false" and self._scheduler.is_node_ready(pod.spec.node_name)
+            if should_be != is_ready(pod):
+                self._write(ctx, pod, _ready_status(pod.to_dict(), self._times.now_text(), should_be))
+
+    def _crash(self, ctx: Context, pod: corev1.Pod) -> None:
+        """End the containers with an error; they are started again, and the pod is ready when it has waited."""
+        now = self._times.now_text()
+        self._write(ctx, pod, _crashed_status(pod.to_dict(), now))
+        self._crashed[pod.metadata.uid] = pod.metadata.annotations.get(CRASH_ANNOTATION, "")
+        for container in pod.spec.containers:
+            text = f"Back-off restarting failed container {container.name} in pod {pod.metadata.name}"
+            self._kubelet.event(pod, corev1.EVENT_TYPE_WARNING, "BackOff", text)
 
     def _drive_away(self, ctx: Context, pod: corev1.Pod) -> None:
         text = f"Marking for deletion Pod {pod.metadata.namespace}/{pod.metadata.name}"
@@ -175,14 +219,49 @@ def _conditions(now: str, states: dict[str, str]) -> list[Json]:
     ]
 
 
-def _finished_status(pod: Json, now: str) -> Json:
-    statuses = []
-    for status in (pod.get("status") or {}).get("containerStatuses") or ():
-        started = ((status.get("state") or {}).get("running") or {}).get("startedAt", now)
-        ended = {"exitCode": 0, "reason": "Completed", "startedAt": started, "finishedAt": now}
-        statuses.append({**status, "ready": False, "started": False, "state": {"terminated": ended}})
+def _finished_status(pod: Json, now: str, phase: str = "Succeeded") -> Json:
+    code, reason = (0, "Completed") if phase == "Succeeded" else (1, "Error")
+    statuses = [
+        {**status, "ready": False, "started": False, "state": {"terminated": _ended(status, now, code, reason)}}
+        for status in (pod.get("status") or {}).get("containerStatuses") or ()
+    ]
     states = {**dict.fromkeys(_CONDITIONS, "True"), **_OVER}
-    return {"phase": "Succeeded", "conditions": _conditions(now, states), "containerStatuses": statuses}
+    return {"phase": phase, "conditions": _conditions(now, states), "containerStatuses": statuses}
+
+
+def _ended(status: Json, now: str, code: int, reason: str) -> Json:
+    started = ((status.get("state") or {}).get("running") or {}).get("startedAt", now)
+    return {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now}
+
+
+def _crashed_status(pod: Json, now: str) -> Json:
+    """Started again, and not ready yet: the next round finds that and makes it ready."""
+    statuses = [
+        {
+            **status,
+            "ready": False,
+            "restartCount": status.get("restartCount", 0) + 1,
+            "lastState": {"terminated": _ended(status, now, 1, "Error")},
+            "state": {"running": {"startedAt": now}},
+        }
+        for status in (pod.get("status") or {}).get("containerStatuses") or ()
+    ]
+    return {**_ready_status(pod, now, False), "containerStatuses": statuses}
+
+
+def _ready_status(pod: Json, now: str, ready: bool) -> Json:
+    """The conditions and containers of a running pod that has become ready, or no longer is."""
+    status = pod.get("status") or {}
+    state = "True" if ready else "False"
+    conditions = []
+    for condition in status.get("conditions") or ():
+        if condition.get("type") in ("Ready", "ContainersReady") and condition.get("status") != state:
+            condition = {**condition, "status": state, "lastTransitionTime": now}
+            condition.pop("reason", None)
+            condition |= {} if ready else {"reason": "ContainersNotReady"}
+        conditions.append(condition)
+    containers = [{**container, "ready": ready} for container in status.get("containerStatuses") or ()]
+    return {"conditions": conditions, "containerStatuses": containers}
 
 
 def _running_status(pod: Json, now: str) -> Json:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from clientgo import kubernetes
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
+from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.tools import record
-
-Json = dict[str, Any]
 
 
 class ReplicaSets:

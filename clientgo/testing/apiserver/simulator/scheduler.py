@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from clientgo import kubernetes
 from clientgo.api.core import v1 as corev1
@@ -11,17 +10,20 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.listers.core import v1 as listers
-from clientgo.testing.apiserver.times import Times
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
 
-Json = dict[str, Any]
-
 _CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_NOT_READY = "node(s) were not ready"
 _KEEPS_OUT = ("NoSchedule", "NoExecute")
 
 
 class Scheduler:
-    """Knows cordons, taints and node selectors; resources and affinities it does not. Used by one worker thread."""
+    """Knows cordons, taints, node selectors, claims and the names of nodes; no resources, no other affinities.
+
+    Used by one worker thread.
+    """
 
     def __init__(
         self, client: kubernetes.Clientset, nodes: listers.NodeLister, times: Times, recorder: record.EventRecorder
@@ -41,6 +43,10 @@ class Scheduler:
 
         Nodes are listed from the server, so that a pod made after a cordon never slips past it.
         """
+        unbound = self._unbound_claim(ctx, pod)
+        if unbound:
+            self._refuse(ctx, pod, Counter([unbound]))
+            return
         nodes = [node.to_dict() for node in self._client.core_v1().nodes().list(ctx, metav1.ListOptions()).items]
         why_not = {node["metadata"]["name"]: _obstacle(node, pod.to_dict()) for node in nodes}
         fitting = sorted(name for name, obstacle in why_not.items() if not obstacle)
@@ -48,6 +54,13 @@ class Scheduler:
             self._bind(ctx, pod, min(fitting, key=self._given.__getitem__))
         else:
             self._refuse(ctx, pod, Counter(why_not.values()))
+
+    def is_node_ready(self, name: str) -> bool:
+        """Whether the node is there and ready, as far as the cache knows."""
+        try:
+            return _is_ready(self._nodes.get(name).to_dict())
+        except errors.StatusError:
+            return False
 
     def must_leave(self, pod: corev1.Pod) -> bool:
         """Whether the pod's node has got a taint that drives it away."""
@@ -58,6 +71,23 @@ class Scheduler:
         if not node.spec.taints:
             return False
         return any(taint["effect"] == "NoExecute" for taint in _untolerated(node.to_dict(), pod.to_dict()))
+
+    def _unbound_claim(self, ctx: Context, pod: corev1.Pod) -> str:
+        """Why the pod's volumes are not there, in the scheduler's words; empty when they are. Raises StatusError."""
+        claims = self._client.core_v1().persistent_volume_claims(pod.metadata.namespace)
+        for volume in pod.spec.volumes:
+            source = volume.persistent_volume_claim
+            if source is None:
+                continue
+            try:
+                claim = claims.get(ctx, source.claim_name, metav1.GetOptions())
+            except errors.StatusError as err:
+                if errors.is_not_found(err):
+                    return f'persistentvolumeclaim "{source.claim_name}" not found'
+                raise
+            if claim.status.phase != "Bound":
+                return "pod has unbound immediate PersistentVolumeClaims"
+        return ""
 
     def _bind(self, ctx: Context, pod: corev1.Pod, node: str) -> None:
         namespace, name = pod.metadata.namespace, pod.metadata.name
@@ -96,19 +126,32 @@ class Scheduler:
         self._recorder.event(pod, corev1.EVENT_TYPE_WARNING, "FailedScheduling", message)
 
 
+def takes(node: Json, pod: Json) -> bool:
+    """Whether the node is one for the pod, ready or not."""
+    return _obstacle(node, pod) in ("", _NOT_READY)
+
+
 def _obstacle(node: Json, pod: Json) -> str:
     """Why the node does not take the pod, in the scheduler's words; empty when it does."""
-    if not _is_ready(node):
-        return "node(s) were not ready"
     if (node.get("spec") or {}).get("unschedulable") and not _tolerates(pod, _CORDONED):
         return "node(s) were unschedulable"
     for taint in _untolerated(node, pod):
         if taint.get("effect") in _KEEPS_OUT:
             return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}"
+    if not _is_named_by(pod, node["metadata"]["name"]):
+        return "node(s) didn't match Pod's node affinity/selector"
     wanted = (pod.get("spec") or {}).get("nodeSelector") or {}
     if not wanted.items() <= (node["metadata"].get("labels") or {}).items():
         return "node(s) didn't match Pod's node affinity/selector"
-    return ""
+    return "" if _is_ready(node) else _NOT_READY
+
+
+def _is_named_by(pod: Json, node: str) -> bool:
+    """Whether the pod's node affinity lets it onto the node of this name, as far as it is about names."""
+    affinity = ((pod.get("spec") or {}).get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    terms = [term.get("matchFields") or [] for term in required.get("nodeSelectorTerms") or ()]
+    return not terms or any(all(node in field.get("values", ()) for field in fields) for fields in terms)
 
 
 def _is_ready(node: Json) -> bool:

@@ -177,3 +177,9 @@ def test_definitions_that_are_refused(api: Api, change: Json, wanted: str) -> No
     body["spec"].update(change)
     (cause,) = api("POST", DEFINITIONS, body, want=422)["details"]["causes"]
     assert f"{cause['field']}: {cause['message']}" == wanted
+
+
+def test_two_versions_of_one_name_are_refused(api: Api) -> None:
+    body = crd(version("v1", A, storage=True), version("v1", A))
+    causes = api("POST", DEFINITIONS, body, want=422)["details"]["causes"]
+    assert ("spec.versions[1].name", 'Duplicate value: "v1"') in [(each["field"], each["message"]) for each in causes]

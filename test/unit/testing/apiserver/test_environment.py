@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import errno
+import itertools
 import json
 import os
 import signal
@@ -18,10 +20,10 @@ from typing import Any
 import pytest
 import requests
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clientgo.testing.apiserver import Environment, Server, User, http, read_manifests, read_token_file
+from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file
 
 ROOT = Path(__file__).resolve().parents[4]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -223,37 +225,6 @@ def send(env: Environment, data: bytes) -> bytes:
         return answer
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"nonsense\r\n\r\n",
-        b"GET / HTTP/1.1 extra\r\n\r\n",
-        b"GET /\r\n\r\n",
-        b"G\x00T / HTTP/1.1\r\n\r\n",
-        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
-        b"GET / HTTP/1.1\r\n name: space first\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: minus\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nshort",
-        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n",
-        b"GET http://[bad HTTP/1.1\r\n\r\n",
-    ],
-)
-def test_malformed_http_is_a_bad_request(env: Environment, data: bytes) -> None:
-    assert send(env, data).startswith(b"HTTP/1.1 400 ")
-
-
-@pytest.mark.parametrize("data", [b"GET / HT", b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nshort"])
-def test_who_stops_in_the_middle_of_a_request_is_hung_up_on(
-    env: Environment, data: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http, "_PAUSE_SECONDS", 0.05)
-    with socket.create_connection(("127.0.0.1", int(env.url.rpartition(":")[2])), timeout=20) as sock:
-        sock.sendall(data)
-        assert sock.recv(65536) == b""
-
-
 def test_a_body_over_three_mebibytes_is_refused(env: Environment, api: Api) -> None:
     body = {"metadata": {"name": "big"}, "data": {"k": "x" * (3 * 1024 * 1024)}}
     response = api("POST", CONFIG_MAPS, body)
@@ -421,9 +392,15 @@ def test_no_protobuf_makes_the_server_fail(env: Environment, body: bytes) -> Non
         )
     )
 )
+@example(parts=[b"\x16\x00\x00\x00\x00\xec"])
 def test_no_bytes_make_the_server_fail_or_hang(env: Environment, parts: list[bytes]) -> None:
-    answer = send(env, b"".join(parts))
-    # A first byte of 22 begins TLS, which refuses with an alert (21).
+    data = b"".join(parts)
+    try:
+        answer = send(env, data)
+    except OSError as err:
+        # A first byte of 22 begins TLS: what is no handshake is refused with an alert (21), the rest is not read.
+        assert err.errno in (errno.ECONNRESET, errno.ENOTCONN, errno.EPIPE) and data.startswith(b"\x16")
+        return
     assert not answer or answer.startswith(
         (b"\x15\x03", b"HTTP/1.1 4", b"HTTP/1.1 200", b"HTTP/1.1 100", b"HTTP/1.1 501")
     )
@@ -454,7 +431,7 @@ def session_of(kubeconfig: Path) -> tuple[requests.Session, str]:
 
 def end(process: subprocess.Popen[str], number: int) -> int:
     process.send_signal(number)
-    code = process.wait(timeout=20)
+    code = process.wait(timeout=60)
     assert process.stdout is not None
     process.stdout.close()
     return code
@@ -464,17 +441,17 @@ def test_state_and_versions_survive_a_kill(tmp_path: Path) -> None:
     arguments = ("-data-dir", str(tmp_path / "data"), f"--kubeconfig-out={tmp_path / 'kc'}")
     process, _ = run_server(*arguments)
     session, url = session_of(tmp_path / "kc")
-    assert session.post(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", json=CRD, timeout=20).ok
+    assert session.post(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", json=CRD, timeout=60).ok
     foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}, "spec": {"n": 1}}
-    before = session.post(f"{url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=20).json()
+    before = session.post(f"{url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=60).json()
     end(process, signal.SIGKILL)
     session.close()
 
     process, _ = run_server(*arguments)
     session, url = session_of(tmp_path / "kc")
-    after = session.get(f"{url}/apis/example.com/v1/namespaces/default/foos/a", timeout=20).json()
+    after = session.get(f"{url}/apis/example.com/v1/namespaces/default/foos/a", timeout=60).json()
     assert after == before
-    made = session.post(f"{url}{CONFIG_MAPS}", json={"metadata": {"name": "later"}}, timeout=20).json()
+    made = session.post(f"{url}{CONFIG_MAPS}", json={"metadata": {"name": "later"}}, timeout=60).json()
     assert int(made["metadata"]["resourceVersion"]) > int(before["metadata"]["resourceVersion"])
     stream = session.get(f"{url}{CONFIG_MAPS}", params={"watch": "1", "resourceVersion": "1"}, stream=True, timeout=20)
     event = json.loads(next(stream.iter_lines(chunk_size=1)))
@@ -490,21 +467,22 @@ def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
     for round_number in range(2):
         process, _ = run_server(*arguments)
         session, url = session_of(tmp_path / "kc")
-        killer = threading.Timer(0.3, process.kill)
-        killer.start()
-        with pytest.raises(requests.ConnectionError):
-            while True:
-                body = {"metadata": {"name": f"c-{round_number}-{len(versions)}"}}
-                made = session.post(url + CONFIG_MAPS, json=body, timeout=20).json()
+        killer = threading.Timer(0.02, process.kill)
+        with pytest.raises(requests.RequestException) as killed:
+            for number in itertools.count():
+                body = {"metadata": {"name": f"c-{round_number}-{number}"}}
+                made = session.post(url + CONFIG_MAPS, json=body, timeout=60).json()
                 versions.append(int(made["metadata"]["resourceVersion"]))
+                if number == 20:
+                    killer.start()
+        assert not isinstance(killed.value, requests.Timeout)
         killer.join()
         end(process, signal.SIGKILL)
         session.close()
     process, _ = run_server(*arguments)
     session, url = session_of(tmp_path / "kc")
-    listed = session.get(url + CONFIG_MAPS, timeout=20).json()
+    listed = session.get(url + CONFIG_MAPS, timeout=60).json()
     kept = {int(item["metadata"]["resourceVersion"]) for item in listed["items"]}
-    assert len(versions) > 20
     assert versions == sorted(set(versions))
     assert set(versions[1:]) <= kept
     # Each kill may have come between a commit and its answer.

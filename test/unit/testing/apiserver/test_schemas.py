@@ -6,22 +6,15 @@ from typing import Any
 
 import pytest
 
-from clientgo.testing.apiserver import (
-    jsonio,
-    openapi,
-    openapi_pb,
-    options,
-    protobuf,
-    rbac,
-    selectors,
-    structural,
-    structural_schema,
-    table,
-)
-from clientgo.testing.apiserver.errors import ApiError
-from clientgo.testing.apiserver.rbac import Attributes
-from clientgo.testing.apiserver.registry import Registry
-from clientgo.testing.apiserver.times import human_duration
+from clientgo.testing.apiserver.access import rbac
+from clientgo.testing.apiserver.access.rbac import Attributes
+from clientgo.testing.apiserver.kinds import protobuf, selectors, structural, structural_schema
+from clientgo.testing.apiserver.kinds.registry import Registry
+from clientgo.testing.apiserver.verbs import options
+from clientgo.testing.apiserver.views import openapi, openapi_pb, table
+from clientgo.testing.apiserver.wire import jsonio
+from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.times import human_duration
 
 Json = dict[str, Any]
 
@@ -80,6 +73,16 @@ def test_defaults_go_into_lists_maps_and_nulls() -> None:
         ({"type": "string", "minLength": 2}, "a", 'Invalid value: "a": spec.v in body should be at least 2 chars long'),
         ({"type": "integer", "minimum": 1, "exclusiveMinimum": True}, 1,
          "Invalid value: 1: spec.v in body should be greater than 1"),
+        ({"type": "integer", "minimum": 1, "exclusiveMinimum": True}, 2, ""),
+        ({"type": "integer", "minimum": 1}, 1, ""),
+        ({"type": "integer", "minimum": 1}, 0,
+         "Invalid value: 0: spec.v in body should be greater than or equal to 1"),
+        ({"type": "integer", "maximum": 9, "exclusiveMaximum": True}, 9,
+         "Invalid value: 9: spec.v in body should be less than 9"),
+        ({"type": "integer", "maximum": 9, "exclusiveMaximum": True}, 8, ""),
+        ({"type": "integer", "maximum": 9}, 9, ""),
+        ({"type": "integer", "maximum": 9}, 10,
+         "Invalid value: 10: spec.v in body should be less than or equal to 9"),
         ({"type": "integer", "multipleOf": 3}, 4, "Invalid value: 4: spec.v in body should be a multiple of 3"),
         ({"type": "array", "items": {"type": "string"}, "maxItems": 1}, ["a", "b"],
          "Too many: 2: must have at most 1 item"),
@@ -95,6 +98,9 @@ def test_defaults_go_into_lists_maps_and_nulls() -> None:
         ({"type": "integer", "enum": [1]}, True,
          'Invalid value: "boolean": spec.v in body must be of type integer: "boolean"'),
         ({"x-kubernetes-int-or-string": True}, "50%", ""),
+        ({"type": "string", "pattern": "^a+$"}, "aa", ""),
+        ({"type": "string", "pattern": "^a+$"}, "ab",
+         'Invalid value: "ab": spec.v in body should match \'^a+$\''),
         ({"type": "string", "pattern": r"^\p{L}+$"}, "anything goes when the pattern cannot be read", ""),
         ({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {},
          'Invalid value: "": "spec.v" must validate one and only one schema (oneOf). Found none valid'),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from clientgo.testing.apiserver import storage
-from clientgo.testing.apiserver.storage import Changed, Compacted, Event, Exists, Missing, Store, with_version
+from clientgo.testing.apiserver.store import storage
+from clientgo.testing.apiserver.store.storage import Changed, Compacted, Event, Exists, Missing, Store, with_version
 from clientgo.utils.clock import REAL_CLOCK
 
 Json = dict[str, Any]
@@ -62,6 +62,22 @@ def test_writes_expect_a_version() -> None:
         store.update("x", "b", obj("b"), 1)
 
 
+def test_a_resource_can_be_looked_at_by_who_holds_the_lock() -> None:
+    store = Store(REAL_CLOCK)
+    seen: list[tuple[list[str], list[str], int]] = []
+
+    def look(bucket: str, event: Event) -> None:  # under the lock
+        items, log, oldest = store.contents(bucket)
+        seen.append(([stored.key for stored in items], [each.type for each in log], oldest))
+
+    store.subscribe(look)
+    store.create("things", "ns/a", {"metadata": {"name": "a"}})
+    store.compact(1)
+    store.delete("things", "ns/a", 1)
+    assert seen == [(["ns/a"], ["ADDED"], 0), ([], ["DELETED"], 1)]
+    assert store.contents("nothing") == ([], [], 0)
+
+
 def test_history_is_bounded() -> None:
     store = Store(REAL_CLOCK, history=5)
     for i in range(30):
@@ -110,6 +126,19 @@ def test_compaction_discards_what_is_older() -> None:
     seen: list[Any] = []
     store.follow("x", "", 3, lambda version, first: seen.extend(first))
     assert [event.rv for event in seen] == [4]
+
+
+def test_a_list_at_the_compacted_version_is_still_possible() -> None:
+    """As etcd: only what lies before it is gone."""
+    store = Store(REAL_CLOCK)
+    for i in range(4):
+        store.create("x", str(i), obj(str(i)))
+    store.compact(2)
+    with pytest.raises(Compacted):
+        store.list("x", at=1)
+    for version in (2, 3, 4):
+        at, items = store.list("x", at=version)
+        assert (at, names(items)) == (version, [str(i) for i in range(version)])
 
 
 def test_waiting_for_a_version_ends_when_it_comes_or_time_is_up() -> None:

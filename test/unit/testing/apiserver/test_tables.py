@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from apiclient import Api
 
-from clientgo.testing.apiserver import Environment, schema, table
-from clientgo.testing.apiserver.registry import Registry, Resource
-from clientgo.testing.apiserver.times import Times
+from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.kinds.registry import Registry, Resource
+from clientgo.testing.apiserver.views import table
+from clientgo.testing.apiserver.wire.times import Times
 from clientgo.utils.clock import testing as clocktesting
 
 Json = dict[str, Any]

@@ -9,10 +9,11 @@ import pytest
 from apiclient import Api
 
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.validation import cron
+from clientgo.testing.apiserver.kinds.validation import cron
 
 pytestmark = pytest.mark.shared_server
 Json = dict[str, Any]
+TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
 PODS = "/api/v1/namespaces/default/pods"
 MERGE = "application/merge-patch+json"
 
@@ -164,7 +165,7 @@ def test_a_stateful_set_keeps_most_of_its_spec(api: Api) -> None:
          ["spec.accessModes: Required value: at least 1 access mode is required",
           "spec.resources[storage]: Required value"]),
         ("/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
-         {"spec": {"minReplicas": 3, "maxReplicas": 2, "scaleTargetRef": {"kind": "Deployment", "name": "d"}}},
+         {"spec": {"minReplicas": 3, "maxReplicas": 2, "scaleTargetRef": TARGET}},
          ["spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"]),
         ("/api/v1/namespaces/default/configmaps", {"data": {"a b": ""}},
          ['data[a b]: Invalid value: "a b": a valid config key must consist of alphanumeric characters, '

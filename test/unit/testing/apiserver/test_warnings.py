@@ -51,26 +51,30 @@ def test_deprecated_built_in_kinds(api: Api) -> None:
     assert api.warnings("GET", "/api/v1/pods") == []
 
 
-def test_rules_that_nobody_evaluates_are_announced(api: Api) -> None:
+def test_rules_that_are_evaluated_and_fields_of_that_name_are_not_announced(api: Api) -> None:
     rule = {"rule": "self.a < 3"}
     spec = {"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": [rule]}
     body = definition("rules", {"type": "object", "properties": {"spec": spec}})
-    wanted = "spec.versions[0].schema.openAPIV3Schema: x-kubernetes-validations (CEL) are stored, but not evaluated"
-    assert api.warnings("POST", DEFINITIONS, body) == [wanted]
+    assert api.warnings("POST", DEFINITIONS, body) == []
     spec["properties"] = {"x-kubernetes-validations": {"type": "string"}}
     del spec["x-kubernetes-validations"]
     body = definition("fields", {"type": "object", "properties": {"spec": spec}})
     assert api.warnings("POST", DEFINITIONS, body) == []
 
 
-def test_webhooks_that_nobody_calls_are_announced(api: Api) -> None:
-    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-    (text,) = api.warnings("POST", path, {"metadata": {"name": "hooks"}, "webhooks": []})
-    assert "calls no webhooks" in text
+def test_webhooks_that_nobody_can_ask_are_announced(api: Api) -> None:
+    group = "/apis/admissionregistration.k8s.io/v1"
+    webhook = {"name": "a.example.com", "clientConfig": {"url": "https://127.0.0.1:1"}}
+    path = f"{group}/validatingwebhookconfigurations"
+    assert api.warnings("POST", path, {"metadata": {"name": "quiet"}, "webhooks": [webhook]}) == []
+    webhook = {"name": "b.example.com", "clientConfig": {"service": {"namespace": "a", "name": "b"}}}
+    texts = api.warnings("POST", path, {"metadata": {"name": "hooks"}, "webhooks": [webhook]})
+    assert [text.partition(":")[0] for text in texts] == ["webhooks[0].clientConfig.service"]
     body = definition("hooked")
     body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}
+    body["spec"]["conversion"]["webhook"]["clientConfig"] = {"service": {"namespace": "a", "name": "b"}}
     (text,) = api.warnings("POST", DEFINITIONS, body)
-    assert "conversion webhooks are not called" in text
+    assert text.startswith("spec.conversion.webhook.clientConfig.service: ")
 
 
 def test_warnings_come_with_errors_too(api: Api) -> None:

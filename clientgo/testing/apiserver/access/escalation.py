@@ -1,0 +1,150 @@
+"""Nobody grants more than they hold: the check on writes to roles and bindings.
+
+Mirrors the policy-based storages of Kubernetes' RBAC registry. It is what a controller that makes Roles for others
+meets first in a real cluster. Who may `escalate` a role or `bind` it is not asked further.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
+
+_GROUP = "rbac.authorization.k8s.io"
+_ROLES = ("roles", "clusterroles")
+_BINDINGS = ("rolebindings", "clusterrolebindings")
+_EVERYTHING: list[Json] = [
+    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+    {"nonResourceURLs": ["*"], "verbs": ["*"]},
+]
+
+
+def check(
+    authorizer: Authorizer, user: User | None, resource: Resource, namespace: str, obj: Json, old: Json | None
+) -> None:
+    """Raises ApiError 403 when the writer of a role or binding grants more than they have."""
+    if resource.group != _GROUP or user is None or user.master:
+        return
+    if resource.plural in _ROLES:
+        _check_role(authorizer, user, resource.plural, namespace, obj, old)
+    elif resource.plural in _BINDINGS:
+        _check_binding(authorizer, user, resource.plural, namespace, obj, old)
+
+
+def _check_role(authorizer: Authorizer, user: User, plural: str, namespace: str, obj: Json, old: Json | None) -> None:
+    if old is not None and all(obj.get(name) == old.get(name) for name in ("rules", "aggregationRule")):
+        return
+    name = obj["metadata"].get("name", "")
+    if _may(authorizer, user, "escalate", plural, namespace, name):
+        return
+    held = [rule for rule, _ in authorizer.rules(user, namespace)]
+    _confirm(plural, user, name, held, obj.get("rules") or [])
+    if obj.get("aggregationRule") and _missing(held, _EVERYTHING):
+        why = "must have cluster-admin privileges to use the aggregationRule"
+        raise errors.forbidden(_GROUP, plural, name, why)
+
+
+def _check_binding(
+    authorizer: Authorizer, user: User, plural: str, namespace: str, obj: Json, old: Json | None
+) -> None:
+    if old is not None and all(obj.get(name) == old.get(name) for name in ("roleRef", "subjects")):
+        return
+    reference = obj.get("roleRef") or {}
+    kind, role = reference.get("kind", ""), reference.get("name", "")
+    roles = "clusterroles" if kind == "ClusterRole" else "roles"
+    if _may(authorizer, user, "bind", roles, namespace, role):
+        return
+    granted = authorizer.rules_of(reference, namespace)
+    if granted is None:
+        raise errors.not_found(_GROUP, roles, role)
+    held = [rule for rule, _ in authorizer.rules(user, namespace)]
+    _confirm(plural, user, obj["metadata"].get("name", ""), held, granted)
+
+
+def _may(authorizer: Authorizer, user: User, verb: str, plural: str, namespace: str, name: str) -> bool:
+    asked = Attributes(verb, group=_GROUP, version="v1", resource=plural, namespace=namespace, name=name)
+    return authorizer.allowed(user, asked)[0]
+
+
+def _confirm(plural: str, user: User, name: str, held: list[Json], granted: Iterable[Json]) -> None:
+    missing = _missing(held, granted)
+    if not missing:
+        return
+    groups = " ".join(map(dumps_text, user.groups))
+    texts = "\n".join(sorted(map(_compact_text, _compact(missing))))
+    why = (
+        f"user {dumps_text(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently "
+        f"held:\n{texts}"
+    )
+    raise errors.forbidden(_GROUP, plural, name, why)
+
+
+# ---- rules
+
+
+def _missing(held: list[Json], granted: Iterable[Json]) -> list[Json]:
+    """The simplest rules among the granted ones that no held rule covers."""
+    return [simple for rule in granted for simple in _simple(rule) if not any(_covers(owner, simple) for owner in held)]
+
+
+def _simple(rule: Json) -> Iterator[Json]:
+    """A rule taken apart: one verb on one resource of one group, by one name if by name, or on one URL."""
+    verbs = rule.get("verbs") or ()
+    for url, verb in itertools.product(rule.get("nonResourceURLs") or (), verbs):
+        yield {"nonResourceURLs": [url], "verbs": [verb]}
+    names: list[list[str]] = [[name] for name in rule.get("resourceNames") or ()] or [[]]
+    for group, resource, verb in itertools.product(rule.get("apiGroups") or (), rule.get("resources") or (), verbs):
+        for name in names:
+            simple: Json = {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
+            yield {**simple, "resourceNames": name} if name else simple
+
+
+def _covers(owner: Json, simple: Json) -> bool:
+    if not _has(owner, "verbs", simple["verbs"][0]):
+        return False
+    if "nonResourceURLs" in simple:
+        return _covers_url(owner.get("nonResourceURLs") or (), simple["nonResourceURLs"][0])
+    resource = simple["resources"][0]
+    below = f"*/{resource.partition('/')[2]}" if "/" in resource else resource
+    if not _has(owner, "apiGroups", simple["apiGroups"][0]):
+        return False
+    if not _has(owner, "resources", resource) and below not in (owner.get("resources") or ()):
+        return False
+    names = owner.get("resourceNames") or ()
+    return not names or simple.get("resourceNames", [""])[0] in names
+
+
+def _has(rule: Json, field: str, value: str) -> bool:
+    known = rule.get(field) or ()
+    return "*" in known or value in known
+
+
+def _covers_url(known: Iterable[str], url: str) -> bool:
+    return any(one in ("*", url) or (one.endswith("*") and url.startswith(one[:-1])) for one in known)
+
+
+def _compact(rules: list[Json]) -> list[Json]:
+    """Simple rules that differ in their verbs only, as one."""
+    merged: dict[str, Json] = {}
+    for rule in rules:
+        key = dumps_text({name: value for name, value in rule.items() if name != "verbs"})
+        known = merged.setdefault(key, {**rule, "verbs": []})
+        known["verbs"] = [*known["verbs"], *rule["verbs"]]
+    return list(merged.values())
+
+
+_SHOWN = ("apiGroups", "resources", "nonResourceURLs", "resourceNames", "verbs")
+
+
+def _compact_text(rule: Json) -> str:
+    parts = []
+    for name in _SHOWN:
+        if rule.get(name):
+            head = "APIGroups" if name == "apiGroups" else name[0].upper() + name[1:]
+            parts.append(f"{head}:[{' '.join(map(dumps_text, rule[name]))}]")
+    return f"{{{', '.join(parts)}}}"

@@ -1,0 +1,303 @@
+"""May they: RBAC evaluated from the Role, ClusterRole and binding objects in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.store.storage import Store
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+_GROUP = "rbac.authorization.k8s.io"
+
+
+class Attributes:
+    """What is being asked for: a resource request, or a path when `path` is set."""
+
+    __slots__ = ("group", "name", "namespace", "path", "resource", "subresource", "verb", "version")
+
+    def __init__(
+        self,
+        verb: str,
+        *,
+        group: str = "",
+        version: str = "",
+        resource: str = "",
+        subresource: str = "",
+        namespace: str = "",
+        name: str = "",
+        path: str = "",
+    ) -> None:
+        self.verb = verb
+        self.group = group
+        self.version = version
+        self.resource = resource
+        self.subresource = subresource
+        self.namespace = namespace
+        self.name = name
+        self.path = path
+
+    def __repr__(self) -> str:
+        what = self.path or f"{self.resource}/{self.subresource} {self.namespace}/{self.name}"
+        return f"<Attributes {self.verb} {what}>"
+
+
+class Authorizer:
+    """Decides from the store; no cache, the objects are few."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __repr__(self) -> str:
+        return "<Authorizer RBAC>"
+
+    def check(self, user: User, attributes: Attributes) -> None:
+        """Raises ApiError 403 in the words of the real server."""
+        if user.master or self.allowed(user, attributes)[0]:
+            return
+        raise forbidden(user, attributes)
+
+    def allowed(self, user: User, attributes: Attributes) -> tuple[bool, str]:
+        """Whether, and which binding grants it."""
+        if user.master:
+            return True, ""
+        for rule, reason in self.rules(user, attributes.namespace):
+            if rule_allows(rule, attributes):
+                return True, reason
+        return False, ""
+
+    def rules(self, user: User, namespace: str) -> Iterator[tuple[Json, str]]:
+        """All rules that hold for the user, cluster-wide and in the namespace."""
+        for stored in self._store.list(f"{_GROUP}/clusterrolebindings")[1]:
+            yield from self._granted(user, stored.obj, "")
+        if namespace:
+            for stored in self._store.list(f"{_GROUP}/rolebindings", f"{namespace}/")[1]:
+                yield from self._granted(user, stored.obj, namespace)
+
+    def _granted(self, user: User, binding: Json, namespace: str) -> Iterator[tuple[Json, str]]:
+        subjects = binding.get("subjects") or ()
+        if not any(_is_subject(user, subject, namespace) for subject in subjects):
+            return
+        reference = binding["roleRef"]
+        rules = self.rules_of(reference, namespace)
+        if rules is None:
+            return
+        kind, name = reference["kind"], reference["name"]
+        what = "RoleBinding" if namespace else "ClusterRoleBinding"
+        where = f"{binding['metadata']['name']}/{namespace}" if namespace else binding["metadata"]["name"]
+        reason = f'RBAC: allowed by {what} "{where}" of {kind} "{name}" to {_subject_text(user, subjects, namespace)}'
+        for rule in rules:
+            yield rule, reason
+
+    def rules_of(self, reference: Json, namespace: str) -> list[Json] | None:
+        """The rules of the role that a binding refers to, None when there is no such role."""
+        name = reference.get("name", "")
+        if reference.get("kind") == "ClusterRole":
+            role = self._store.get(f"{_GROUP}/clusterroles", name)
+        else:
+            role = self._store.get(f"{_GROUP}/roles", f"{namespace}/{name}")
+        if role is None:
+            return None
+        rules = list(role.obj.get("rules") or ())
+        if role.obj.get("aggregationRule"):
+            rules += self._aggregated(role.obj)
+        return rules
+
+    def _aggregated(self, role: Json) -> Iterator[Json]:
+        selectors = role["aggregationRule"].get("clusterRoleSelectors") or ()
+        for stored in self._store.list(f"{_GROUP}/clusterroles")[1]:
+            if stored.obj.get("aggregationRule"):
+                continue
+            labels = stored.obj["metadata"].get("labels") or {}
+            for selector in selectors:
+                wanted = selector.get("matchLabels") or {}
+                if wanted and all(labels.get(key) == value for key, value in wanted.items()):
+                    yield from stored.obj.get("rules") or ()
+                    break
+
+
+def _is_subject(user: User, subject: Json, namespace: str) -> bool:
+    kind, name = subject.get("kind"), subject.get("name")
+    if kind == "User":
+        return bool(user.name == name)
+    if kind == "Group":
+        return name in user.groups
+    owner = subject.get("namespace") or namespace
+    return bool(user.name == f"system:serviceaccount:{owner}:{name}")
+
+
+def _subject_text(user: User, subjects: Any, namespace: str) -> str:
+    for subject in subjects:
+        if _is_subject(user, subject, namespace):
+            where = f"/{subject['namespace']}" if subject.get("namespace") else ""
+            return f'{subject["kind"]} "{subject["name"]}{where}"'
+    return ""
+
+
+def rule_allows(rule: Json, attributes: Attributes) -> bool:
+    verbs = rule.get("verbs") or ()
+    if "*" not in verbs and attributes.verb not in verbs:
+        return False
+    if attributes.path:
+        return any(
+            url == "*" or url == attributes.path or (url.endswith("*") and attributes.path.startswith(url[:-1]))
+            for url in rule.get("nonResourceURLs") or ()
+        )
+    groups = rule.get("apiGroups") or ()
+    if "*" not in groups and attributes.group not in groups:
+        return False
+    resources = rule.get("resources") or ()
+    full = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    if "*" not in resources and full not in resources and f"*/{attributes.subresource}" not in resources:
+        return False
+    names = rule.get("resourceNames") or ()
+    return not names or attributes.name in names
+
+
+def forbidden(user: User, attributes: Attributes) -> errors.ApiError:
+    headers = {"X-Content-Type-Options": "nosniff"}
+    if attributes.path:
+        message = f'forbidden: User "{user.name}" cannot {attributes.verb} path "{attributes.path}"'
+        return errors.ApiError(403, "Forbidden", message, {}, headers=headers)
+    full = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    if attributes.namespace:
+        where = f'in the namespace "{attributes.namespace}"'
+    else:
+        where = "at the cluster scope"
+    why = f'User "{user.name}" cannot {attributes.verb} resource "{full}" in API group "{attributes.group}" {where}'
+    error = errors.forbidden(attributes.group, attributes.resource, attributes.name, why)
+    error.headers.update(headers)
+    return error
+
+
+# ---- the roles a cluster starts with
+
+
+def _role(name: str, rules: list[Json], labels: dict[str, str] | None = None) -> Json:
+    metadata = {"name": name, "labels": {"kubernetes.io/bootstrapping": "rbac-defaults", **(labels or {})}}
+    return {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
+
+
+def _bind(name: str, role: str, *groups: str) -> Json:
+    return {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name, "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}},
+        "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": role},
+        "subjects": [{"apiGroup": _GROUP, "kind": "Group", "name": group} for group in groups],
+    }
+
+
+_READ = ["get", "list", "watch"]
+_WRITE = ["create", "delete", "deletecollection", "patch", "update"]
+_HEALTH = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+_DISCOVERY = [
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+]
+_NAMESPACED: list[tuple[str, list[str]]] = [
+    (
+        "",
+        [
+            "configmaps",
+            "endpoints",
+            "persistentvolumeclaims",
+            "pods",
+            "replicationcontrollers",
+            "replicationcontrollers/scale",
+            "serviceaccounts",
+            "services",
+        ],
+    ),
+    (
+        "apps",
+        [
+            "controllerrevisions",
+            "daemonsets",
+            "deployments",
+            "deployments/scale",
+            "replicasets",
+            "replicasets/scale",
+            "statefulsets",
+            "statefulsets/scale",
+        ],
+    ),
+    ("autoscaling", ["horizontalpodautoscalers"]),
+    ("batch", ["cronjobs", "jobs"]),
+    ("networking.k8s.io", ["ingresses", "networkpolicies"]),
+    ("policy", ["poddisruptionbudgets"]),
+]
+
+
+def _view_rules() -> list[Json]:
+    rules = [{"apiGroups": [g], "resources": r, "verbs": _READ} for g, r in _NAMESPACED]
+    more = [
+        "bindings",
+        "events",
+        "limitranges",
+        "namespaces",
+        "namespaces/status",
+        "pods/log",
+        "pods/status",
+        "resourcequotas",
+    ]
+    return [*rules, {"apiGroups": [""], "resources": more, "verbs": _READ}]
+
+
+def _edit_rules() -> list[Json]:
+    rules = [{"apiGroups": [g], "resources": r, "verbs": _WRITE} for g, r in _NAMESPACED]
+    return [
+        *_view_rules(),
+        *rules,
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": [*_READ, *_WRITE]},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": [*_READ, *_WRITE]},
+        {
+            "apiGroups": [""],
+            "resources": ["pods/attach", "pods/exec", "pods/portforward", "pods/proxy"],
+            "verbs": ["get", *_WRITE],
+        },
+        {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": _WRITE},
+    ]
+
+
+def bootstrap_objects() -> list[tuple[str, Json]]:
+    """(plural, object) of the default roles and bindings."""
+    everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]}]
+    reviews = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
+    basic = [
+        {"apiGroups": ["authorization.k8s.io"], "resources": reviews, "verbs": ["create"]},
+        {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
+    ]
+    own = [
+        {"apiGroups": [_GROUP], "resources": ["rolebindings", "roles"], "verbs": [*_READ, *_WRITE]},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]},
+    ]
+    roles = [
+        _role("cluster-admin", everything),
+        _role("admin", [*_edit_rules(), *own]),
+        _role("edit", _edit_rules()),
+        _role("view", _view_rules()),
+        _role("system:basic-user", basic),
+        _role("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}]),
+        _role("system:public-info-viewer", [{"nonResourceURLs": _HEALTH, "verbs": ["get"]}]),
+    ]
+    bindings = [
+        _bind("cluster-admin", "cluster-admin", "system:masters"),
+        _bind("system:basic-user", "system:basic-user", "system:authenticated"),
+        _bind("system:discovery", "system:discovery", "system:authenticated"),
+        _bind(
+            "system:public-info-viewer", "system:public-info-viewer", "system:authenticated", "system:unauthenticated"
+        ),
+    ]
+    return [("clusterroles", role) for role in roles] + [("clusterrolebindings", binding) for binding in bindings]

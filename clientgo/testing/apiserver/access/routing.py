@@ -1,0 +1,95 @@
+"""From a method and a path to what is asked for, as apiserver's RequestInfo does it."""
+
+from __future__ import annotations
+
+import contextlib
+
+from clientgo.apimachinery import fields
+from clientgo.testing.apiserver.access.rbac import Attributes
+from clientgo.testing.apiserver.wire.http import Request
+
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get", "DELETE": "delete"}
+_COLLECTION_VERBS = ("list", "watch", "deletecollection")
+_NAMESPACE_SUBRESOURCES = ("status", "finalize")
+
+
+class RequestInfo:
+    """A resource request. `group_known` fields are as in the path; nothing here says that they exist."""
+
+    __slots__ = ("extra", "group", "name", "namespace", "only_name", "resource", "subresource", "verb", "version")
+
+    def __init__(self, group: str, version: str) -> None:
+        self.group = group
+        self.version = version
+        self.verb = ""
+        self.namespace = ""
+        self.resource = ""
+        self.name = ""
+        self.subresource = ""
+        # The one name that the field selector of a collection asks for.
+        self.only_name = ""
+        # What follows a proxy subresource, or too many segments.
+        self.extra: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"<RequestInfo {self.verb} {self.resource}/{self.subresource} {self.namespace}/{self.name}>"
+
+    def attributes(self) -> Attributes:
+        namespace = self.namespace
+        if self.resource == "namespaces" and self.group == "" and self.name:
+            namespace = self.name
+        return Attributes(
+            self.verb,
+            group=self.group,
+            version=self.version,
+            resource=self.resource,
+            subresource=self.subresource,
+            namespace=namespace,
+            name=self.name or self.only_name,
+        )
+
+
+def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
+    """The resource request of this path, None when it is no resource path (discovery, health, anything else)."""
+    parts = [part for part in path.split("/") if part]
+    if len(parts) >= 3 and parts[0] == "api":
+        info, rest = RequestInfo("", parts[1]), parts[2:]
+    elif len(parts) >= 4 and parts[0] == "apis":
+        info, rest = RequestInfo(parts[1], parts[2]), parts[3:]
+    else:
+        return None
+    if rest[0] == "watch" and len(rest) > 1:
+        watch, rest = True, rest[1:]
+    if rest[0] == "namespaces":
+        rest = _namespaced(info, rest)
+    info.resource = rest[0]
+    if len(rest) > 1:
+        info.name = rest[1]
+    if len(rest) > 2:
+        info.subresource = rest[2]
+    info.extra = rest[3:]
+    info.verb = _VERBS.get(method, method.lower())
+    if not info.name:
+        if info.verb == "get":
+            info.verb = "watch" if watch else "list"
+        elif info.verb == "delete":
+            info.verb = "deletecollection"
+    elif watch and info.verb == "get" and not info.subresource:
+        info.verb = "watch"
+    return info
+
+
+def _namespaced(info: RequestInfo, rest: list[str]) -> list[str]:
+    """namespaces is both a scope and, in the core group, a resource."""
+    if len(rest) <= 2 or (len(rest) == 3 and rest[2] in _NAMESPACE_SUBRESOURCES and info.group == ""):
+        return rest
+    info.namespace = rest[1]
+    return rest[2:]
+
+
+def attributes(request: Request, info: RequestInfo) -> Attributes:
+    """What is asked for; a collection narrowed to one name counts as that name, so that resourceNames fit."""
+    if info.verb in _COLLECTION_VERBS and not info.name and (text := request.param("fieldSelector")):
+        with contextlib.suppress(ValueError):
+            info.only_name = fields.parse_selector(text).requires_exact_match("metadata.name")[0]
+    return info.attributes()

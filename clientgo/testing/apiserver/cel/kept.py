@@ -1,0 +1,39 @@
+"""What was compiled from an object of the store stays compiled as long as the object is that one."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class Kept(Generic[V]):
+    """Makes a value of an object once. Objects are told apart by identity, so they may not change. Thread-safe."""
+
+    def __init__(self, make: Callable[[Any], V], most: int = 64) -> None:
+        self._make = make
+        self._most = most
+        # Guards _made. Not held while a value is made: two threads may both make one.
+        self._lock = threading.Lock()
+        # The object is kept too, so that no other one gets its id.
+        self._made: OrderedDict[int, tuple[Any, V]] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Kept {len(self._made)}/{self._most}>"
+
+    def of(self, obj: Any) -> V:
+        """The value, made now if it is not there."""
+        with self._lock:
+            known = self._made.get(id(obj))
+            if known is not None:
+                self._made.move_to_end(id(obj))
+                return known[1]
+        value = self._make(obj)
+        with self._lock:
+            self._made[id(obj)] = (obj, value)
+            if len(self._made) > self._most:
+                self._made.popitem(last=False)
+        return value

@@ -1,0 +1,61 @@
+"""How functions are declared: under one name, overloads for the checker and one body for evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from clientgo.testing.apiserver.cel.common.types import Type
+from clientgo.testing.apiserver.cel.common.values import EvalError, type_name
+
+# No result may be larger: replace, join and format can make one that no memory holds from little.
+MAX_RESULT = 16 * 1024 * 1024
+# In Go the values of one evaluation never grow beyond what their cost says; here some would.
+_TOO_LARGE = "result exceeds limit of 16777216"
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """The types of one way to call a function; with `member` the first is of what stands before the dot."""
+
+    args: tuple[Type, ...]
+    result: Type
+    member: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`body` gets the values in order, first what stands before the dot. It raises EvalError."""
+
+    name: str
+    body: Callable[..., Any]
+    overloads: list[Overload] = field(default_factory=list)
+
+    def call(self, *args: Type, to: Type) -> Function:
+        """One more way to call it: `name(args)`."""
+        self.overloads.append(Overload(args, to, member=False))
+        return self
+
+    def method(self, target: Type, *args: Type, to: Type) -> Function:
+        """One more way to call it: `target.name(args)`."""
+        self.overloads.append(Overload((target, *args), to, member=True))
+        return self
+
+
+def no_overload(function: str = "", *args: Any) -> EvalError:
+    """What types the checker did not know turn out not to fit."""
+    shown = f": {function}({', '.join(map(type_name, args))})" if function else ""
+    return EvalError(f"no such overload{shown}")
+
+
+def check_size(count: int) -> None:
+    """Raises EvalError when a result would be too large."""
+    if count > MAX_RESULT:
+        raise EvalError(_TOO_LARGE)
+
+
+def must(kind: type | tuple[type, ...], function: str, *args: Any) -> None:
+    """Raises EvalError unless the first argument, which the checker may not have known, is of a kind."""
+    if not isinstance(args[0], kind):
+        raise no_overload(function, *args)

@@ -1,0 +1,98 @@
+"""Regular expressions, by RE2 itself. Mirrors Kubernetes' pkg/cel/library/regex.go and cel-go's matches.
+
+They are google-re2's, which the extra `cel` brings (`pip install 'clientgo[cel]'`). Python's own take a time for some
+patterns that grows with the square or worse of the text, and hold all threads for so long; so without the extra what
+needs a regular expression is an error, and everything else works.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, Final
+
+from clientgo.testing.apiserver.cel.common.types import BOOL, INT, LIST_STRING, STRING
+from clientgo.testing.apiserver.cel.common.values import EvalError
+from clientgo.testing.apiserver.cel.library.declare import Function, must, no_overload
+
+AVAILABLE: Final = find_spec("re2") is not None
+MISSING: Final = "regular expressions need google-re2, which is not installed: pip install 'clientgo[cel]'"
+# Functions that need it.
+NAMES: Final = frozenset({"matches", "find", "findAll"})
+_GO_WORDS = {
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+}
+# Of one compiled pattern, in bytes; RE2 would take eight times as much.
+_MAX_MEMORY = 1 << 20
+_re2: Any = importlib.import_module("re2") if AVAILABLE else None
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> Any:
+    options = _re2.Options()
+    options.log_errors = False
+    options.max_mem = _MAX_MEMORY
+    return _re2.compile(pattern, options)
+
+
+def compile_pattern(pattern: str) -> Any:
+    """A compiled pattern. Raises EvalError for what is none, and where there is no RE2."""
+    if not AVAILABLE:
+        raise EvalError(MISSING)
+    try:
+        return _compiled(pattern)
+    except (_re2.error, UnicodeError) as err:
+        why = err.args[0] if err.args else err
+        text = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
+        raise EvalError(f"error parsing regexp: {_in_go_words(text, pattern)}") from None
+
+
+def _in_go_words(text: str, pattern: str) -> str:
+    """What RE2 says as Go's regexp/syntax says it. Go shows all of a pattern whose bracket is not closed."""
+    what, _, part = text.partition(": ")
+    if what == "missing )":
+        return f"missing closing ): `{pattern}`"
+    if what == "trailing \\":
+        return "trailing backslash at end of expression: ``"
+    return f"{_GO_WORDS.get(what, what)}: `{part}`"
+
+
+def _texts(name: str, text: Any, pattern: Any) -> Any:
+    if not (isinstance(text, str) and isinstance(pattern, str)):
+        raise no_overload(name, text, pattern)
+    return compile_pattern(pattern)
+
+
+def _matches(text: Any, pattern: Any) -> bool:
+    return _texts("matches", text, pattern).search(text) is not None
+
+
+def _find(text: Any, pattern: Any) -> str:
+    found = _texts("find", text, pattern).search(text)
+    return found.group() if found else ""
+
+
+def _find_all(text: Any, pattern: Any, limit: Any = -1) -> list[str]:
+    compiled = _texts("findAll", text, pattern)
+    must(int, "findAll", limit)
+    found: list[str] = []
+    if limit == 0:
+        return found
+    for match in compiled.finditer(text):
+        found.append(match.group())
+        if len(found) == limit:
+            break
+    return found
+
+
+FUNCTIONS = [
+    Function("matches", _matches).method(STRING, STRING, to=BOOL).call(STRING, STRING, to=BOOL),
+    Function("find", _find).method(STRING, STRING, to=STRING),
+    Function("findAll", _find_all).method(STRING, STRING, to=LIST_STRING).method(STRING, STRING, INT, to=LIST_STRING),
+]

@@ -1,0 +1,1 @@
+"""The controllers a control plane cannot do without: CRDs, namespaces, garbage collection."""

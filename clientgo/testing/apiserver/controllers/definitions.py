@@ -1,0 +1,128 @@
+"""CustomResourceDefinitions: names accepted, groups served, and objects removed before their definition.
+
+Mirrors apiextensions-apiserver's controllers. A definition is served before its create request is answered, which the
+real server does within a second.
+"""
+
+from __future__ import annotations
+
+from clientgo import klog
+from clientgo.apimachinery.util import managedfields
+from clientgo.testing.apiserver.controllers.objects import Objects
+from clientgo.testing.apiserver.kinds import crd, ownership, strategy
+from clientgo.testing.apiserver.kinds.registry import Registry, Resource
+from clientgo.testing.apiserver.store.storage import Changed, Missing, Store, Stored
+from clientgo.testing.apiserver.store.watch import Watches
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
+from clientgo.testing.apiserver.wire.webhooks import WebhookClients
+
+_ATTEMPTS = 20
+
+
+class Establisher:
+    """Makes the registry serve what the stored definitions say. Thread-safe: all state is in store and registry."""
+
+    def __init__(self, store: Store, registry: Registry, pump: Watches, times: Times, clients: WebhookClients) -> None:
+        self._store = store
+        self._registry = registry
+        self._pump = pump
+        self._times = times
+        self._clients = clients
+
+    def __repr__(self) -> str:
+        return f"<Establisher {self._registry!r}>"
+
+    def committed(self, kind: str, resource: Resource, new: Stored, old: Stored | None) -> None:
+        """A write to any resource has been stored and is not answered yet."""
+        if resource.storage != crd.STORAGE:
+            return
+        if kind == "DELETED":
+            self.serve_group(new.obj["spec"]["group"])
+            return
+        changed = old is None or old.obj["spec"] != new.obj["spec"] or not crd.is_established(new.obj)
+        if changed and not new.obj["metadata"].get("deletionTimestamp"):
+            self._accept_names(resource, new.key)
+            self.serve_group(new.obj["spec"]["group"])
+
+    def serve_all(self) -> None:
+        """Serve the groups of all stored definitions, as a server that comes back has to."""
+        groups = {stored.name.partition(".")[2] for stored in self._store.list(crd.STORAGE)[1]}
+        for group in sorted(groups):
+            try:
+                self.serve_group(group)
+            except Exception as err:
+                # One damaged definition does not cost the others.
+                klog.error_s(err, "Could not serve the custom resources of a group", group=group)
+
+    def serve_group(self, name: str) -> None:
+        """Make the served resources of a group those of its definitions."""
+        store, registry = self._store, self._registry
+        definitions = [s.obj for s in store.list(crd.STORAGE)[1] if s.name.partition(".")[2] == name]
+        before = registry.group(name)
+        if before is None and not any(crd.is_established(obj) for obj in definitions):
+            return
+        known = {r.storage for v in before.resources.values() for r in v.values()} if before is not None else set()
+        group = crd.make_group(name, definitions, self._clients)
+        registry.set_custom(name, group)
+        now = {r.storage for v in group.resources.values() for r in v.values()} if group is not None else set()
+        for bucket in known - now:
+            store.drop(bucket)
+            self._pump.end_bucket(bucket)
+
+    def _accept_names(self, resource: Resource, key: str) -> None:
+        for _ in range(_ATTEMPTS):
+            current = self._store.get(crd.STORAGE, key)
+            if current is None:
+                return
+            others = [other.obj for other in self._store.list(crd.STORAGE)[1]]
+            status = crd.accepted_status(current.obj, others, self._times.now_text())
+            if status == current.obj.get("status"):
+                return
+            try:
+                self._store.update(crd.STORAGE, key, self._with_status(resource, current.obj, status), current.rv)
+                return
+            except (Changed, Missing):
+                continue
+
+    def _with_status(self, resource: Resource, obj: Json, status: Json) -> Json:
+        new = {**obj, "metadata": dict(obj["metadata"]), "status": status}
+        writer = managedfields.Writer("kube-apiserver", resource.group_version, "status")
+        node, base = ownership.merge_node(resource), obj["metadata"].get("managedFields")
+        managed = managedfields.updated(node, obj, new, base, writer, self._times.now_text())
+        ownership.set_managed(new, managed)
+        return strategy.normalise(resource, new)
+
+
+class Definitions:
+    """Definitions being deleted: their objects first, then their finalizer. One thread calls it."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def __repr__(self) -> str:
+        return "<Definitions>"
+
+    def object_gone(self, bucket: str) -> None:
+        """An object of this bucket has gone; it may have been the last of its definition."""
+        resource = self._objects.registry.by_storage(bucket)
+        if resource is None or not resource.custom:
+            return
+        definition = self._objects.store.get(crd.STORAGE, f"{resource.plural}.{resource.group}")
+        if definition is not None and definition.obj["metadata"].get("deletionTimestamp"):
+            self.sync(definition)
+
+    def sync(self, stored: Stored) -> None:
+        """Bring the deletion of a definition on."""
+        objects = self._objects
+        current = objects.store.get(crd.STORAGE, stored.key)
+        if current is None or not current.obj["metadata"].get("deletionTimestamp"):
+            return
+        if crd.CLEANUP_FINALIZER not in (current.obj["metadata"].get("finalizers") or ()):
+            return
+        spec = current.obj["spec"]
+        bucket, now = f"{spec['group']}/{spec['names']['plural']}", objects.times.now_text()
+        objects.change(crd.STORAGE, current.key, lambda obj: crd.terminating(obj, now), "status")
+        objects.delete_all(bucket, "")
+        if not objects.store.count(bucket):
+            objects.change(crd.STORAGE, current.key, lambda obj: crd.terminated(obj, now), "status")

@@ -1,0 +1,159 @@
+"""The garbage collector: dependents go after their owners, before them, or are let go. One thread calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.testing.apiserver.controllers.objects import Objects
+from clientgo.testing.apiserver.store.storage import Event, Stored
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+
+class GarbageCollector:
+    """Owners are tracked by uid: `_dependents` maps an owner's uid to the objects that name it, `_owners` back."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._dependents: dict[str, set[tuple[str, str]]] = {}
+        self._owners: dict[tuple[str, str], set[str]] = {}
+        self._alive: dict[str, tuple[str, str]] = {}
+
+    def __repr__(self) -> str:
+        return f"<GarbageCollector {len(self._dependents)} owners>"
+
+    def track(self, bucket: str, event: Event) -> None:
+        """Follow one change: what it makes an orphan goes, what waited for it is looked at again."""
+        new = event.new
+        me = (bucket, new.key)
+        metadata = new.obj["metadata"]
+        uid = metadata.get("uid", "")
+        if event.type == "DELETED":
+            self._forget(me)
+            self._alive.pop(uid, None)
+            self._owner_gone(uid)
+            return
+        self._alive[uid] = me
+        owners = {reference.get("uid", "") for reference in metadata.get("ownerReferences") or ()}
+        before = self._owners.get(me, set())
+        for gone in before - owners:
+            self._drop_dependent(gone, me)
+        for added in owners - before:
+            self._dependents.setdefault(added, set()).add(me)
+        if owners:
+            self._owners[me] = owners
+        else:
+            self._owners.pop(me, None)
+        if owners - before:
+            self._attend(me)
+        if metadata.get("deletionTimestamp"):
+            self._owner_terminating(me, metadata)
+        for gone in before - owners:
+            self._recheck_owner(gone)
+
+    def _forget(self, me: tuple[str, str]) -> None:
+        for owner in self._owners.pop(me, set()):
+            self._drop_dependent(owner, me)
+            self._recheck_owner(owner)
+
+    def _drop_dependent(self, owner: str, me: tuple[str, str]) -> None:
+        dependents = self._dependents.get(owner)
+        if dependents is not None:
+            dependents.discard(me)
+            if not dependents:
+                del self._dependents[owner]
+
+    def _recheck_owner(self, uid: str) -> None:
+        """The owner may wait in the foreground for exactly this dependent."""
+        me = self._alive.get(uid)
+        stored = self._objects.store.get(*me) if me is not None else None
+        if stored is not None and me is not None and stored.obj["metadata"].get("deletionTimestamp"):
+            self._owner_terminating(me, stored.obj["metadata"])
+
+    def _owner_gone(self, uid: str) -> None:
+        for dependent in list(self._dependents.get(uid, ())):
+            self._attend(dependent)
+
+    def _owner_exists(self, reference: Json, namespace: str) -> bool:
+        """Whether the object a reference names exists with that uid, by the index or else by the store."""
+        uid = reference.get("uid", "")
+        if uid in self._alive:
+            me = self._alive[uid]
+            stored = self._objects.store.get(*me)
+            return stored is not None and stored.obj["metadata"].get("uid") == uid
+        resource = self._objects.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
+        if resource is None:
+            # An unknown kind may come later; a real collector does not delete then either.
+            return True
+        key = f"{namespace}/{reference.get('name')}" if resource.namespaced else str(reference.get("name"))
+        stored = self._objects.store.get(resource.storage, key)
+        return stored is not None and stored.obj["metadata"].get("uid") == uid
+
+    def _attend(self, me: tuple[str, str]) -> None:
+        """Delete an object none of whose owners exist; drop references to those that do not."""
+        stored = self._objects.store.get(*me)
+        if stored is None or stored.obj["metadata"].get("deletionTimestamp"):
+            return
+        references = stored.obj["metadata"].get("ownerReferences") or []
+        dangling = [r for r in references if not self._owner_exists(r, stored.namespace)]
+        if not dangling:
+            return
+        if len(dangling) == len(references):
+            policy = {"preconditions": {"uid": stored.obj["metadata"]["uid"]}}
+            self._objects.delete(*me, {**policy, "propagationPolicy": self._policy_of(stored)})
+            return
+        gone = {reference.get("uid") for reference in dangling}
+        self._unreference(me, gone)
+
+    @staticmethod
+    def _policy_of(stored: Stored) -> str:
+        """A dependent follows the way its finalizers already ask for."""
+        finalizers = stored.obj["metadata"].get("finalizers") or ()
+        if "orphan" in finalizers:
+            return "Orphan"
+        return "Foreground" if "foregroundDeletion" in finalizers else "Background"
+
+    def _unreference(self, me: tuple[str, str], gone: set[Any]) -> None:
+        def change(obj: Json) -> Json:
+            metadata = dict(obj["metadata"])
+            left = [r for r in metadata.get("ownerReferences") or () if r.get("uid") not in gone]
+            if left:
+                metadata["ownerReferences"] = left
+            else:
+                metadata.pop("ownerReferences", None)
+            return {**obj, "metadata": metadata}
+
+        self._objects.change(*me, change)
+
+    def _owner_terminating(self, me: tuple[str, str], metadata: Json) -> None:
+        finalizers = metadata.get("finalizers") or ()
+        uid = metadata.get("uid", "")
+        if "orphan" in finalizers:
+            for dependent in list(self._dependents.get(uid, ())):
+                self._unreference(dependent, {uid})
+            self._objects.remove_finalizer(*me, "orphan")
+        elif "foregroundDeletion" in finalizers:
+            blocking = self._delete_dependents(uid)
+            if not blocking:
+                self._objects.remove_finalizer(*me, "foregroundDeletion")
+
+    def _delete_dependents(self, uid: str) -> int:
+        """Delete in the foreground what the owner owns alone; how many still block it."""
+        blocking = 0
+        for dependent in list(self._dependents.get(uid, ())):
+            stored = self._objects.store.get(*dependent)
+            if stored is None:
+                continue
+            references = stored.obj["metadata"].get("ownerReferences") or []
+            mine = [r for r in references if r.get("uid") == uid]
+            others = [r for r in references if r.get("uid") != uid and self._owner_exists(r, stored.namespace)]
+            if others:
+                self._unreference(dependent, {uid})
+                continue
+            if not stored.obj["metadata"].get("deletionTimestamp"):
+                has_own = bool(self._dependents.get(stored.obj["metadata"]["uid"]))
+                policy = "Foreground" if has_own else "Background"
+                self._objects.delete(*dependent, {"propagationPolicy": policy})
+                stored = self._objects.store.get(*dependent)
+            if stored is not None and any(r.get("blockOwnerDeletion") for r in mine):
+                blocking += 1
+        return blocking

@@ -1,0 +1,454 @@
+"""Defaults of the built-in kinds, as Kubernetes' defaulting functions set them on decoding, and as admission does.
+
+Each function fills in a freshly decoded object in place; the caller owns it and brings the fields back into the order
+of the Go type afterwards.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from clientgo.testing.apiserver.kinds import services
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+
+def _set(obj: Json, **values: Any) -> None:
+    """Set what is absent, null or the zero value."""
+    for name, value in values.items():
+        if (obj.get(name) in (None, "", 0) and obj.get(name) is not False and name not in _ZERO_MATTERS) or obj.get(
+            name
+        ) is None:
+            obj[name] = value
+
+
+# Pointers in Go: an explicit 0 is a value there.
+_ZERO_MATTERS = {
+    "replicas",
+    "revisionHistoryLimit",
+    "progressDeadlineSeconds",
+    "terminationGracePeriodSeconds",
+    "backoffLimit",
+    "completions",
+    "parallelism",
+    "successfulJobsHistoryLimit",
+    "failedJobsHistoryLimit",
+    "maxUnavailable",
+    "maxSurge",
+    "partition",
+    "defaultMode",
+    "tolerationSeconds",
+    "minReplicas",
+}
+
+
+def _image_policy(image: str) -> str:
+    if "@" in image:
+        return "IfNotPresent"
+    tag = image.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag in ("", "latest") else "IfNotPresent"
+
+
+def _probe(probe: Json) -> None:
+    _set(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+    if isinstance(probe.get("httpGet"), dict):
+        _set(probe["httpGet"], path="/", scheme="HTTP")
+    if isinstance(probe.get("grpc"), dict) and probe["grpc"].get("service") is None:
+        probe["grpc"]["service"] = ""
+
+
+def _container(container: Json) -> None:
+    _set(
+        container,
+        terminationMessagePath="/dev/termination-log",
+        terminationMessagePolicy="File",
+        imagePullPolicy=_image_policy(container.get("image", "")),
+    )
+    for port in container.get("ports") or ():
+        _set(port, protocol="TCP")
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if isinstance(container.get(name), dict):
+            _probe(container[name])
+    for env in container.get("env") or ():
+        reference = (env.get("valueFrom") or {}).get("fieldRef")
+        if reference is not None:
+            _set(reference, apiVersion="v1")
+
+
+def _host_path(source: Json) -> None:
+    if isinstance(source.get("hostPath"), dict) and source["hostPath"].get("type") is None:
+        source["hostPath"]["type"] = ""
+
+
+def _volume(volume: Json) -> None:
+    for name in ("secret", "configMap", "downwardAPI", "projected"):
+        if isinstance(volume.get(name), dict):
+            _set(volume[name], defaultMode=420)
+    _host_path(volume)
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        token = source.get("serviceAccountToken")
+        if token is not None:
+            _set(token, expirationSeconds=3600)
+        for item in (source.get("downwardAPI") or {}).get("items") or ():
+            if item.get("fieldRef") is not None:
+                _set(item["fieldRef"], apiVersion="v1")
+    if set(volume) == {"name"}:
+        volume["emptyDir"] = {}
+
+
+def pod_spec(spec: Json) -> None:
+    for group in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(group) or ():
+            _container(container)
+    for volume in spec.get("volumes") or ():
+        _volume(volume)
+    _set(
+        spec,
+        restartPolicy="Always",
+        terminationGracePeriodSeconds=30,
+        dnsPolicy="ClusterFirst",
+        schedulerName="default-scheduler",
+    )
+    if spec.get("securityContext") is None:
+        spec["securityContext"] = {}
+    if spec.get("serviceAccountName") and not spec.get("serviceAccount"):
+        spec["serviceAccount"] = spec["serviceAccountName"]
+    if spec.get("hostNetwork"):
+        for container in spec.get("containers") or ():
+            for port in container.get("ports") or ():
+                _set(port, hostPort=port.get("containerPort", 0))
+
+
+def _request_limits(container: Json) -> None:
+    """What is limited and not requested is requested at the limit: in pods, and not in what makes them."""
+    resources = container.get("resources") or {}
+    if resources.get("limits"):
+        requests = resources.setdefault("requests", {})
+        for name, value in resources["limits"].items():
+            requests.setdefault(name, value)
+
+
+def _template(template: Json) -> None:
+    pod_spec(template.setdefault("spec", {}))
+
+
+def _pod(obj: Json) -> None:
+    spec = obj["spec"]
+    pod_spec(spec)
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        _request_limits(container)
+    if spec.get("enableServiceLinks") is None:
+        spec["enableServiceLinks"] = True
+
+
+def _deployment(obj: Json) -> None:
+    spec = obj["spec"]
+    _set(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
+    strategy = spec.setdefault("strategy", {})
+    _set(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        if strategy.get("rollingUpdate") is None:
+            strategy["rollingUpdate"] = {}
+        _set(strategy["rollingUpdate"], maxUnavailable="25%", maxSurge="25%")
+    _template(spec["template"])
+
+
+def _replica_set(obj: Json) -> None:
+    _set(obj["spec"], replicas=1)
+    _template(obj["spec"]["template"])
+
+
+def _replication_controller(obj: Json) -> None:
+    spec = obj["spec"]
+    _set(spec, replicas=1)
+    template = spec.get("template")
+    if template is None:
+        return
+    _template(template)
+    labels = (template.get("metadata") or {}).get("labels")
+    if labels and not spec.get("selector"):
+        spec["selector"] = dict(labels)
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
+
+
+def _stateful_set(obj: Json) -> None:
+    spec = obj["spec"]
+    _set(spec, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady")
+    strategy = spec.setdefault("updateStrategy", {})
+    _set(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        if strategy.get("rollingUpdate") is None:
+            strategy["rollingUpdate"] = {}
+        _set(strategy["rollingUpdate"], partition=0)
+    if spec.get("persistentVolumeClaimRetentionPolicy") is None:
+        spec["persistentVolumeClaimRetentionPolicy"] = {}
+    _set(spec["persistentVolumeClaimRetentionPolicy"], whenDeleted="Retain", whenScaled="Retain")
+    _template(spec["template"])
+    for claim in spec.get("volumeClaimTemplates") or ():
+        _set(claim["spec"], volumeMode="Filesystem")
+        claim["status"] = {"phase": "Pending"}
+
+
+# The counter of templates that DaemonSets had before revisions; every answer still shows it.
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
+def template_generation(annotations: Json | None) -> int:
+    text = (annotations or {}).get(TEMPLATE_GENERATION, "")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _daemon_set(obj: Json) -> None:
+    spec, metadata = obj["spec"], obj["metadata"]
+    counted = template_generation(metadata.get("annotations"))
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_GENERATION: str(counted)}
+    _set(spec, revisionHistoryLimit=10)
+    strategy = spec.setdefault("updateStrategy", {})
+    _set(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        if strategy.get("rollingUpdate") is None:
+            strategy["rollingUpdate"] = {}
+        _set(strategy["rollingUpdate"], maxUnavailable=1, maxSurge=0)
+    _template(spec["template"])
+
+
+def _job_spec(spec: Json) -> None:
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    _set(spec, parallelism=1, backoffLimit=6, completionMode="NonIndexed", podReplacementPolicy="TerminatingOrFailed")
+    if spec.get("suspend") is None:
+        spec["suspend"] = False
+    pod_spec(spec["template"].setdefault("spec", {}))
+
+
+def _job(obj: Json) -> None:
+    spec = obj["spec"]
+    if not (spec.get("template") or {}).get("spec", {}).get("restartPolicy"):
+        # Jobs demand an explicit policy; pods default to Always, which validation then refuses.
+        spec.setdefault("template", {}).setdefault("spec", {})
+    _job_spec(spec)
+    if spec.get("manualSelector") is None:
+        spec["manualSelector"] = False
+    job_labels(obj)
+
+
+def job_labels(obj: Json) -> None:
+    """A Job without labels has those of its template."""
+    labels = (obj["spec"]["template"].get("metadata") or {}).get("labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
+
+
+def _cron_job(obj: Json) -> None:
+    spec = obj["spec"]
+    _set(spec, concurrencyPolicy="Allow", successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)
+    if spec.get("suspend") is None:
+        spec["suspend"] = False
+    pod_spec(spec["jobTemplate"]["spec"]["template"].setdefault("spec", {}))
+
+
+def _service(obj: Json) -> None:
+    spec = obj["spec"]
+    _set(spec, sessionAffinity="None", type="ClusterIP")
+    for port in spec.get("ports") or ():
+        _set(port, protocol="TCP", targetPort=port.get("port", 0))
+    if spec["sessionAffinity"] == "ClientIP" and spec.get("sessionAffinityConfig") is None:
+        spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
+    if services.needs_external_policy(spec):
+        _set(spec, externalTrafficPolicy="Cluster")
+    if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
+        spec["allocateLoadBalancerNodePorts"] = True
+    if spec["type"] != "ExternalName":
+        _set(spec, internalTrafficPolicy="Cluster")
+
+
+def _secret(obj: Json) -> None:
+    _set(obj, type="Opaque")
+    strings = obj.pop("stringData", None)
+    if strings:
+        data = dict(obj.get("data") or {})
+        data.update((name, base64.b64encode(text.encode()).decode()) for name, text in strings.items())
+        obj["data"] = {name: data[name] for name in sorted(data)}
+
+
+def _namespace(obj: Json) -> None:
+    obj["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/metadata.name", obj["metadata"].get("name", ""))
+    obj["metadata"]["labels"] = dict(sorted(obj["metadata"]["labels"].items()))
+    _set(obj.setdefault("status", {}), phase="Active")
+
+
+def _claim(obj: Json) -> None:
+    _set(obj["spec"], volumeMode="Filesystem")
+    _set(obj.setdefault("status", {}), phase="Pending")
+
+
+def _volume_object(obj: Json) -> None:
+    _host_path(obj["spec"])
+    _set(obj["spec"], volumeMode="Filesystem", persistentVolumeReclaimPolicy="Retain")
+    _set(obj.setdefault("status", {}), phase="Pending")
+
+
+def _hpa(obj: Json) -> None:
+    spec = obj["spec"]
+    _set(spec, minReplicas=1)
+    if obj["apiVersion"] == "autoscaling/v2" and not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+
+
+def _network_policy(obj: Json) -> None:
+    spec = obj["spec"]
+    for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
+        for port in rule.get("ports") or ():
+            _set(port, protocol="TCP")
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
+
+
+def _binding(obj: Json) -> None:
+    _set(obj["roleRef"], apiGroup="rbac.authorization.k8s.io")
+    for subject in obj.get("subjects") or ():
+        if subject.get("kind") in ("User", "Group"):
+            _set(subject, apiGroup="rbac.authorization.k8s.io")
+
+
+def _storage_class(obj: Json) -> None:
+    _set(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
+
+
+def _priority_class(obj: Json) -> None:
+    _set(obj, preemptionPolicy="PreemptLowerPriority")
+
+
+def _endpoint_slice(obj: Json) -> None:
+    for port in obj.get("ports") or ():
+        if port.get("name") is None:
+            port["name"] = ""
+        _set(port, protocol="TCP")
+
+
+def _endpoints(obj: Json) -> None:
+    for subset in obj.get("subsets") or ():
+        for port in subset.get("ports") or ():
+            _set(port, protocol="TCP")
+
+
+def _webhooks(obj: Json) -> None:
+    for hook in obj.get("webhooks") or ():
+        _set(hook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
+        for name in ("namespaceSelector", "objectSelector"):
+            if hook.get(name) is None:
+                hook[name] = {}
+        for rule in hook.get("rules") or ():
+            _set(rule, scope="*")
+        service = (hook.get("clientConfig") or {}).get("service")
+        if service is not None:
+            _set(service, port=443)
+        if obj["kind"].startswith("Mutating"):
+            _set(hook, reinvocationPolicy="Never")
+
+
+def _admission_policy(obj: Json) -> None:
+    spec = obj.get("spec") or {}
+    _set(spec, failurePolicy="Fail")
+    _match_resources(spec.get("matchConstraints"))
+
+
+def _admission_policy_binding(obj: Json) -> None:
+    _match_resources((obj.get("spec") or {}).get("matchResources"))
+
+
+def _match_resources(given: Json | None) -> None:
+    if given is None:
+        return
+    _set(given, matchPolicy="Equivalent")
+    for name in ("namespaceSelector", "objectSelector"):
+        if given.get(name) is None:
+            given[name] = {}
+    for rule in (*(given.get("resourceRules") or ()), *(given.get("excludeResourceRules") or ())):
+        _set(rule, scope="*")
+
+
+def _crd(obj: Json) -> None:
+    spec = obj["spec"]
+    names = spec["names"]
+    _set(names, singular=names.get("kind", "").lower(), listKind=f"{names.get('kind', '')}List")
+    if spec.get("conversion") is None:
+        spec["conversion"] = {"strategy": "None"}
+    if spec.get("scope") in (None, ""):
+        spec["scope"] = ""
+
+
+def _csr(obj: Json) -> None:
+    if not obj["spec"].get("usages"):
+        obj["spec"]["usages"] = ["digital signature", "key encipherment"]
+
+
+def _limit_range(obj: Json) -> None:
+    """A container's default is its limit, its default request the default; without either the most and the least."""
+    for limit in (obj.get("spec") or {}).get("limits") or ():
+        if limit.get("type") != "Container":
+            continue
+        limits = {**(limit.get("max") or {}), **(limit.get("default") or {})}
+        requests = {**(limit.get("min") or {}), **limits, **(limit.get("defaultRequest") or {})}
+        for name, values in (("default", limits), ("defaultRequest", requests)):
+            if values:
+                limit[name] = dict(sorted(values.items()))
+
+
+_DEFAULTS: dict[str, Callable[[Json], None]] = {
+    "v1/Pod": _pod,
+    "v1/PodTemplate": lambda obj: _template(obj["template"]),
+    "v1/ReplicationController": _replication_controller,
+    "v1/Service": _service,
+    "v1/Secret": _secret,
+    "v1/Namespace": _namespace,
+    "v1/PersistentVolumeClaim": _claim,
+    "v1/PersistentVolume": _volume_object,
+    "v1/Endpoints": _endpoints,
+    "v1/LimitRange": _limit_range,
+    "apps/v1/Deployment": _deployment,
+    "apps/v1/ReplicaSet": _replica_set,
+    "apps/v1/StatefulSet": _stateful_set,
+    "apps/v1/DaemonSet": _daemon_set,
+    "batch/v1/Job": _job,
+    "batch/v1/CronJob": _cron_job,
+    "autoscaling/v1/HorizontalPodAutoscaler": _hpa,
+    "autoscaling/v2/HorizontalPodAutoscaler": _hpa,
+    "networking.k8s.io/v1/NetworkPolicy": _network_policy,
+    "rbac.authorization.k8s.io/v1/RoleBinding": _binding,
+    "rbac.authorization.k8s.io/v1/ClusterRoleBinding": _binding,
+    "storage.k8s.io/v1/StorageClass": _storage_class,
+    "scheduling.k8s.io/v1/PriorityClass": _priority_class,
+    "discovery.k8s.io/v1/EndpointSlice": _endpoint_slice,
+    "admissionregistration.k8s.io/v1/MutatingWebhookConfiguration": _webhooks,
+    "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration": _webhooks,
+    "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy": _admission_policy,
+    "admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding": _admission_policy_binding,
+    "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": _admission_policy,
+    "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": _admission_policy_binding,
+    "apiextensions.k8s.io/v1/CustomResourceDefinition": _crd,
+    "certificates.k8s.io/v1/CertificateSigningRequest": _csr,
+}
+
+
+def for_kind(group_version: str, kind: str) -> Callable[[Json], None] | None:
+    """The defaulting function of a kind, None when it has no defaults."""
+    return _DEFAULTS.get(f"{group_version}/{kind}")
+
+
+# ---- what admission plugins and allocators set, after field ownership was computed
+
+
+def qos_class(spec: Json) -> str:
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    resources = [container.get("resources") or {} for container in containers]
+    if not any(r.get("requests") or r.get("limits") for r in resources):
+        return "BestEffort"
+    for r in resources:
+        limits, requests = r.get("limits") or {}, r.get("requests") or {}
+        if any(name not in limits or requests.get(name, limits[name]) != limits[name] for name in ("cpu", "memory")):
+            return "Burstable"
+    return "Guaranteed"

@@ -1,0 +1,42 @@
+"""How the fields of a served resource merge, and who owns them after a write."""
+
+from __future__ import annotations
+
+from clientgo.apimachinery.util import managedfields
+from clientgo.applyconfigurations import internal
+from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+
+def merge_node(resource: Resource) -> managedfields.Node:
+    if resource.custom:
+        return managedfields.of_schema(resource.structural, root=True)
+    if resource.struct is None:
+        return managedfields.DEDUCED_OBJECT
+    return internal.of_type(resource.struct.package, resource.struct.name)
+
+
+def zero(resource: Resource) -> Json:
+    if resource.struct is None:
+        return {"metadata": {}}
+    zero: Json = resource.struct.decode({}, schema.Context(), "", "")
+    return zero
+
+
+def set_managed(obj: Json, managed: list[Json]) -> None:
+    """Write the entries into an object of the caller's own."""
+    if managed:
+        obj["metadata"]["managedFields"] = managed
+    else:
+        obj["metadata"].pop("managedFields", None)
+
+
+def without_times(obj: Json) -> Json:
+    """The object without the times of its managedFields; a view that shares everything else with it."""
+    metadata = obj["metadata"]
+    entries = [
+        {name: value for name, value in entry.items() if name != "time"}
+        for entry in metadata.get("managedFields") or ()
+    ]
+    return {**obj, "metadata": {**metadata, "managedFields": entries}}

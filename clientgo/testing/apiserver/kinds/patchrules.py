@@ -1,0 +1,94 @@
+"""Strategic merge patches on plain documents, by the type facts of the built-in APIs.
+
+The merging is clientgo.apimachinery.util.strategicpatch, to which Rules tells merge keys and strategies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clientgo.api import facts
+from clientgo.apimachinery.util import strategicpatch
+from clientgo.apimachinery.util.jsonpatch import PatchError
+from clientgo.apimachinery.util.strategicpatch import FieldNotFoundError, PatchMeta
+from clientgo.testing.apiserver.kinds import schema
+
+
+def strategic_patch(original: Any, patch: Any, struct: schema.Struct | None) -> Any:
+    """Merge `patch` into `original` with the merge keys of `struct`; without struct lists are replaced."""
+    if not isinstance(patch, dict):
+        raise PatchError("expected a map")
+    before = original if isinstance(original, dict) else {}
+    rules = Rules(struct)
+    try:
+        return strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(before, patch, rules)
+    except ValueError as err:
+        raise PatchError(str(err)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The patch rules of a type, taken from the type facts: a strategicpatch.LookupPatchMeta.
+
+    What is below a type without facts (arbitrary JSON, scalars) has no rules: maps merge, lists are replaced.
+    """
+
+    struct: schema.Struct | None = None
+    # Of a map type instead of a struct: what its values are.
+    values: schema.Codec | None = None
+
+    def name(self) -> str:
+        return self.struct.name if self.struct is not None else ""
+
+    def lookup_patch_metadata_for_struct(self, key: str) -> tuple[Rules, PatchMeta]:
+        if self.struct is None:
+            return Rules(self.values.struct if self.values is not None else None), _NO_META
+        field = self._field(key)
+        if field.struct is not None:
+            return Rules(field.struct), _meta(field)
+        package = self.struct.package
+        values = schema.element(field.type, package) if facts.collection_of(field.type, package)[0] == "map" else None
+        return Rules(values=values), _meta(field)
+
+    def lookup_patch_metadata_for_slice(self, key: str) -> tuple[Rules, PatchMeta]:
+        if self.struct is None:
+            return Rules(), _NO_META
+        field = self._field(key)
+        element = schema.element(field.type, self.struct.package)
+        return Rules(element.struct if element is not None else None), _meta(field)
+
+    def _field(self, key: str) -> schema.Field:
+        assert self.struct is not None
+        field = self.struct.fields.get(key)
+        if field is None:
+            raise FieldNotFoundError(self.name(), key)
+        return field
+
+
+_NO_META = PatchMeta()
+
+
+def _meta(field: schema.Field) -> PatchMeta:
+    if not field.merge_strategy:
+        return _NO_META
+    return PatchMeta(tuple(field.merge_strategy.split(",")), field.merge_key)
+
+
+_GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
+# What Go converts in principle and JSON does not.
+_UNCONVERTED = {("int64", "string"), ("float64", "int32"), ("float64", "int64")}
+
+
+def conversion_text(err: schema.DecodeError) -> str:
+    """How a strategic merge patch says that a value does not fit: it converts maps to structs, and decodes no JSON."""
+    wanted, got = err.go_type, _GO_KINDS.get(type(err.value), "")
+    if not wanted or not got:
+        return str(err)
+    if wanted.startswith("map["):
+        return f"cannot restore map from {got}"
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {got}"
+    if "." in wanted:
+        return f"cannot restore struct from: {got}"
+    return f"cannot convert {got} to {wanted}" if (got, wanted) in _UNCONVERTED else f"unrecognized type: {wanted}"

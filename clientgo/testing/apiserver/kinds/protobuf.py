@@ -1,0 +1,100 @@
+"""Request bodies and answers in Kubernetes' protobuf form, which typed Go clients, kubectl among them, prefer.
+
+The codec is the clients' own (runtime.serializer.protobuf); here stands which message belongs to a kind. Fields that
+the messages do not have are dropped from requests, as a Go server does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from clientgo.api import facts
+from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+if TYPE_CHECKING:
+    from clientgo.testing.apiserver.kinds.registry import Resource
+
+MAGIC = protobuf.MAGIC
+WireError = protobuf.WireError
+wrap = protobuf.wrap
+
+_META = "clientgo.apimachinery.apis.meta.v1"
+_API = "k8s.io/api/"
+# Kinds of apis/meta/v1 that exist in every version.
+_EVERYWHERE = frozenset(
+    ("CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "Status", "UpdateOptions")
+)
+
+
+def decode(body: bytes) -> Json:
+    """The object in a body that starts with MAGIC. Raises WireError."""
+    envelope = protobuf.read_envelope(body)
+    message = message_of(envelope.api_version, envelope.kind)
+    if message is None:
+        raise WireError(f'no kind "{envelope.kind}" is registered for version "{envelope.api_version}"')
+    document = protobuf.decode_message(message, body, envelope.begin, envelope.end)
+    return {"kind": envelope.kind, "apiVersion": envelope.api_version, **document}
+
+
+@cache
+def message_of(api_version: str, kind: str) -> protobuf.Message | None:
+    """The message of a kind; None for custom resources, tables and whatever else has none."""
+    if kind in _EVERYWHERE or api_version == "meta.k8s.io/v1":
+        return protobuf.message(_META, kind)
+    package = facts.packages_by_group_version().get(api_version)
+    return None if package is None else protobuf.message(_module_of(package), kind)
+
+
+def encode(obj: Json) -> bytes | None:
+    """An object as the body of an answer; None for kinds that have no message. Raises ValueError."""
+    api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+    message = message_of(api_version, kind)
+    return None if message is None else encode_known(obj)
+
+
+def encode_known(obj: Json) -> bytes:
+    """The same for a kind that has a message. Raises LookupError."""
+    api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+    return protobuf.wrap(encode_message(api_version, kind, obj), api_version, kind)
+
+
+def encode_message(api_version: str, kind: str, obj: Json) -> bytes:
+    """The object without its envelope. Raises LookupError, ValueError."""
+    return protobuf.encode_message(_known_message(api_version, kind), obj)
+
+
+def _known_message(api_version: str, kind: str) -> protobuf.Message:
+    message = message_of(api_version, kind)
+    if message is None:
+        raise LookupError(f"no message for {kind} of {api_version}")
+    return message
+
+
+def speaks(resource: Resource) -> bool:
+    """Whether there are messages for the resource's objects: for all but custom resources and APIServices."""
+    return not resource.custom and message_of(resource.group_version, resource.kind) is not None
+
+
+def encode_list(api_version: str, kind: str, metadata: Json, items: Iterable[bytes]) -> bytes:
+    """A list of objects that are messages already. Raises LookupError."""
+    message = _known_message(api_version, kind)
+    (tag,) = (field.tag for field in message.fields if field.json == "items")
+    head = protobuf.encode_message(message, {"metadata": metadata})
+    return protobuf.wrap(head + b"".join(put_bytes(tag, item) for item in items), api_version, kind)
+
+
+def watch_event(kind: str, obj: bytes) -> bytes:
+    """One event of a watch, a metav1.WatchEvent behind its length."""
+    event = put_bytes(b"\n", kind.encode()) + put_bytes(b"\x12", put_bytes(b"\n", obj))
+    return len(event).to_bytes(4, "big") + event
+
+
+def _module_of(package: str) -> str:
+    """Where the types of a Go package stand here."""
+    if package.startswith(_API):
+        return f"clientgo.api.{package.removeprefix(_API).replace('/', '.')}"
+    return f"clientgo.apiextensions.{package.rpartition('/')[2]}"

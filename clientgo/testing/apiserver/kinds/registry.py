@@ -1,0 +1,310 @@
+"""The resources the server serves: the built-in ones from recorded discovery data, custom ones from CRDs.
+
+A Resource is one plural in one version of one group. Several may share storage (both kinds of events, both versions of
+HorizontalPodAutoscaler, the versions of a CRD); then each knows how to convert from and to the stored form.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterable
+from importlib import resources
+from typing import Any
+
+from clientgo.testing.apiserver.kinds import conversion, schema
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+STATUS_VERBS = ["get", "patch", "update"]
+
+
+class Subresource:
+    """pods/status and the like, as discovery shows it."""
+
+    __slots__ = ("entry", "kind", "name", "verbs")
+
+    def __init__(self, name: str, entry: Json) -> None:
+        self.name = name
+        self.entry = entry
+        self.kind: str = entry["kind"]
+        self.verbs: list[str] = entry["verbs"]
+
+
+class Resource:
+    """One resource in one version. Immutable once served; a changed CRD makes a new one."""
+
+    def __init__(self, group: str, version: str, entry: Json) -> None:
+        self.group = group
+        self.version = version
+        self.entry = entry
+        self.plural: str = entry["name"]
+        self.singular: str = entry.get("singularName", "")
+        self.kind: str = entry["kind"]
+        self.list_kind = f"{self.kind}List"
+        self.namespaced: bool = entry["namespaced"]
+        self.verbs: list[str] = entry["verbs"]
+        self.short_names: list[str] = entry.get("shortNames", [])
+        self.categories: list[str] = entry.get("categories", [])
+        self.subresources: dict[str, Subresource] = {}
+        self.group_version = f"{group}/{version}" if group else version
+        self.struct = schema.kind_struct(self.group_version, self.kind)
+        self.storage = f"{group}/{self.plural}"
+        # Set for custom resources: the spec.versions entry and the whole CRD.
+        self.crd: Json | None = None
+        self.crd_version: Json = {}
+        self.structural: Any = None
+        self.from_storage: Callable[[Json], Json] = _same
+        self.to_storage: Callable[[Json], Json] = _same
+        # Told which stored objects will be converted next: many cost a webhook no more than one.
+        self.prepare: Callable[[Iterable[Json]], None] = _nothing
+        # How watches convert, if not as everybody else.
+        self.as_watched: Resource | None = None
+        # {"kind":..,"apiVersion":..,  - what built-in list items leave out
+        self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.group_version}",'.encode()
+
+    @property
+    def custom(self) -> bool:
+        return self.crd is not None
+
+    @property
+    def converted(self) -> bool:
+        return self.from_storage is not _same
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def __repr__(self) -> str:
+        return f"<Resource {self.plural}.{self.version}.{self.group or 'core'}>"
+
+
+def _same(obj: Json) -> Json:
+    return obj
+
+
+def _nothing(objects: Iterable[Json]) -> None:
+    """No preparation needed."""
+
+
+class Group:
+    """One API group: versions in order of preference, each with its resources by plural."""
+
+    def __init__(self, name: str, versions: list[str], preferred: str) -> None:
+        self.name = name
+        self.versions = versions
+        self.preferred = preferred
+        self.resources: dict[str, dict[str, Resource]] = {version: {} for version in versions}
+        self.entries: dict[str, list[Json]] = {version: [] for version in versions}
+
+    def document(self) -> Json:
+        """The APIGroup as /apis lists it."""
+        prefix = f"{self.name}/"
+        return {
+            "name": self.name,
+            "versions": [{"groupVersion": prefix + v, "version": v} for v in self.versions],
+            "preferredVersion": {"groupVersion": prefix + self.preferred, "version": self.preferred},
+        }
+
+
+class Registry:
+    """All groups. Readers take the current tables without a lock; changing a CRD swaps in new ones."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._builtin = _builtin_groups()
+        self._custom: dict[str, Group] = {}
+        self._generation = 0
+
+    @property
+    def generation(self) -> int:
+        """Grows with every change, for caches of derived documents."""
+        return self._generation
+
+    def __repr__(self) -> str:
+        return f"<Registry {len(self._builtin)} built-in groups, {len(self._custom)} custom>"
+
+    def groups(self) -> list[Group]:
+        """All groups, the core group first."""
+        return [*self._builtin.values(), *self._custom.values()]
+
+    def group(self, name: str) -> Group | None:
+        return self._builtin.get(name) or self._custom.get(name)
+
+    def is_builtin(self, group: str) -> bool:
+        return group in self._builtin
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        known = self._builtin.get(group)
+        found = known.resources.get(version, {}).get(plural) if known is not None else None
+        if found is not None:
+            return found
+        known = self._custom.get(group)
+        return known.resources.get(version, {}).get(plural) if known is not None else None
+
+    def by_kind(self, group_version: str, kind: str) -> Resource | None:
+        group, _, version = group_version.rpartition("/")
+        for known in (self._builtin.get(group), self._custom.get(group)):
+            if known is None:
+                continue
+            for resource in known.resources.get(version, {}).values():
+                if resource.kind == kind:
+                    return resource
+        return None
+
+    def by_storage(self, storage: str) -> Resource | None:
+        """The resource whose version is the stored one."""
+        group, _, plural = storage.partition("/")
+        known = self.group(group)
+        if known is None:
+            return None
+        versions = [known.resources[v][plural] for v in known.versions if plural in known.resources[v]]
+        for resource in versions:
+            if not resource.converted:
+                return resource
+        return versions[0] if versions else None
+
+    def all(self) -> list[Resource]:
+        return [r for group in self.groups() for v in group.versions for r in group.resources[v].values()]
+
+    def set_custom(self, name: str, group: Group | None) -> None:
+        """Replace the custom group `name`, None removes it."""
+        with self._lock:
+            groups = dict(self._custom)
+            groups.pop(name, None)
+            if group is not None:
+                groups[name] = group
+            self._custom = dict(sorted(groups.items()))
+            self._generation += 1
+
+    # ---- discovery documents
+
+    def group_list(self) -> Json:
+        groups = [group.document() for group in self.groups() if group.name]
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+    def resource_list(self, group: Group, version: str) -> Json:
+        name = f"{group.name}/{version}" if group.name else version
+        head: Json = {"kind": "APIResourceList"}
+        if group.name:
+            head["apiVersion"] = "v1"
+        return {**head, "groupVersion": name, "resources": group.entries[version]}
+
+    def aggregated(self, core: bool, version: str = "v2") -> Json:
+        items = [_aggregated_group(group) for group in self.groups() if (group.name == "") == core]
+        return {
+            "kind": "APIGroupDiscoveryList",
+            "apiVersion": f"apidiscovery.k8s.io/{version}",
+            "metadata": {},
+            "items": items,
+        }
+
+
+def _aggregated_group(group: Group) -> Json:
+    versions = [
+        {
+            "version": version,
+            "resources": [_aggregated_resource(r) for r in _in_order(group, version)],
+            "freshness": "Current",
+        }
+        for version in group.versions
+    ]
+    return {"metadata": {"name": group.name} if group.name else {}, "versions": versions}
+
+
+def _in_order(group: Group, version: str) -> list[Resource]:
+    return sorted(group.resources[version].values(), key=lambda r: r.plural)
+
+
+def _aggregated_resource(resource: Resource) -> Json:
+    entry = resource.entry
+    custom = resource.custom
+    group, version = (
+        (resource.group, resource.version) if custom else (entry.get("group", ""), entry.get("version", ""))
+    )
+    out: Json = {
+        "resource": resource.plural,
+        "responseKind": {"group": group, "version": version, "kind": resource.kind},
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": resource.verbs,
+    }
+    if resource.short_names:
+        out["shortNames"] = resource.short_names
+    if resource.categories:
+        out["categories"] = resource.categories
+    if resource.subresources:
+        out["subresources"] = [
+            {
+                "subresource": sub.name,
+                "responseKind": {
+                    "group": sub.entry.get("group", group),
+                    "version": sub.entry.get("version", version),
+                    "kind": sub.kind,
+                },
+                "verbs": sub.verbs,
+            }
+            for sub in sorted(resource.subresources.values(), key=lambda s: s.name)
+        ]
+    return out
+
+
+def _discovery() -> Json:
+    """What a real server's discovery answers for the built-in groups."""
+    packed = resources.files("clientgo.testing.apiserver.kinds").joinpath("data/discovery.json.gz").read_bytes()
+    found: Json = json.loads(gzip.decompress(packed))
+    return found
+
+
+def _builtin_groups() -> dict[str, Group]:
+    facts = _discovery()
+    groups = {"": Group("", ["v1"], "v1")}
+    for entry in facts["apis"]["groups"]:
+        versions = [version["version"] for version in entry["versions"]]
+        groups[entry["name"]] = Group(entry["name"], versions, entry["preferredVersion"]["version"])
+    for group_version, listing in facts["resources"].items():
+        name, _, version = group_version.rpartition("/")
+        add_entries(groups[name], version, listing["resources"])
+    _share(
+        groups["events.k8s.io"].resources["v1"]["events"],
+        "/events",
+        conversion.event_from_core,
+        conversion.event_to_core,
+    )
+    _share(
+        groups["autoscaling"].resources["v1"]["horizontalpodautoscalers"],
+        "autoscaling/horizontalpodautoscalers",
+        conversion.hpa_v1_from_v2,
+        conversion.hpa_v1_to_v2,
+    )
+    return groups
+
+
+def _share(resource: Resource, storage: str, load: Callable[[Json], Json], save: Callable[[Json], Json]) -> None:
+    resource.storage = storage
+    resource.from_storage = load
+    resource.to_storage = save
+
+
+def add_entries(group: Group, version: str, entries: list[Json]) -> list[Resource]:
+    """Add what an APIResourceList says, subresources to their resource."""
+    table = group.resources[version]
+    group.entries[version].extend(entries)
+    added = []
+    for entry in entries:
+        if "/" not in entry["name"]:
+            table[entry["name"]] = resource = Resource(group.name, version, entry)
+            added.append(resource)
+    for entry in entries:
+        plural, slash, name = entry["name"].partition("/")
+        if slash and plural in table:
+            table[plural].subresources[name] = Subresource(name, entry)
+    return added
+
+
+def storage_hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()

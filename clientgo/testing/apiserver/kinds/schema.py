@@ -1,0 +1,451 @@
+"""Types of the built-in APIs at run time: decoding as Go's encoding/json does it, from type facts alone.
+
+A request body is decoded into the normal form in which the real server would print the object again: fields in the
+order of the Go struct, empty omitempty fields left out, zero values of the others shown, unknown fields dropped (and
+reported). The rest of the server works on these plain dicts. There is no Go counterpart; the facts come from the Go
+sources (hack/make-apiserver-data).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from clientgo.api import facts
+from clientgo.apimachinery.api import resource
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+META_V1 = facts.META_V1
+_INT_RANGES = {
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "int": (-(2**63), 2**63 - 1),
+    "uint32": (0, 2**32 - 1),
+    "byte": (0, 255),
+}
+_RFC3339 = re.compile(
+    r"^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
+)
+_QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+# Canonical as it stands: too small for the next suffix.
+_PLAIN_QUANTITY = re.compile(r"^[1-9]\d{0,2}(Ki|Mi|Gi|Ti|Pi|m|k|M|G|T|P)?$")
+
+
+class DecodeError(Exception):
+    """The value does not fit the Go type; the text is the one encoding/json gives.
+
+    `value` and `go_type` tell what met what, for those who say it in other words; `go_type` is empty otherwise.
+    """
+
+    def __init__(self, text: str, value: Any = None, go_type: str = "") -> None:
+        super().__init__(text)
+        self.value = value
+        self.go_type = go_type
+
+
+class Context:
+    """What one decoding collects: paths of fields the type does not have."""
+
+    __slots__ = ("unknown",)
+
+    def __init__(self) -> None:
+        self.unknown: list[str] = []
+
+
+class Codec:
+    """How one Go type reads from JSON and prints again.
+
+    `decode(value, ctx, path, field)` returns the normal form; `field` is "Struct.json.path" for error texts.
+    `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only.
+    """
+
+    __slots__ = ("decode", "go_name", "is_empty", "struct", "zero")
+
+    def __init__(
+        self,
+        go_name: str,
+        decode: Callable[[Any, Context, str, str], Any],
+        zero: Any = None,
+        is_empty: Callable[[Any], bool] | None = None,
+        struct: Struct | None = None,
+    ) -> None:
+        self.go_name = go_name
+        self.decode = decode
+        self.zero = zero
+        # Whether omitempty leaves this normal form out. Structs are never empty for encoding/json.
+        self.is_empty = is_empty or (lambda value: not value)
+        self.struct = struct
+
+
+class Field:
+    """One field of a struct with everything the server asks about it."""
+
+    __slots__ = ("codec", "json", "merge_key", "merge_strategy", "omitempty", "optional", "struct", "type")
+
+    def __init__(self, fact: facts.FieldFact) -> None:
+        self.json = fact.json
+        self.type = fact.type
+        self.omitempty = fact.omitempty
+        self.optional = fact.optional
+        self.merge_strategy = fact.patch_strategy
+        self.merge_key = fact.patch_merge_key
+        self.codec: Codec = None  # type: ignore[assignment]  # linked by Struct.link, types may be recursive
+        # Of a struct or a pointer to one.
+        self.struct: Struct | None = None
+
+
+class Struct:
+    """A Go struct: its fields in order, inlined ones already flattened."""
+
+    def __init__(self, package: str, name: str) -> None:
+        self.package = package
+        self.name = name
+        self.fields: dict[str, Field] = {}
+        self._order: list[tuple[str, Codec, bool, bool]] = []
+
+    @property
+    def definition(self) -> str:
+        """The OpenAPI definition name, io.k8s.api.core.v1.Pod."""
+        return facts.definition_name(self.package, self.name)
+
+    def __repr__(self) -> str:
+        return f"<Struct {self.definition} {len(self.fields)} fields>"
+
+    def link(self) -> None:
+        for field in self.fields.values():
+            field.codec = codec(field.type, self.package)
+            field.struct = codec(field.type.lstrip("*"), self.package).struct
+        self._order = [
+            (f.json, f.codec, f.omitempty, f.json == "creationTimestamp" and self.name == "ObjectMeta")
+            for f in self.fields.values()
+        ]
+
+    def decode(self, value: Any, ctx: Context, path: str, field: str) -> Any:
+        if value is None:
+            value = {}
+        elif not isinstance(value, dict):
+            raise mismatch(value, field, f"{self.package.rsplit('/', 1)[1]}.{self.name}")
+        out: Json = {}
+        seen = 0
+        for name, kind, omitempty, omitzero in self._order:
+            present = name in value
+            if present:
+                seen += 1
+                given = value[name]
+            if not present or given is None:
+                if omitempty and (omitzero or (kind.struct is None and kind.is_empty(kind.zero))):
+                    continue
+                # A struct without value still prints its zero form, {} or more.
+                out[name] = kind.zero if kind.struct is None else kind.decode(None, ctx, "", "")
+                continue
+            inner = f"{path}.{name}" if path else name
+            normal = kind.decode(given, ctx, inner, f"{self.name}.{inner}")
+            if omitempty and kind.struct is None and kind.is_empty(normal):
+                continue
+            out[name] = normal
+        if seen != len(value):
+            fields = self.fields
+            ctx.unknown += [f"{path}.{key}" if path else key for key in value if key not in fields]
+        return out
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
+    """The error of encoding/json for a JSON value of the wrong kind."""
+    if isinstance(value, bool):
+        kind = "bool"
+    elif isinstance(value, str):
+        kind = "string"
+    elif isinstance(value, (int, float)):
+        kind = "number"
+        if go_type in _INT_RANGES:
+            kind = f"number {json.dumps(value)}"
+    elif isinstance(value, list):
+        kind = "array"
+    else:
+        kind = "object"
+    # Go's path of a field says nothing of the places in lists.
+    where = f"struct field {_INDEX.sub('', field)}" if field else "value"
+    return DecodeError(f"json: cannot unmarshal {kind} into Go {where} of type {go_type}", value, go_type)
+
+
+# ---- scalars and the types with their own JSON form
+
+
+def _string(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str):
+        return value
+    raise mismatch(value, field, "string")
+
+
+def _uid(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str):
+        return value
+    raise mismatch(value, field, "types.UID")
+
+
+def _bool(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, bool):
+        return value
+    raise mismatch(value, field, "bool")
+
+
+def _float(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise mismatch(value, field, "float64")
+
+
+def _integer(go_type: str) -> Codec:
+    low, high = _INT_RANGES[go_type]
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if type(value) is int and low <= value <= high:
+            return value
+        raise mismatch(value, field, go_type)
+
+    return Codec(go_type, decode, 0)
+
+
+def _any(value: Any, ctx: Context, path: str, field: str) -> Any:
+    return value
+
+
+def _time(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if not isinstance(value, str):
+        raise mismatch(value, field, "string")
+    match = _RFC3339.match(value)
+    if match is None:
+        raise _bad_time(value, "2006-01-02T15:04:05Z07:00")
+    if match[4] in "Zz":
+        return f"{match[1]}T{match[2]}Z"
+    return _to_utc(value)[:19] + "Z"
+
+
+def _microtime(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if not isinstance(value, str):
+        raise mismatch(value, field, "string")
+    match = _RFC3339.match(value)
+    if match is None or len(match[3] or "") < 7:
+        raise _bad_time(value, "2006-01-02T15:04:05.000000Z07:00")
+    if match[4] in "Zz":
+        return f"{match[1]}T{match[2]}{match[3][:7]}Z"
+    return _to_utc(value)
+
+
+def _to_utc(value: str) -> str:
+    try:
+        moment = datetime.fromisoformat(value.upper())
+    except ValueError:
+        raise _bad_time(value, "2006-01-02T15:04:05Z07:00") from None
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+_LAYOUT_PARTS = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
+
+
+def _bad_time(value: str, layout: str) -> DecodeError:
+    """time.Parse names what is left of the value and the part of the layout that did not fit."""
+    shapes = (r"\d{4}", "-", r"\d\d", "-", r"\d\d", "T", r"\d\d", ":", r"\d\d", ":", r"\d\d")
+    rest = value
+    for part, shape in zip(_LAYOUT_PARTS, shapes):
+        match = re.match(shape, rest)
+        if match is None:
+            return DecodeError(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{part}"')
+        rest = rest[match.end() :]
+    missing = ".000000" if ".000000" in layout else "Z07:00"
+    return DecodeError(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{missing}"')
+
+
+def _quantity(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str) and _PLAIN_QUANTITY.match(value):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = json.dumps(value)
+    try:
+        return str(resource.parse_quantity(value.strip()))
+    except (ValueError, AttributeError, TypeError) as err:
+        raise DecodeError(str(err) if isinstance(value, str) else _QUANTITY_TEXT) from None
+
+
+def _int_or_string(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str) or type(value) is int:
+        return value
+    raise mismatch(value, field, "int32")
+
+
+def _bytes(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if not isinstance(value, str):
+        raise mismatch(value, field, "[]uint8")
+    compact = value.replace("\n", "").replace("\r", "")
+    try:
+        return base64.b64encode(base64.b64decode(compact, validate=True)).decode()
+    except (binascii.Error, ValueError):
+        at = next(
+            (i for i, c in enumerate(compact) if not (c.isalnum() and c.isascii()) and c not in "+/"), len(compact)
+        )
+        raise DecodeError(f"illegal base64 data at input byte {at}") from None
+
+
+def _never(value: Any) -> bool:
+    return False
+
+
+def _schema_or_other(package: str, other: Callable[[Any], bool]) -> Codec:
+    """apiextensions' JSONSchemaPropsOrBool and its sisters: a schema, or something else."""
+    schema = codec("JSONSchemaProps", package)
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if other(value):
+            return value
+        if isinstance(value, list):
+            return [schema.decode(item, ctx, f"{path}[{i}]", field) for i, item in enumerate(value)]
+        return schema.decode(value, ctx, path, field)
+
+    return Codec("v1.JSONSchemaProps", decode, None, lambda value: value is None)
+
+
+_SCALARS = {
+    "string": Codec("string", _string, ""),
+    "bool": Codec("bool", _bool, False),
+    "float64": Codec("float64", _float, 0),
+    "interface{}": Codec("interface {}", _any, None, lambda value: value is None),
+    **{name: _integer(name) for name in _INT_RANGES},
+}
+_SPECIAL = {
+    f"{META_V1}.Time": Codec("v1.Time", _time, None, _never),
+    f"{META_V1}.MicroTime": Codec("v1.MicroTime", _microtime, None, _never),
+    f"{META_V1}.Duration": Codec("v1.Duration", _string, "0s", _never),
+    f"{META_V1}.FieldsV1": Codec("v1.FieldsV1", _any, None, _never),
+    "time.Duration": Codec("time.Duration", _any, 0),
+    "k8s.io/apimachinery/pkg/api/resource.Quantity": Codec("resource.Quantity", _quantity, "0", _never),
+    "k8s.io/apimachinery/pkg/runtime.RawExtension": Codec("runtime.RawExtension", _any, None, _never),
+    "k8s.io/apimachinery/pkg/util/intstr.IntOrString": Codec("intstr.IntOrString", _int_or_string, 0, _never),
+    "k8s.io/apimachinery/pkg/types.UID": Codec("types.UID", _uid, ""),
+    "k8s.io/apimachinery/pkg/types.NodeName": Codec("types.NodeName", _string, ""),
+}
+_SCHEMA_OR = {
+    "JSONSchemaPropsOrBool": lambda value: isinstance(value, bool),
+    "JSONSchemaPropsOrArray": lambda value: False,
+    "JSONSchemaPropsOrStringArray": lambda value: isinstance(value, list),
+}
+
+
+def _pointer(inner: Codec) -> Codec:
+    """A pointer is empty only when nil, so that an explicit 0 or "" is kept."""
+    if inner.struct is not None:
+
+        def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+            return inner.decode(value, ctx, path, field)
+
+        return Codec(inner.go_name, decode, None, lambda value: value is None)
+    return Codec(inner.go_name, inner.decode, None, lambda value: value is None)
+
+
+def _list(inner: Codec) -> Codec:
+    go_name = f"[]{inner.go_name}"
+    zero = {} if inner.struct is not None else inner.zero
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if not isinstance(value, list):
+            raise mismatch(value, field, go_name)
+        each = inner.decode
+        return [zero if item is None and inner.struct is None else each(item, ctx, f"{path}[{i}]", field)
+                for i, item in enumerate(value)]  # fmt: skip
+
+    return Codec(go_name, decode, None)
+
+
+def _map(key: str, inner: Codec) -> Codec:
+    go_name = f"map[{key}]{inner.go_name}"
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if not isinstance(value, dict):
+            raise mismatch(value, field, go_name)
+        each = inner.decode
+        out = {}
+        for name in map(sys.intern, sorted(value)):
+            item = value[name]
+            if item is None and inner.struct is None:
+                out[name] = inner.zero
+            else:
+                out[name] = each(item, ctx, f"{path}.{name}", field)
+        return out
+
+    return Codec(go_name, decode, None)
+
+
+@cache
+def codec(go_type: str, package: str) -> Codec:
+    """The codec of a type expression as it stands in `package`: *T, []T, map[K]V, pkg.T, T."""
+    if go_type.startswith("*"):
+        return _pointer(codec(go_type[1:], package))
+    if go_type == "[]byte":
+        return Codec("[]uint8", _bytes, None)
+    if go_type.startswith("[]"):
+        return _list(codec(go_type[2:], package))
+    if go_type.startswith("map["):
+        key, _, inner = go_type[4:].partition("]")
+        return _map(key, codec(inner, package))
+    if go_type in _SCALARS:
+        return _SCALARS[go_type]
+    if go_type in _SPECIAL:
+        return _SPECIAL[go_type]
+    return _named(*facts.resolve(go_type, package))
+
+
+@cache
+def _named(package: str, name: str) -> Codec:
+    if name in _SCHEMA_OR and "apiextensions" in package:
+        return _schema_or_other(package, _SCHEMA_OR[name])
+    if f"{package}.{name}" in _SPECIAL:
+        return _SPECIAL[f"{package}.{name}"]
+    if name == "JSON" and "apiextensions" in package:
+        return Codec("v1.JSON", _any, None, _never)
+    known = facts.types_of(package)
+    if name not in known:
+        return Codec(name, _any, None)
+    fact = known[name]
+    if isinstance(fact, str):
+        inner = codec(fact, package)
+        return Codec(inner.go_name if fact != "string" else f"{package.rsplit('/', 1)[1]}.{name}",
+                     inner.decode, inner.zero, inner.is_empty, inner.struct)  # fmt: skip
+    struct = structure(package, name)
+    return Codec(f"{package.rsplit('/', 1)[1]}.{name}", struct.decode, {}, _never, struct)
+
+
+_STRUCTS: dict[tuple[str, str], Struct] = {}
+
+
+def structure(package: str, name: str) -> Struct:
+    """The struct `name` of `package`, linked to the codecs of its fields. Raises KeyError when there is none."""
+    known = _STRUCTS.get((package, name))
+    if known is not None:
+        return known
+    struct = _STRUCTS[package, name] = Struct(package, name)
+    for fact in facts.fields_of(package, name):
+        struct.fields[fact.json] = Field(fact)
+    struct.link()
+    return struct
+
+
+@cache
+def element(go_type: str, package: str) -> Codec | None:
+    """The codec inside one level of list or map of a (pointer to a) collection type, None for other types."""
+    kind, inner, owner = facts.collection_of(go_type, package)
+    return codec(inner, owner) if kind in ("list", "map") else None
+
+
+def kind_struct(group_version: str, kind: str) -> Struct | None:
+    """The struct of a kind, None when the facts do not have it (APIService)."""
+    package = facts.package_of_kind(group_version, kind)
+    return structure(package, kind) if package is not None else None

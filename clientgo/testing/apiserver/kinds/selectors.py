@@ -1,0 +1,177 @@
+"""Label and field selectors for lists, watches and deletes: parsed once per request into a predicate on raw objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clientgo.apimachinery import fields, labels, selection
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+Predicate = Callable[[Json], bool]
+
+
+def parse_labels(text: str) -> Predicate | None:
+    """A predicate on metadata.labels, None when everything matches. Raises ApiError 400 in apimachinery's words."""
+    try:
+        selector = labels.parse(text)
+    except ValueError as err:
+        raise errors.bad_request(str(err)) from None
+    return None if selector.empty() else selector.matches
+
+
+# ---- fields
+
+
+def parse_fields(text: str) -> list[fields.Requirement]:
+    """The terms of a field selector; values may escape , = and \\ with a backslash. Raises ApiError 400."""
+    try:
+        return fields.parse_selector(text).requirements()
+    except ValueError as err:
+        raise errors.bad_request(str(err)) from None
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _path(*names: str) -> Callable[[Json], str]:
+    def get(obj: Json) -> str:
+        value: Any = obj
+        for name in names:
+            if not isinstance(value, dict):
+                return ""
+            value = value.get(name)
+        return _text(value)
+
+    return get
+
+
+def _dotted(*paths: str) -> dict[str, Callable[[Json], str]]:
+    return {path: _path(*path.split(".")) for path in paths}
+
+
+_METADATA = _dotted("metadata.name", "metadata.namespace")
+_EVENT = _dotted(
+    "reason",
+    "reportingComponent",
+    "type",
+    "involvedObject.kind",
+    "involvedObject.namespace",
+    "involvedObject.name",
+    "involvedObject.uid",
+    "involvedObject.apiVersion",
+    "involvedObject.resourceVersion",
+    "involvedObject.fieldPath",
+)
+_EVENT["source"] = lambda obj: obj.get("source", {}).get("component", "") or obj.get("reportingComponent", "")
+
+
+def _pod_ip(obj: Json) -> str:
+    return _text(obj.get("status", {}).get("podIP"))
+
+
+# By storage name. Kinds not listed take only name and namespace.
+_FIELDS: dict[str, dict[str, Callable[[Json], str]]] = {
+    "/pods": {
+        **_dotted(
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        ),
+        "spec.hostNetwork": lambda obj: _text(bool(obj.get("spec", {}).get("hostNetwork"))),
+        "status.podIPs": _pod_ip,
+    },
+    "/events": _EVENT,
+    "/nodes": {"spec.unschedulable": lambda obj: _text(bool(obj.get("spec", {}).get("unschedulable")))},
+    "/namespaces": _dotted("status.phase"),
+    "/secrets": _dotted("type"),
+    "/services": _dotted("spec.clusterIP", "spec.type"),
+    "/replicationcontrollers": {"status.replicas": lambda obj: str(obj.get("status", {}).get("replicas", 0))},
+    "apps/replicasets": {"status.replicas": lambda obj: str(obj.get("status", {}).get("replicas", 0))},
+    "batch/jobs": {"status.successful": lambda obj: str(obj.get("status", {}).get("succeeded", 0))},
+    "certificates.k8s.io/certificatesigningrequests": _dotted("spec.signerName"),
+}
+# Events seen as events.k8s.io/v1 name the same fields differently.
+_EVENTS_V1_ALIASES = {
+    "regarding.kind": "involvedObject.kind",
+    "regarding.namespace": "involvedObject.namespace",
+    "regarding.name": "involvedObject.name",
+    "regarding.uid": "involvedObject.uid",
+    "regarding.apiVersion": "involvedObject.apiVersion",
+    "regarding.resourceVersion": "involvedObject.resourceVersion",
+    "regarding.fieldPath": "involvedObject.fieldPath",
+    "reportingController": "reportingComponent",
+}
+
+
+def fields_predicate(resource: Resource, text: str) -> tuple[Predicate | None, str | None]:
+    """A predicate on the stored object, and the name that metadata.name= asks for, if any."""
+    terms = parse_fields(text)
+    if not terms:
+        return None, None
+    known = {**_METADATA, **_FIELDS.get(resource.storage, {}), **_selectable(resource)}
+    name: str | None = None
+    tests: list[tuple[Callable[[Json], str], bool, str]] = []
+    for term in terms:
+        path, value = term.field, term.value
+        equal = term.operator is not selection.Operator.NOT_EQUALS
+        if resource.group == "events.k8s.io":
+            path = _EVENTS_V1_ALIASES.get(path, path)
+        getter = known.get(path)
+        if getter is None:
+            raise _unknown_field(resource, path)
+        if path == "metadata.name" and equal:
+            name = value
+        tests.append((getter, equal, value))
+    if len(tests) == 1:
+        get, equal, wanted = tests[0]
+        return (lambda obj: (get(obj) == wanted) is equal), name
+    return (lambda obj: all((get(obj) == value) is equal for get, equal, value in tests)), name
+
+
+def _unknown_field(resource: Resource, path: str) -> errors.ApiError:
+    if resource.custom or resource.storage in _FIELDS:
+        return errors.bad_request(f"field label not supported: {path}")
+    return errors.bad_request(f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"')
+
+
+def _selectable(resource: Resource) -> dict[str, Callable[[Json], str]]:
+    out = {}
+    for field in resource.crd_version.get("selectableFields") or ():
+        path = field["jsonPath"].lstrip(".")
+        out[path] = _path(*path.split("."))
+    return out
+
+
+class Selection:
+    """What a list or watch selects: label and field predicates together."""
+
+    __slots__ = ("fields", "labels", "name", "source")
+
+    def __init__(self, resource: Resource, label_text: str, field_text: str) -> None:
+        self.source = (label_text, field_text)
+        self.labels = parse_labels(label_text)
+        self.fields, self.name = fields_predicate(resource, field_text)
+
+    @property
+    def everything(self) -> bool:
+        return self.labels is None and self.fields is None
+
+    def matches(self, obj: Json) -> bool:
+        if self.labels is not None and not self.labels(obj["metadata"].get("labels") or {}):
+            return False
+        return self.fields is None or self.fields(obj)
+
+    def __repr__(self) -> str:
+        return f"<Selection labels={self.source[0]!r} fields={self.source[1]!r}>"

@@ -1,0 +1,302 @@
+"""What a create or update may write, and what the server sets itself: the rest strategies of Kubernetes, as data.
+
+For every resource: does it carry metadata.generation and what moves it, has it a status to protect, does a delete
+answer with the object, may PUT create it, may PUT leave out the resourceVersion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clientgo.testing.apiserver.kinds import defaults, schema, services
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+# Built-in resources with a generation; the spec moves it.
+_GENERATION = {
+    "/pods",
+    "/podtemplates",
+    "/replicationcontrollers",
+    "apps/deployments",
+    "apps/replicasets",
+    "apps/statefulsets",
+    "apps/daemonsets",
+    "batch/jobs",
+    "batch/cronjobs",
+    "networking.k8s.io/ingresses",
+    "networking.k8s.io/ingressclasses",
+    "networking.k8s.io/networkpolicies",
+    "policy/poddisruptionbudgets",
+    "apiextensions.k8s.io/customresourcedefinitions",
+    "flowcontrol.apiserver.k8s.io/flowschemas",
+    "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations",
+    "discovery.k8s.io/endpointslices",
+    "resource.k8s.io/deviceclasses",
+    "resource.k8s.io/resourceslices",
+    "scheduling.k8s.io/priorityclasses",
+    "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+    "admissionregistration.k8s.io/validatingwebhookconfigurations",
+    "admissionregistration.k8s.io/validatingadmissionpolicies",
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+}
+_RETURNS_DELETED = {
+    "/pods",
+    "/services",
+    "/serviceaccounts",
+    "/persistentvolumes",
+    "/persistentvolumeclaims",
+    "/podtemplates",
+    "/resourcequotas",
+}
+_CREATE_ON_UPDATE = {"coordination.k8s.io/leases", "/events", "/endpoints", "/limitranges", "/resourcequotas"}
+_CREATE_ON_UPDATE -= {"/resourcequotas"}
+# Whose PUT must say which version it replaces.
+_CONDITIONAL_UPDATE = {
+    "admissionregistration.k8s.io/mutatingadmissionpolicies",
+    "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
+    "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+    "admissionregistration.k8s.io/validatingadmissionpolicies",
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+    "admissionregistration.k8s.io/validatingwebhookconfigurations",
+    "apiextensions.k8s.io/customresourcedefinitions",
+    "coordination.k8s.io/leases",
+    "flowcontrol.apiserver.k8s.io/flowschemas",
+    "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations",
+    "node.k8s.io/runtimeclasses",
+    "policy/poddisruptionbudgets",
+    "storage.k8s.io/csidrivers",
+    "storage.k8s.io/csinodes",
+    "storage.k8s.io/csistoragecapacities",
+    "storage.k8s.io/volumeattachments",
+}
+# Whose dependents stay when a delete does not say what shall become of them.
+_ORPHANS_DEPENDENTS = {"/replicationcontrollers", "batch/jobs"}
+_GRACEFUL_SECONDS = 30
+
+
+def has_generation(resource: Resource) -> bool:
+    return resource.custom or resource.storage in _GENERATION
+
+
+def returns_deleted_object(resource: Resource) -> bool:
+    return resource.storage in _RETURNS_DELETED
+
+
+def creates_on_update(resource: Resource) -> bool:
+    return resource.storage in _CREATE_ON_UPDATE
+
+
+def needs_version_on_update(resource: Resource) -> bool:
+    return resource.custom or resource.storage in _CONDITIONAL_UPDATE
+
+
+def orphans_dependents(resource: Resource) -> bool:
+    """What a delete without a propagation policy does; everywhere else the dependents go as well."""
+    return resource.storage in _ORPHANS_DEPENDENTS
+
+
+def has_status(resource: Resource) -> bool:
+    return "status" in resource.subresources
+
+
+def reset_fields(resource: Resource, subresource: str, obj: Json, old: Json) -> tuple[str, ...]:
+    """The top-level fields that a write of this (sub)resource cannot change, and so nobody comes to own by it."""
+    if subresource == "status":
+        kept = ("apiVersion", "kind", "status") if resource.custom else ("apiVersion", "kind", "metadata", "status")
+        return tuple(name for name in {**obj, **old} if name not in kept)
+    if subresource == "" and has_status(resource):
+        return ("status",)
+    return ()
+
+
+def normalise(resource: Resource, obj: Json) -> Json:
+    """Back into the order and normal form of the Go type, after fields were set by hand."""
+    if resource.struct is None:
+        return obj
+    out: Json = resource.struct.decode(obj, schema.Context(), "", "")
+    return out
+
+
+def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str]) -> None:
+    """System fields of a new object: what the client may not choose. Works on the caller's own object."""
+    metadata = obj["metadata"]
+    if has_generation(resource):
+        metadata["generation"] = 1
+    if has_status(resource):
+        _reset_status(resource, obj)
+    storage = resource.storage
+    if storage == "/pods":
+        obj["status"] = {"phase": "Pending", "qosClass": defaults.qos_class(obj["spec"])}
+    elif storage == "/namespaces":
+        spec = obj.setdefault("spec", {})
+        if "kubernetes" not in (spec.get("finalizers") or ()):
+            spec["finalizers"] = [*(spec.get("finalizers") or ()), "kubernetes"]
+        obj["status"] = {"phase": "Active"}
+    elif storage == "/services":
+        services.before_create(obj, allocate)
+    elif storage == "/persistentvolumeclaims" or storage == "/persistentvolumes":
+        obj["status"] = {"phase": "Pending"}
+    elif storage == "apiextensions.k8s.io/customresourcedefinitions":
+        stored = [v["name"] for v in obj["spec"].get("versions") or () if v.get("storage")]
+        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
+    elif storage == "batch/jobs":
+        _job_selector(obj)
+        # As when a stored object is read: labels that nobody gave are those of the template.
+        defaults.job_labels(obj)
+    elif storage == "apps/daemonsets":
+        _set_template_generation(obj, max(_template_generation(obj), 1))
+    _drop_empty_rules(resource, obj)
+
+
+def _job_selector(obj: Json) -> None:
+    """Jobs select their pods by labels the server makes up."""
+    spec = obj["spec"]
+    if spec.get("manualSelector"):
+        return
+    uid, name = obj["metadata"].get("uid", ""), obj["metadata"].get("name", "")
+    meta = spec["template"].setdefault("metadata", {})
+    labels = dict(meta.get("labels") or {})
+    labels.update({"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name})
+    labels.update({"controller-uid": uid, "job-name": name})
+    meta["labels"] = dict(sorted(labels.items()))
+    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+
+
+def _template_generation(obj: Json) -> int:
+    """An old counter that DaemonSets carry in an annotation; where it is no number it counts as none."""
+    return defaults.template_generation(obj["metadata"].get("annotations"))
+
+
+def _set_template_generation(obj: Json, number: int) -> None:
+    metadata = obj["metadata"]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), defaults.TEMPLATE_GENERATION: str(number)}
+
+
+def _reset_status(resource: Resource, obj: Json) -> None:
+    if resource.custom:
+        obj.pop("status", None)
+    elif "status" in obj:
+        obj["status"] = {}
+
+
+def before_update(resource: Resource, obj: Json, old: Json, subresource: str, allocate: Callable[[str], str]) -> Json:
+    """The object to store: what this (sub)resource may not write is taken from the old one."""
+    if subresource == "status":
+        return _status_update(resource, obj, old)
+    if subresource == "ephemeralcontainers":
+        return _with_spec(old, {**old["spec"], "ephemeralContainers": obj["spec"].get("ephemeralContainers")})
+    if subresource == "resize":
+        return _with_spec(old, obj["spec"])
+    if has_status(resource):
+        if "status" in old:
+            obj["status"] = old["status"]
+        else:
+            obj.pop("status", None)
+    if resource.storage == "/namespaces" and subresource == "":
+        obj["spec"] = {**obj.get("spec", {}), "finalizers": (old.get("spec") or {}).get("finalizers")}
+    if resource.storage == "/services":
+        services.before_update(obj, old, allocate)
+    if resource.storage == "/pods":
+        _keep_admitted(obj, old)
+    if resource.storage == "apps/daemonsets":
+        moved = obj["spec"].get("template") != old["spec"].get("template")
+        _set_template_generation(obj, _template_generation(old) + int(moved))
+    _drop_empty_rules(resource, obj)
+    _keep_generation(obj["metadata"], old["metadata"])
+    if has_generation(resource) and _moves_generation(resource, obj, old):
+        obj["metadata"]["generation"] = obj["metadata"].get("generation", 0) + 1
+    return obj
+
+
+def _keep_generation(metadata: Json, old: Json) -> None:
+    """No client sets it in an update, of a kind that has none of its own neither."""
+    metadata.pop("generation", None)
+    if "generation" in old:
+        metadata["generation"] = old["generation"]
+
+
+def _with_spec(old: Json, spec: Json) -> Json:
+    """The old pod with another spec, which is all that some subresources write."""
+    metadata = dict(old["metadata"])
+    if spec != old["spec"]:
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    return {**old, "metadata": metadata, "spec": spec}
+
+
+def _keep_admitted(obj: Json, old: Json) -> None:
+    for name in ("priority", "preemptionPolicy", "tolerations"):
+        if obj["spec"].get(name) is None and old["spec"].get(name) is not None:
+            obj["spec"][name] = old["spec"][name]
+
+
+def _status_update(resource: Resource, obj: Json, old: Json) -> Json:
+    """Only status comes from the request; built-in kinds let most of the metadata through as well."""
+    if resource.custom:
+        metadata = dict(old["metadata"])
+        if obj["metadata"].get("resourceVersion"):
+            metadata["resourceVersion"] = obj["metadata"]["resourceVersion"]
+        if "managedFields" in obj["metadata"]:
+            metadata["managedFields"] = obj["metadata"]["managedFields"]
+        out = {**old, "metadata": metadata}
+        if "status" in obj:
+            out["status"] = obj["status"]
+        else:
+            out.pop("status", None)
+        return out
+    metadata = dict(obj["metadata"])
+    if resource.storage == "apps/deployments":
+        metadata["labels"] = old["metadata"].get("labels")
+    for name in ("generation", "ownerReferences", "deletionTimestamp"):
+        if name in old["metadata"]:
+            metadata[name] = old["metadata"][name]
+        else:
+            metadata.pop(name, None)
+    out = {**old, "metadata": metadata, "status": obj.get("status", {})}
+    if resource.storage == "apps/daemonsets":
+        _set_template_generation(out, _template_generation(old))
+    return out
+
+
+_NOT_SPEC = ("metadata", "status", "kind", "apiVersion")
+
+
+def _moves_generation(resource: Resource, obj: Json, old: Json) -> bool:
+    if resource.custom:
+        ignored = ("metadata", "status") if has_status(resource) else ("metadata",)
+        return _without(obj, ignored) != _without(old, ignored)
+    if resource.storage == "scheduling.k8s.io/priorityclasses":
+        return False
+    if resource.storage == "discovery.k8s.io/endpointslices" and _labels(obj) != _labels(old):
+        return True
+    if resource.storage == "apps/deployments":
+        old_notes = old["metadata"].get("annotations") or {}
+        if (obj["metadata"].get("annotations") or {}) != old_notes:
+            return True
+    return _without(obj, _NOT_SPEC) != _without(old, _NOT_SPEC)
+
+
+def _drop_empty_rules(resource: Resource, obj: Json) -> None:
+    """No rules are none, since an empty list is not stored."""
+    if resource.storage in ("rbac.authorization.k8s.io/roles", "rbac.authorization.k8s.io/clusterroles"):
+        obj["rules"] = obj.get("rules") or None
+
+
+def _labels(obj: Json) -> Json:
+    return obj["metadata"].get("labels") or {}
+
+
+def _without(obj: Json, names: tuple[str, ...]) -> Json:
+    return {name: value for name, value in obj.items() if name not in names}
+
+
+def deletion_grace(resource: Resource, obj: Json, asked: int | None) -> int:
+    """Seconds a pod gets to go; everything else goes at once."""
+    if resource.storage != "/pods":
+        return 0
+    spec = obj.get("spec") or {}
+    if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    if asked is not None:
+        return max(asked, 0)
+    grace = spec.get("terminationGracePeriodSeconds")
+    return _GRACEFUL_SECONDS if grace is None else int(grace)

@@ -1,0 +1,177 @@
+"""What makes a schema of a CRD not structural, which is what the server refuses.
+
+Mirrors apiextensions-apiserver's structural schema validation. Pure functions; structural.py applies the schemas.
+Patterns are RE2, so they are left alone where that is not installed: what Python does not compile may well be right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clientgo.testing.apiserver.cel.common.values import EvalError
+from clientgo.testing.apiserver.cel.library import regex
+from clientgo.testing.apiserver.kinds.rule_checks import check_texts
+from clientgo.testing.apiserver.kinds.structural import EMBEDDED, INT_OR_STRING, PRESERVE, ROOT_FIELDS, validate
+from clientgo.testing.apiserver.wire.errors import (
+    FieldError,
+    field_forbidden,
+    field_invalid,
+    field_not_supported,
+    field_required,
+)
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+_MAP_KEYS = "x-kubernetes-list-map-keys"
+_TYPES = ("array", "boolean", "integer", "number", "object", "string")
+# What alternatives may not say, and in which words.
+_NOT_NESTED = {
+    "type": "must be empty to be structural",
+    "title": "must be empty to be structural",
+    "description": "must be empty to be structural",
+    "default": "must be undefined to be structural",
+    "additionalProperties": "must be undefined to be structural",
+    "nullable": "must be false to be structural",
+}
+
+
+def check_schema(schema: Any, path: str) -> list[FieldError]:
+    """What is wrong with the schema of one version."""
+    errors: list[FieldError] = []
+    if not isinstance(schema, dict):
+        return errors
+    if not schema.get("type"):
+        errors.append(field_required(f"{path}.type", "must not be empty at the root"))
+    elif schema["type"] != "object":
+        errors.append(field_invalid(f"{path}.type", schema["type"], "must be object at the root"))
+    _check_metadata(schema, path, errors)
+    _check_node(schema, path, errors, root=True)
+    return errors
+
+
+# What begins so does not keep expressions from being looked at: Go finds it where it looks at them too.
+_NOT_OF_STRUCTURE = re.compile(
+    r".*(x-kubernetes-list-|mutual exclusive|\$ref|entries must all|x-kubernetes-validations|regular expression)"
+)
+
+
+def is_structural(errors: list[FieldError]) -> bool:
+    """Whether nothing that was found says that the schema is none that expressions could be checked against."""
+    return all(_NOT_OF_STRUCTURE.match(str(error)) for error in errors)
+
+
+def _check_metadata(schema: Json, path: str, errors: list[FieldError]) -> None:
+    metadata = (schema.get("properties") or {}).get("metadata")
+    if not isinstance(metadata, dict):
+        return
+    known = set(metadata) <= {"type", "description", "properties"}
+    if not known or not set(metadata.get("properties") or ()) <= {"name", "generateName"}:
+        text = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+        errors.append(field_forbidden(f"{path}.properties[metadata]", text))
+
+
+def _check_node(schema: Json, path: str, errors: list[FieldError], *, root: bool = False) -> None:
+    kind = schema.get("type", "")
+    if kind and kind not in _TYPES:
+        errors.append(field_not_supported(f"{path}.type", kind, list(_TYPES)))
+    if not kind and not root and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
+        errors.append(field_required(f"{path}.type", "must not be empty for specified object fields"))
+    _check_forbidden(schema, path, errors)
+    if kind == "array" and not schema.get("items"):
+        errors.append(field_required(f"{path}.items", "must be specified"))
+    if schema.get(EMBEDDED) and not schema.get(PRESERVE) and not schema.get("properties"):
+        text = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
+        errors.append(field_required(f"{path}.properties", text))
+    _check_list_type(schema, path, errors)
+    _check_alternatives(schema, path, errors)
+    _check_pattern(schema, path, errors)
+    errors += check_texts(schema, path)
+    if "default" in schema:
+        found = validate({"value": schema["default"]}, {"type": "object", "properties": {"value": schema}})
+        for error in found[:1]:
+            errors.append(field_invalid(f"{path}.default", schema["default"], error.body.partition(": ")[2]))
+    for name, inner in (schema.get("properties") or {}).items():
+        if not (root and name in ROOT_FIELDS):
+            _check_node(inner, f"{path}.properties[{name}]", errors)
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            _check_node(schema[name], f"{path}.{name}", errors)
+
+
+def _check_forbidden(schema: Json, path: str, errors: list[FieldError]) -> None:
+    if schema.get("$ref"):
+        errors.append(field_forbidden(f"{path}.$ref", "$ref is not supported"))
+    if schema.get("uniqueItems"):
+        text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        errors.append(field_forbidden(f"{path}.uniqueItems", text))
+    if schema.get("properties") and schema.get("additionalProperties"):
+        text = "additionalProperties and properties are mutual exclusive"
+        errors.append(field_forbidden(f"{path}.additionalProperties", text))
+
+
+def _check_pattern(schema: Json, path: str, errors: list[FieldError]) -> None:
+    pattern = schema.get("pattern")
+    if not pattern or not regex.AVAILABLE:
+        return
+    try:
+        regex.compile_pattern(pattern)
+    except EvalError as err:
+        text = f"must be a valid regular expression, but isn't: {err}"
+        errors.append(field_invalid(f"{path}.pattern", pattern, text))
+
+
+def _check_list_type(schema: Json, path: str, errors: list[FieldError]) -> None:
+    kind = schema.get("x-kubernetes-list-type")
+    if kind is None:
+        return
+    if schema.get("type") != "array":
+        text = "must be array if x-kubernetes-list-type is specified"
+        errors.append(field_invalid(f"{path}.type", schema.get("type", ""), text))
+    if kind not in ("atomic", "set", "map"):
+        errors.append(field_not_supported(f"{path}.x-kubernetes-list-type", kind, ["atomic", "map", "set"]))
+    items = schema.get("items") if isinstance(schema.get("items"), dict) else {}
+    if kind == "map":
+        _check_map_keys(schema.get(_MAP_KEYS) or [], items or {}, path, errors)
+    elif kind == "set" and items and items.get("type") == "object" and items.get("x-kubernetes-map-type") != "atomic":
+        text = "must be atomic as item of a list with x-kubernetes-list-type=set"
+        where = f"{path}.items.x-kubernetes-map-type"
+        errors.append(field_invalid(where, items.get("x-kubernetes-map-type"), text))
+
+
+def _check_map_keys(keys: list[str], items: Json, path: str, errors: list[FieldError]) -> None:
+    if not keys:
+        errors.append(field_required(f"{path}.{_MAP_KEYS}", "must not be empty if x-kubernetes-list-type is map"))
+    properties = items.get("properties") or {}
+    if not properties.keys() >= set(keys):
+        text = "entries must all be names of item properties"
+        errors.append(field_invalid(f"{path}.{_MAP_KEYS}", keys, text))
+    for key in keys:
+        if key not in properties:
+            continue
+        if "default" not in properties[key] and key not in (items.get("required") or ()):
+            text = f"this property is in {_MAP_KEYS}, so it must have a default or be a required property"
+            errors.append(field_required(f"{path}.items.properties[{key}].default", text))
+
+
+def _check_alternatives(schema: Json, path: str, errors: list[FieldError]) -> None:
+    """allOf, anyOf, oneOf and not only check values; what a value is stands outside of them."""
+    nested = [(f"{path}.{name}[{i}]", one) for name in ("allOf", "anyOf", "oneOf")
+              for i, one in enumerate(schema.get(name) or ())]  # fmt: skip
+    if isinstance(schema.get("not"), dict):
+        nested.append((f"{path}.not", schema["not"]))
+    for where, one in nested:
+        _check_nested(one, where, errors, types_allowed=bool(schema.get(INT_OR_STRING)))
+
+
+def _check_nested(schema: Any, path: str, errors: list[FieldError], *, types_allowed: bool = False) -> None:
+    if not isinstance(schema, dict):
+        return
+    for name, text in _NOT_NESTED.items():
+        if schema.get(name) not in (None, "", False) and not (name == "type" and types_allowed):
+            errors.append(field_forbidden(f"{path}.{name}", text))
+    for name, inner in (schema.get("properties") or {}).items():
+        _check_nested(inner, f"{path}.properties[{name}]", errors)
+    _check_nested(schema.get("items"), f"{path}.items", errors)
+    for kind in ("allOf", "anyOf", "oneOf"):
+        for i, inner in enumerate(schema.get(kind) or ()):
+            _check_nested(inner, f"{path}.{kind}[{i}]", errors, types_allowed=types_allowed)

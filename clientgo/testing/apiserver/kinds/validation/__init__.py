@@ -1,0 +1,21 @@
+"""Validation of object metadata and of the built-in kinds, as far as controllers and people meet it.
+
+The texts are those of apimachinery's and Kubernetes' validation packages. A kind without rules here is accepted when
+it decodes.
+"""
+
+from clientgo.testing.apiserver.kinds.validation.events import event, event_update
+from clientgo.testing.apiserver.kinds.validation.fields import selector_matches
+from clientgo.testing.apiserver.kinds.validation.kinds import create, update
+from clientgo.testing.apiserver.kinds.validation.metadata import finalizer_warnings, metadata, metadata_update
+
+__all__ = [
+    "create",
+    "event",
+    "event_update",
+    "finalizer_warnings",
+    "metadata",
+    "metadata_update",
+    "selector_matches",
+    "update",
+]

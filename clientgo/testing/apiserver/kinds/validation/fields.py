@@ -1,0 +1,140 @@
+"""Checks that several kinds share: choices, numbers, names, percentages, label selectors.
+
+Each takes the path of what it looks at, and answers with all that is wrong there, in the order of Kubernetes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from clientgo.apimachinery.util.validation import is_qualified_name, is_valid_label_value, is_valid_percent
+from clientgo.testing.apiserver.wire.errors import (
+    FieldError,
+    field_forbidden,
+    field_invalid,
+    field_not_supported,
+    field_required,
+)
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+PORT_TEXT = "must be between 1 and 65535, inclusive"
+NOT_NEGATIVE = "must be greater than or equal to 0"
+IMMUTABLE = "field is immutable"
+MAX_INT32 = 2**31 - 1
+
+Check = Callable[[str], list[str]]
+
+
+def choice(obj: Json, where: str, name: str, choices: Sequence[str]) -> list[FieldError]:
+    """One of several words, if any; `where` is empty for a field of the object itself."""
+    value = obj.get(name)
+    if not value or value in choices:
+        return []
+    return [field_not_supported(f"{where}.{name}" if where else name, value, list(choices))]
+
+
+def not_negative(obj: Json, where: str, *names: str) -> list[FieldError]:
+    """The numbers among the fields `names` that are below zero."""
+    return [
+        field_invalid(f"{where}.{name}", obj[name], NOT_NEGATIVE)
+        for name in names
+        if isinstance(obj.get(name), int) and obj[name] < 0
+    ]
+
+
+def required(obj: Json, where: str, *names: str) -> list[FieldError]:
+    """The fields among `names` that are empty."""
+    return [field_required(f"{where}.{name}" if where else name) for name in names if not obj.get(name)]
+
+
+def named(value: str, field: str, check: Check) -> list[FieldError]:
+    """A name in the form that `check` asks for."""
+    return [field_invalid(field, value, text) for text in check(value)]
+
+
+def immutable(obj: Any, old: Any, field: str) -> list[FieldError]:
+    return [field_invalid(field, obj, IMMUTABLE)] if obj != old else []
+
+
+def positive_int_or_percent(value: int | str, field: str) -> list[FieldError]:
+    if isinstance(value, str):
+        return named(value, field, is_valid_percent)
+    return [field_invalid(field, value, NOT_NEGATIVE)] if value < 0 else []
+
+
+def at_most_all(value: int | str, field: str) -> list[FieldError]:
+    """A percentage is of a whole."""
+    if isinstance(value, str) and not is_valid_percent(value) and int(value[:-1]) > 100:
+        return [field_invalid(field, value, "must not be greater than 100%")]
+    return []
+
+
+def is_none(value: int | str | None) -> bool:
+    """Whether a number or a percentage comes to nothing; what is neither counts as 0, as in Go."""
+    if isinstance(value, str):
+        digits = value.removesuffix("%")
+        return not digits.isdigit() or int(digits) == 0
+    return not value
+
+
+def check_labels(values: Json | None, field: str) -> list[FieldError]:
+    errors = []
+    for key, value in (values or {}).items():
+        errors += named(key, field, is_qualified_name)
+        errors += named(value, field, is_valid_label_value)
+    return errors
+
+
+def selector_matches(selector: Json, values: Json) -> bool:
+    for key, value in (selector.get("matchLabels") or {}).items():
+        if values.get(key) != value:
+            return False
+    for term in selector.get("matchExpressions") or ():
+        key, operator, wanted = term.get("key"), term.get("operator"), term.get("values") or ()
+        if operator == "In" and values.get(key) not in wanted:
+            return False
+        if operator == "NotIn" and values.get(key) in wanted:
+            return False
+        if operator == "Exists" and key not in values:
+            return False
+        if operator == "DoesNotExist" and key in values:
+            return False
+    return True
+
+
+def is_empty_selector(selector: Json) -> bool:
+    return not selector.get("matchLabels") and not selector.get("matchExpressions")
+
+
+def label_selector(selector: Json | None, field: str) -> list[FieldError]:
+    """A LabelSelector, if there is one; that it is empty is for others to forbid."""
+    if selector is None:
+        return []
+    errors = check_labels(selector.get("matchLabels"), f"{field}.matchLabels")
+    for i, term in enumerate(selector.get("matchExpressions") or ()):
+        errors += _requirement(term, f"{field}.matchExpressions[{i}]")
+    return errors
+
+
+def _requirement(term: Json, field: str) -> list[FieldError]:
+    operator, values = term.get("operator", ""), term.get("values") or []
+    errors = []
+    if operator in ("In", "NotIn"):
+        if not values:
+            errors.append(field_required(f"{field}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            errors.append(field_forbidden(f"{field}.values", text))
+    else:
+        errors.append(field_invalid(f"{field}.operator", operator, "not a valid selector operator"))
+    errors += named(term.get("key", ""), f"{field}.key", is_qualified_name)
+    for i, value in enumerate(values):
+        errors += named(value, f"{field}.values[{i}]", is_valid_label_value)
+    return errors
+
+
+def each(items: Iterable[Any] | None, field: str, check: Callable[[Any, str], list[FieldError]]) -> list[FieldError]:
+    """What `check` finds in the items of a list."""
+    return [error for i, item in enumerate(items or ()) for error in check(item, f"{field}[{i}]")]

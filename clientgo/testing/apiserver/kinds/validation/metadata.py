@@ -1,0 +1,160 @@
+"""Validation of object metadata. Mirrors apimachinery's api/validation package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from clientgo.apimachinery.util.validation import (
+    is_dns1123_label,
+    is_dns1123_subdomain,
+    is_qualified_name,
+)
+from clientgo.testing.apiserver.kinds.validation.fields import check_labels
+from clientgo.testing.apiserver.wire.errors import (
+    FieldError,
+    field_forbidden,
+    field_invalid,
+    field_required,
+    field_too_long,
+)
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+if TYPE_CHECKING:
+    from clientgo.testing.apiserver.kinds.registry import Resource
+
+
+_TOTAL_ANNOTATIONS = 256 * 1024
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+
+
+def path_segment(name: str) -> list[str]:
+    """RBAC names may be nearly anything."""
+    if name in (".", ".."):
+        return [f"may not be '{name}'"]
+    return [f"may not contain '{char}'" for char in "/%" if char in name]
+
+
+def _any_name(name: str) -> list[str]:
+    return []
+
+
+# Whose registries never look at the name.
+_UNCHECKED_NAMES = {"policy/poddisruptionbudgets"}
+_LABEL_NAMED = {"/namespaces", "/services"}
+_RBAC = "rbac.authorization.k8s.io/"
+
+
+def name_check(resource: Resource) -> Callable[[str], list[str]]:
+    storage = resource.storage
+    if storage in _LABEL_NAMED:
+        return is_dns1123_label
+    if storage.startswith(_RBAC):
+        return path_segment
+    return is_dns1123_subdomain
+
+
+def metadata(resource: Resource, meta: Json) -> list[FieldError]:
+    """Checks of ObjectMeta for a create or update."""
+    errors: list[FieldError] = []
+    name = meta.get("name", "")
+    check = name_check(resource)
+    if resource.storage in _UNCHECKED_NAMES and name:
+        check = _any_name
+    generate = meta.get("generateName", "")
+    if generate:
+        # What is generated follows the prefix, so it may end with a dash.
+        masked = f"{generate[:-1]}a" if generate.endswith("-") and len(generate) > 1 else generate
+        errors += [field_invalid("metadata.generateName", generate, text) for text in check(masked)]
+    if not name:
+        errors.append(field_required("metadata.name", "name or generateName is required"))
+    else:
+        errors += [field_invalid("metadata.name", name, text) for text in check(name)]
+    errors += check_labels(meta.get("labels"), "metadata.labels")
+    errors += check_annotations(meta.get("annotations"), "metadata.annotations")
+    errors += finalizers(meta.get("finalizers"))
+    errors += owner_references(meta.get("ownerReferences"))
+    return errors
+
+
+def check_annotations(values: Json | None, field: str) -> list[FieldError]:
+    errors = []
+    total = 0
+    for key, value in (values or {}).items():
+        errors += [field_invalid(field, key, text) for text in is_qualified_name(key.lower())]
+        total += len(key) + len(value)
+    if total > _TOTAL_ANNOTATIONS:
+        errors.append(field_too_long(field, _TOTAL_ANNOTATIONS))
+    return errors
+
+
+def finalizers(values: list[str] | None) -> list[FieldError]:
+    errors = []
+    for value in values or ():
+        errors += [field_invalid("metadata.finalizers", value, text) for text in is_qualified_name(value)]
+    found = set(values or ())
+    if {"orphan", "foregroundDeletion"} <= found:
+        errors.append(
+            field_invalid("metadata.finalizers", values, "finalizer orphan and foregroundDeletion cannot be both set")
+        )
+    return errors
+
+
+def finalizer_warnings(values: list[str] | None) -> list[str]:
+    return [
+        f'metadata.finalizers: "{value}": prefer a domain-qualified finalizer name to avoid accidental conflicts with '
+        "other finalizer writers"
+        for value in values or ()
+        if "/" not in value and value not in _STANDARD_FINALIZERS
+    ]
+
+
+def owner_references(references: list[Json] | None) -> list[FieldError]:
+    errors = []
+    controllers = 0
+    for reference in references or ():
+        # Go's path has no index here.
+        field = "metadata.ownerReferences"
+        api_version = reference.get("apiVersion", "")
+        if not api_version.rpartition("/")[2] or api_version.count("/") > 1:
+            errors.append(field_invalid(f"{field}.apiVersion", api_version, "version must not be empty"))
+        for name in ("kind", "name", "uid"):
+            if not reference.get(name):
+                errors.append(field_invalid(f"{field}.{name}", "", "must not be empty"))
+        if reference.get("controller"):
+            controllers += 1
+    if controllers > 1:
+        shown = [dict(reference) for reference in references or ()]
+        errors.append(
+            field_invalid(
+                "metadata.ownerReferences",
+                shown,
+                'Only one reference can have Controller set to true. Found "true" in references for '
+                + " and ".join(f"{r.get('kind')}/{r.get('name')}" for r in shown if r.get("controller")),
+            )
+        )
+    return errors
+
+
+def metadata_update(old: Json, new: Json) -> list[FieldError]:
+    errors = []
+    if new.get("deletionTimestamp") != old.get("deletionTimestamp") and old.get("deletionTimestamp") is not None:
+        errors.append(field_invalid("metadata.deletionTimestamp", new.get("deletionTimestamp"), "field is immutable"))
+    if new.get("deletionGracePeriodSeconds") != old.get("deletionGracePeriodSeconds"):
+        value = new.get("deletionGracePeriodSeconds")
+        errors.append(field_invalid("metadata.deletionGracePeriodSeconds", value, "field is immutable"))
+    for name in ("name", "namespace", "uid"):
+        if new.get(name, "") != old.get(name, ""):
+            errors.append(field_invalid(f"metadata.{name}", new.get(name, ""), "field is immutable"))
+    if old.get("deletionTimestamp"):
+        added = [f for f in new.get("finalizers") or () if f not in (old.get("finalizers") or ())]
+        if added:
+            detail = (
+                f"no new finalizers can be added if the object is being deleted, found new finalizers {_go_list(added)}"
+            )
+            errors.append(field_forbidden("metadata.finalizers", detail))
+    return errors
+
+
+def _go_list(values: list[str]) -> str:
+    return "[]string{" + ", ".join(f'"{value}"' for value in values) + "}"

@@ -1,0 +1,68 @@
+"""What an answer warns of: versions that are deprecated, and objects that are stored but have no effect here.
+
+kubectl and client-go show Warning headers to the user. Mirrors apiserver's endpoints/deprecation package for the first
+half; the second half is this server's own, so that a rule that nobody checks does not pass for one that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clientgo import klog
+from clientgo.testing.apiserver.cel.library import regex
+from clientgo.testing.apiserver.kinds import rules
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+_DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
+_ADMISSION_GROUP = "admissionregistration.k8s.io"
+# The deprecated kinds among the built-in ones: since when, and what to use.
+_DEPRECATED = {
+    "/componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+    "/endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
+
+
+def of_resource(resource: Resource) -> list[str]:
+    """What every request on a deprecated version is told."""
+    if not resource.custom:
+        text = _DEPRECATED.get(resource.storage)
+        return [text] if text else []
+    version = resource.crd_version
+    if not version.get("deprecated"):
+        return []
+    given: str | None = version.get("deprecationWarning")
+    return [f"{resource.group_version} {resource.kind} is deprecated" if given is None else given]
+
+
+def of_object(resource: Resource, obj: Json) -> list[str]:
+    """What the writer of an object should know that this server leaves undone."""
+    if resource.storage == _DEFINITIONS:
+        return list(_of_definition(obj.get("spec") or {}))
+    if resource.group != _ADMISSION_GROUP:
+        return []
+    if resource.kind.endswith("WebhookConfiguration"):
+        return list(_of_webhooks(obj.get("webhooks") or ()))
+    return []
+
+
+def _of_webhooks(webhooks: Iterable[Json]) -> Iterator[str]:
+    for i, webhook in enumerate(webhooks):
+        if _has_service(webhook):
+            yield f"webhooks[{i}].clientConfig.service: this server has no cluster network, every call will fail"
+
+
+def _has_service(webhook: Json) -> bool:
+    return bool((webhook.get("clientConfig") or {}).get("service"))
+
+
+def _of_definition(spec: Json) -> Iterator[str]:
+    conversion = spec.get("conversion") or {}
+    if conversion.get("strategy") == "Webhook" and _has_service(conversion.get("webhook") or {}):
+        yield "spec.conversion.webhook.clientConfig.service: this server has no cluster network, every call will fail"
+    for i, version in enumerate(spec.get("versions") or ()):
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if not regex.AVAILABLE and rules.needs_regex(schema):
+            text = f"spec.versions[{i}].schema.openAPIV3Schema: {rules.RULES} with matches, find or findAll"
+            klog.warning(f"{text} are stored, but not evaluated: {regex.MISSING}")
+            yield f"{text} are stored, but not evaluated: {regex.MISSING}"

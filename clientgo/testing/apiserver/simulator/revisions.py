@@ -1,0 +1,144 @@
+"""The history of a pod template: a ControllerRevision for each, which StatefulSets and DaemonSets roll between.
+
+Does what Kubernetes' controller history does, without its hash collisions. A revision that comes back gets the highest
+number again, as after `kubectl rollout undo`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TypeVar
+
+from clientgo import kubernetes
+from clientgo.api.apps import v1 as appsv1
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.context import Context
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps_sorted
+
+REVISION_HASH = "controller-revision-hash"
+_DEFAULT_HISTORY = 10
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+Owner = appsv1.StatefulSet | appsv1.DaemonSet
+R = TypeVar("R", bound=ResourceObject)
+
+
+def hash_text(value: Json) -> str:
+    """Ten characters that tell one value from another, of those that Kubernetes uses in names."""
+    number = int(hashlib.sha256(dumps_sorted(value)).hexdigest()[:12], 16)
+    text = ""
+    for _ in range(10):
+        number, rest = divmod(number, len(_ALPHABET))
+        text += _ALPHABET[rest]
+    return text
+
+
+def template_of(revision: appsv1.ControllerRevision) -> Json:
+    """The pod template that the revision keeps."""
+    template = dict(revision.to_dict()["data"]["spec"]["template"])
+    template.pop("$patch", None)
+    return template
+
+
+def is_orphan_of(obj: ResourceObject, owner: Owner) -> bool:
+    """Whether nobody owns the object, and the owner's selector says that it could: as after a deletion with orphans."""
+    if metav1.get_controller_of(obj) is not None or obj.get_deletion_timestamp() is not None:
+        return False
+    if owner.get_deletion_timestamp() is not None or not obj.get_name().startswith(f"{owner.get_name()}-"):
+        return False
+    return metav1.label_selector_as_selector(owner.spec.selector).matches(labels.Set(obj.get_labels()))
+
+
+def adopted(obj: R, owner: Owner, kind: GroupVersionKind) -> R:
+    """A copy that the owner controls."""
+    mine = obj.deep_copy()
+    mine.set_owner_references([*obj.get_owner_references(), metav1.new_controller_ref(owner, kind)])
+    return mine
+
+
+class Revisions:
+    """The revisions of one kind of owner."""
+
+    def __init__(self, client: kubernetes.Clientset, kind: GroupVersionKind) -> None:
+        self._client = client
+        self._kind = kind
+
+    def __repr__(self) -> str:
+        return f"<Revisions of {self._kind.kind}s>"
+
+    def of(self, ctx: Context, owner: Owner) -> list[appsv1.ControllerRevision]:
+        """The owner's revisions, the oldest first; those that nobody owns become its own.
+
+        Raises StatusError, and what check_may_adopt raises.
+        """
+        client = self._client.apps_v1().controller_revisions(owner.get_namespace())
+        found = []
+        for one in client.list(ctx, metav1.ListOptions()).items:
+            if is_orphan_of(one, owner):
+                self.check_may_adopt(ctx, owner)
+                one = client.update(ctx, adopted(one, owner, self._kind))
+            if metav1.is_controlled_by(one, owner):
+                found.append(one)
+        return sorted(found, key=lambda one: (one.revision, one.get_name()))
+
+    def check_may_adopt(self, ctx: Context, owner: Owner) -> None:
+        """That the owner, read again now that an orphan of it was seen, is there to stay; RuntimeError when it is not.
+
+        Who is deleted with orphans is marked before they lose it, and would take them back otherwise: then they go with
+        it. Raises StatusError too. Go: controller.RecheckDeletionTimestamp.
+        """
+        apps, namespace, name = self._client.apps_v1(), owner.get_namespace(), owner.get_name()
+        is_set = isinstance(owner, appsv1.StatefulSet)
+        now = (apps.stateful_sets(namespace) if is_set else apps.daemon_sets(namespace)).get(ctx, name)
+        if now.get_uid() != owner.get_uid():
+            uids = f"got uid {now.get_uid()}, wanted {owner.get_uid()}"
+            raise RuntimeError(f"original {namespace}/{name} is gone: {uids}")
+        if now.get_deletion_timestamp() is not None:
+            raise RuntimeError(f"{namespace}/{name} has just been deleted at {now.get_deletion_timestamp()}")
+
+    def current(
+        self, ctx: Context, owner: Owner, known: list[appsv1.ControllerRevision]
+    ) -> appsv1.ControllerRevision:
+        """The revision of the owner's template as it is now, with the highest number of all. Raises StatusError."""
+        client = self._client.apps_v1().controller_revisions(owner.get_namespace())
+        template = owner.spec.template.to_dict()
+        number = max((one.revision for one in known), default=0)
+        equal = [one for one in known if template_of(one) == template]
+        if not equal:
+            return client.create(ctx, self._new(owner, template, number + 1))
+        newest = equal[-1]
+        if newest.revision == number:
+            return newest
+        again = newest.deep_copy()
+        again.revision = number + 1
+        return client.update(ctx, again)
+
+    def forget_old(
+        self, ctx: Context, owner: Owner, known: list[appsv1.ControllerRevision], in_use: set[str]
+    ) -> None:
+        """Delete the oldest revisions beyond the owner's limit that no pod has. Raises StatusError."""
+        limit = owner.spec.revision_history_limit
+        unused = [one for one in known if one.get_name() not in in_use]
+        surplus = len(unused) - (_DEFAULT_HISTORY if limit is None else limit)
+        client = self._client.apps_v1().controller_revisions(owner.get_namespace())
+        for one in unused[: max(0, surplus)]:
+            client.delete(ctx, one.get_name(), metav1.DeleteOptions())
+
+    def _new(self, owner: Owner, template: Json, number: int) -> appsv1.ControllerRevision:
+        code = hash_text(template)
+        labels = {**dict(owner.spec.template.metadata.labels), REVISION_HASH: code}
+        return appsv1.ControllerRevision.from_dict(
+            {
+                "metadata": {
+                    "name": f"{owner.get_name()}-{code}",
+                    "namespace": owner.get_namespace(),
+                    "labels": labels,
+                    "ownerReferences": [metav1.new_controller_ref(owner, self._kind).to_dict()],
+                },
+                "data": {"spec": {"template": {**template, "$patch": "replace"}}},
+                "revision": number,
+            }
+        )

@@ -1,0 +1,425 @@
+"""The object store: one strictly increasing resourceVersion over everything, snapshots and a bounded history.
+
+It plays the part of etcd and of the watch cache together. Stored objects are never changed in place, so that whoever
+got one may read it without a lock; writing is compare-and-swap on the resourceVersion. Undoing the history gives the
+state at an older version, which is what paging and exact lists need.
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps
+from clientgo.utils.clock import Clock
+
+DEFAULT_HISTORY = 10_000
+# Of the JSON of all events of one resource: few large objects must not keep as many versions as small ones.
+MAX_HISTORY_BYTES = 64 * 1024 * 1024
+
+
+class Exists(Exception):
+    """create: there is an object under this key."""
+
+
+class Missing(Exception):
+    """update, delete: there is no object under this key."""
+
+
+class Changed(Exception):
+    """update, delete: the object has another version than expected."""
+
+
+class Compacted(Exception):
+    """The asked version is older than the history. `oldest` is the first version still known."""
+
+    def __init__(self, oldest: int) -> None:
+        super().__init__(oldest)
+        self.oldest = oldest
+
+
+class Unwritten(OSError):
+    """create, update, delete: the journal did not take the change, and nothing has changed."""
+
+
+class Stored:
+    """One version of one object; immutable."""
+
+    __slots__ = ("_message", "_raw", "key", "name", "namespace", "obj", "rv")
+
+    def __init__(self, key: str, obj: Json, rv: int) -> None:
+        self.key = key
+        self.namespace, _, self.name = key.rpartition("/")
+        self.obj = obj
+        self.rv = rv
+        self._raw: bytes | None = None
+        self._message: bytes | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """The object as JSON, made once."""
+        raw = self._raw
+        if raw is None:
+            raw = self._raw = dumps(self.obj)
+        return raw
+
+    def message(self, encode: Callable[[Json], bytes]) -> bytes:
+        """The object as protobuf, made once."""
+        message = self._message
+        if message is None:
+            message = self._message = encode(self.obj)
+        return message
+
+    @property
+    def size(self) -> int:
+        """The bytes of its JSON, 0 before anybody asked for that."""
+        return 0 if self._raw is None else len(self._raw)
+
+    def __repr__(self) -> str:
+        return f"<Stored {self.key} @{self.rv}>"
+
+
+class Event:
+    """One change. For DELETED, `new` is the last state with the version of the deletion."""
+
+    __slots__ = ("lines", "new", "old", "rv", "type", "weight")
+
+    def __init__(self, kind: str, old: Stored | None, new: Stored) -> None:
+        self.type = kind
+        self.old = old
+        self.new = new
+        self.rv = new.rv
+        # Encoded watch lines by form, shared by all watchers.
+        self.lines: dict[Any, bytes] = {}
+        # The bytes it is counted for in its bucket.
+        self.weight = 0
+
+    def __repr__(self) -> str:
+        return f"<Event {self.type} {self.new.key} @{self.rv}>"
+
+
+class Bucket:
+    """All objects of one resource.
+
+    Invariants (`_check`): keys is sorted and has exactly the keys of items; log is ordered by rv; every event in log
+    has rv > compacted; weight is the sum of the events' weights.
+    """
+
+    __slots__ = ("compacted", "items", "keys", "log", "name", "weight")
+
+    def __init__(self, name: str, compacted: int) -> None:
+        self.name = name
+        self.items: dict[str, Stored] = {}
+        self.keys: list[str] = []
+        self.log: list[Event] = []
+        # Versions below this one cannot be watched from or listed any more.
+        self.compacted = compacted
+        self.weight = 0
+
+    def remember(self, event: Event, history: int) -> None:
+        """Add an event to the log; one too many, or too many bytes, and the older half goes."""
+        log = self.log
+        if log:
+            # Its JSON was most likely made for the answer by now, and costs nothing to measure.
+            before = log[-1]
+            before.weight = before.new.size
+            self.weight += before.weight
+        log.append(event)
+        if len(log) > 2 * history:
+            self._forget(len(log) - history)
+        elif self.weight > MAX_HISTORY_BYTES:
+            self._forget(self._heavy_half())
+
+    def _heavy_half(self) -> int:
+        """How many of the oldest events make up half of the weight."""
+        left, count = self.weight, 0
+        while left > MAX_HISTORY_BYTES // 2:
+            left -= self.log[count].weight
+            count += 1
+        return count
+
+    def forget_until(self, version: int) -> None:
+        """Discard the events up to a version."""
+        if version > self.compacted:
+            self._forget(bisect_right(self.log, version, key=lambda event: event.rv))
+            self.compacted = version
+
+    def _forget(self, count: int) -> None:
+        if count:
+            self.compacted = self.log[count - 1].rv
+            self.weight -= sum(event.weight for event in self.log[:count])
+            del self.log[:count]
+
+    def _check(self) -> None:
+        assert self.keys == sorted(self.items)
+        versions = [event.rv for event in self.log]
+        assert versions == sorted(set(versions))
+        assert not versions or versions[0] > self.compacted
+        assert self.weight == sum(event.weight for event in self.log)
+
+    def __repr__(self) -> str:
+        return f"<Bucket {self.name} {len(self.items)} objects, {len(self.log)} events after {self.compacted}>"
+
+
+class Journal(Protocol):
+    """Where a persistent store writes each change before it is acknowledged."""
+
+    def write(self, bucket: str, key: str, raw: bytes | None, rv: int) -> None:
+        """Keep one change, or raise Unwritten."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Store:
+    """Thread-safe; no method blocks except wait_for_version."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        history: int = DEFAULT_HISTORY,
+        journal: Journal | None = None,
+        start: int = 0,
+    ) -> None:
+        self.clock = clock
+        self.history = history
+        self._journal = journal
+        # Guards everything below. Held for dictionary work and the journal, never while a request is computed.
+        self._cond = threading.Condition()
+        self._waiters = 0
+        self._rv = start
+        self._start = start
+        self._buckets: dict[str, Bucket] = {}
+        self._listeners: list[Callable[[str, Event], None]] = []
+
+    def __repr__(self) -> str:
+        return f"<Store @{self._rv} {len(self._buckets)} resources>"
+
+    @property
+    def version(self) -> int:
+        return self._rv
+
+    def subscribe(self, listener: Callable[[str, Event], None]) -> None:
+        """Call `listener` under the lock with (bucket name, event) from now on; it is quick and does not call back."""
+        with self._cond:
+            self._listeners.append(listener)
+
+    def load(self, bucket: str, key: str, obj: Json, rv: int) -> None:
+        """Put back an object from the journal; only before the first request."""
+        into = self._bucket(bucket)
+        into.items[key] = Stored(key, obj, rv)
+        insort(into.keys, key)
+
+    def _bucket(self, name: str) -> Bucket:
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            bucket = self._buckets.setdefault(name, Bucket(name, self._start))
+        return bucket
+
+    # ---- reading
+
+    def get(self, bucket: str, key: str) -> Stored | None:
+        known = self._buckets.get(bucket)
+        return None if known is None else known.items.get(key)
+
+    def buckets(self) -> builtins.list[str]:
+        with self._cond:
+            return sorted(self._buckets)
+
+    def count(self, bucket: str) -> int:
+        known = self._buckets.get(bucket)
+        return 0 if known is None else len(known.items)
+
+    def list(self, bucket: str, prefix: str = "", at: int | None = None) -> tuple[int, builtins.list[Stored]]:
+        """Objects whose key starts with `prefix` in key order, now or at version `at` (raises Compacted)."""
+        with self._cond:
+            known = self._bucket(bucket)
+            if at is None or at >= self._rv:
+                return self._rv, self._slice(known, prefix)
+            if at < known.compacted:
+                raise Compacted(known.compacted)
+            return at, self._as_of(known, prefix, at)
+
+    @staticmethod
+    def _slice(bucket: Bucket, prefix: str) -> builtins.list[Stored]:
+        items = bucket.items
+        if not prefix:
+            return [items[key] for key in bucket.keys]
+        keys = bucket.keys
+        low = bisect_left(keys, prefix)
+        high = bisect_left(keys, prefix[:-1] + chr(ord(prefix[-1]) + 1), low)
+        return [items[key] for key in keys[low:high]]
+
+    def _as_of(self, bucket: Bucket, prefix: str, at: int) -> builtins.list[Stored]:
+        """Undo what came after `at`."""
+        state = {stored.key: stored for stored in self._slice(bucket, prefix)}
+        for event in reversed(bucket.log):
+            if event.rv <= at:
+                break
+            key = event.new.key
+            if not key.startswith(prefix):
+                continue
+            if event.old is None:
+                state.pop(key, None)
+            else:
+                state[key] = event.old
+        return [state[key] for key in sorted(state)]
+
+    def contents(self, bucket: str) -> tuple[builtins.list[Stored], builtins.list[Event], int]:
+        """The objects of a resource, its history, and the version below which that is forgotten.
+
+        Takes no lock, so it may be called from anywhere.
+        """
+        known = self._buckets.get(bucket)
+        if known is None:
+            return [], [], 0
+        return builtins.list(known.items.values()), builtins.list(known.log), known.compacted
+
+    def follow(
+        self, bucket: str, prefix: str, since: int | None, attach: Callable[[int, builtins.list[Any]], None]
+    ) -> None:
+        """Begin a watch: `attach(version, first)` is called, under the lock, before any later event is dispatched.
+
+        `first` is what to send at once: the current objects (Stored) when since is None, else the events after `since`
+        (raises Compacted when the history does not reach back so far).
+        """
+        with self._cond:
+            known = self._bucket(bucket)
+            if since is None:
+                first: builtins.list[Any] = self._slice(known, prefix)
+            elif since < known.compacted:
+                raise Compacted(known.compacted)
+            else:
+                at = bisect_right(known.log, since, key=lambda event: event.rv)
+                first = [event for event in known.log[at:] if event.new.key.startswith(prefix)]
+            attach(self._rv, first)
+
+    def wait_for_version(self, version: int, timeout: float) -> bool:
+        """Block until the store is at `version`, at most `timeout` seconds."""
+        end = self.clock.now() + timeout
+        with self._cond:
+            self._waiters += 1
+            try:
+                while self._rv < version:
+                    left = end - self.clock.now()
+                    if left <= 0:
+                        return False
+                    self.clock.wait(self._cond, left)
+                return True
+            finally:
+                self._waiters -= 1
+
+    # ---- writing
+
+    def create(self, bucket: str, key: str, obj: Json) -> Stored:
+        """Store a new object; sets metadata.resourceVersion in `obj`, which then belongs to the store."""
+        with self._cond:
+            known = self._bucket(bucket)
+            if key in known.items:
+                raise Exists(key)
+            new = self._stamp(key, obj)
+            self._commit(known, Event("ADDED", None, new))
+            return new
+
+    def update(self, bucket: str, key: str, obj: Json, expected: int) -> Stored:
+        with self._cond:
+            known, old = self._current(bucket, key, expected)
+            new = self._stamp(key, obj)
+            self._commit(known, Event("MODIFIED", old, new))
+            return new
+
+    def delete(self, bucket: str, key: str, expected: int, last: Json | None = None) -> Stored:
+        """Remove the object; `last` is the state to show, by default the stored one."""
+        with self._cond:
+            known, old = self._current(bucket, key, expected)
+            obj = dict(old.obj if last is None else last)
+            obj["metadata"] = dict(obj["metadata"])
+            new = self._stamp(key, obj)
+            self._commit(known, Event("DELETED", old, new))
+            return new
+
+    def drop(self, bucket: str) -> None:
+        """Forget a resource and its history; watchers are the caller's business."""
+        with self._cond:
+            known = self._buckets.get(bucket)
+            if known is not None and self._journal is not None:
+                for key in known.keys:
+                    self._journal.write(bucket, key, None, self._rv)
+            self._buckets.pop(bucket, None)
+
+    def _current(self, bucket: str, key: str, expected: int) -> tuple[Bucket, Stored]:
+        known = self._bucket(bucket)
+        old = known.items.get(key)
+        if old is None:
+            raise Missing(key)
+        if old.rv != expected:
+            raise Changed(key)
+        return known, old
+
+    def _stamp(self, key: str, obj: Json) -> Stored:
+        rv = self._rv + 1
+        metadata = obj["metadata"]
+        if "resourceVersion" in metadata:
+            metadata["resourceVersion"] = str(rv)
+        else:
+            obj["metadata"] = with_version(metadata, rv)
+        return Stored(key, obj, rv)
+
+    def _commit(self, bucket: Bucket, event: Event) -> None:
+        key = event.new.key
+        if self._journal is not None:
+            gone = event.type == "DELETED"
+            self._journal.write(bucket.name, key, None if gone else event.new.raw, event.rv)
+        self._rv = event.rv
+        if event.type == "DELETED":
+            del bucket.items[key]
+            del bucket.keys[bisect_left(bucket.keys, key)]
+        else:
+            bucket.items[key] = event.new
+            if event.type == "ADDED":
+                insort(bucket.keys, key)
+        bucket.remember(event, self.history)
+        for listener in self._listeners:
+            listener(bucket.name, event)
+        if self._waiters:
+            self._cond.notify_all()
+
+    def compact(self, version: int) -> None:
+        """Discard the history up to `version`, as etcd's compaction does."""
+        with self._cond:
+            version = min(version, self._rv)
+            self._start = max(self._start, version)
+            for bucket in self._buckets.values():
+                bucket.forget_until(version)
+
+    def close(self) -> None:
+        with self._cond:
+            if self._journal is not None:
+                self._journal.close()
+                self._journal = None
+
+    def check(self) -> None:
+        with self._cond:
+            for bucket in self._buckets.values():
+                bucket._check()
+
+    def walk(self) -> Iterator[tuple[str, Stored]]:
+        """Every object of every resource, as of now."""
+        with self._cond:
+            everything = [(name, stored) for name, bucket in self._buckets.items() for stored in bucket.items.values()]
+        return iter(everything)
+
+
+_BEFORE_VERSION = ("name", "generateName", "namespace", "selfLink", "uid")
+
+
+def with_version(metadata: Json, rv: int) -> Json:
+    """metadata with resourceVersion at the place where the Go struct has it."""
+    out = {name: metadata[name] for name in _BEFORE_VERSION if name in metadata}
+    out["resourceVersion"] = str(rv)
+    out.update((name, value) for name, value in metadata.items() if name not in out)
+    return out

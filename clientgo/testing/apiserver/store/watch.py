@@ -1,0 +1,563 @@
+"""Watches: one pump thread writes to all watch sockets, so that hundreds of watchers cost no threads.
+
+Watchers that want the same thing share a View, whose bytes are made once per round however many read them. A watcher
+that does not keep up has a bounded backlog; beyond it the connection is dropped, as a real server does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import itertools
+import selectors
+import socket
+import ssl
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+from clientgo import klog
+from clientgo.testing.apiserver.store.storage import Event, Store, Stored
+from clientgo.testing.apiserver.wire.http import LAST_CHUNK, HttpServer, chunk, head
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps
+from clientgo.utils.clock import Clock
+
+MAX_BACKLOG = 8 * 1024 * 1024
+BOOKMARK_PERIOD = 60.0
+# A bookmark comes this long before the end, so that the next watch can start from it.
+BOOKMARK_BEFORE_END = 2.0
+# With many watchers, rounds that follow each other closely are spread, so that one send carries several events.
+_PAUSE_PER_WATCHER = 25e-6
+_MAX_PAUSE = 0.01
+_BUSY_GAP = 0.05
+_LONGEST_SLEEP = 3600.0
+_PIECE = 128 * 1024
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+class Selector(Protocol):
+    """Which objects of a bucket a watch is about."""
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """Label and field selector as they were given; equal sources select the same."""
+        ...
+
+    @property
+    def everything(self) -> bool: ...
+
+    def matches(self, obj: Json) -> bool: ...
+
+
+class Framing(NamedTuple):
+    """How events follow each other on the stream of a watch."""
+
+    media: str
+    # An event of a type and with an object that is encoded already.
+    frame: Callable[[str, bytes], bytes]
+    encode: Callable[[Json], bytes]
+
+
+def _line(kind: str, raw: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (kind.encode(), raw)
+
+
+JSON_LINES = Framing("application/json", _line, dumps)
+
+
+class View:
+    """What a watcher sees of a resource: which objects, in which form.
+
+    `encode(stored)` turns a stored object into the bytes of the event's object; None means its JSON.
+    """
+
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str,
+        selection: Selector,
+        form: str,
+        encode: Callable[[Stored], bytes] | None,
+        bookmark: Callable[[int, bool], Json],
+        after: int,
+        framing: Framing = JSON_LINES,
+    ) -> None:
+        self.bucket = bucket
+        self.prefix = prefix
+        self.selection = None if selection.everything else selection
+        self._encode = encode
+        self._bookmark = bookmark
+        self.media = framing.media
+        self._framed = framing.frame
+        self._encode_object = framing.encode
+        # Events up to this version are not sent: the asked version, which may lie in the future.
+        self.after = after
+        self.key = (bucket, prefix, selection.source, form, after)
+
+    def __repr__(self) -> str:
+        return f"<View {self.bucket} {self.prefix!r} {self.key[3]}>"
+
+    def line(self, event: Event) -> bytes:
+        """The line of one event, empty when this view does not show it."""
+        new = event.new
+        if event.rv <= self.after or not new.key.startswith(self.prefix):
+            return b""
+        kind = event.type
+        selection = self.selection
+        if selection is not None:
+            old = event.old
+            before = old is not None and selection.matches(old.obj)
+            now = kind != "DELETED" and selection.matches(new.obj)
+            if not before and not now:
+                return b""
+            if before and not now:
+                if kind != "DELETED":
+                    assert old is not None
+                    new = _left(old, event.rv)
+                kind = "DELETED"
+            else:
+                kind = "MODIFIED" if before else "ADDED"
+        if self._encode is not None:
+            return self._framed(kind, self._encode(new))
+        if new is not event.new:
+            return self._framed(kind, new.raw)
+        line = event.lines.get(kind)
+        if line is None:
+            line = event.lines[kind] = self._framed(kind, new.raw)
+        return line
+
+    def initial(self, item: Stored) -> bytes:
+        if self.selection is not None and not self.selection.matches(item.obj):
+            return b""
+        return self._framed("ADDED", item.raw if self._encode is None else self._encode(item))
+
+    def bookmark(self, version: int, end: bool = False) -> bytes:
+        return self._framed("BOOKMARK", self._encode_object(self._bookmark(version, end)))
+
+
+def _left(old: Stored, version: int) -> Stored:
+    """The last matching state of an object that left the selection, at the version of the change."""
+    metadata = dict(old.obj["metadata"])
+    metadata["resourceVersion"] = str(version)
+    return Stored(old.key, {**old.obj, "metadata": metadata}, version)
+
+
+class Watcher:
+    """One watch connection. Touched by the pump thread only, once attached."""
+
+    __slots__ = (
+        "backlog", "bookmarks", "chunked", "closing", "connection", "deadline", "keep", "lines", "next_bookmark",
+        "out", "pending", "source", "view", "writing",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        connection: Any,
+        view: View,
+        lines: Iterator[bytes],
+        deadline: float,
+        bookmarks: bool,
+        *,
+        chunked: bool = True,
+        keep: bool = True,
+    ) -> None:
+        """`connection` is the pump's kind of it. `lines`: what the stream begins with. HTTP/1.0 knows no chunks.
+
+        `keep`: the connection outlives the watch.
+        """
+        self.connection = connection
+        self.view = view
+        self.lines = lines
+        # The head and the initial events, made piece by piece as the socket takes them.
+        self.source: Iterator[bytes] | None = _first_pieces(view.media, chunked, keep, lines)
+        # Live events, bounded by MAX_BACKLOG.
+        self.out: deque[bytes] = deque()
+        self.backlog = 0
+        self.pending = memoryview(b"")
+        self.deadline = deadline
+        self.bookmarks = bookmarks
+        self.next_bookmark = 0.0
+        self.writing = False
+        self.closing = False
+        self.chunked = chunked
+        self.keep = keep
+
+    def __repr__(self) -> str:
+        return f"<Watcher {self.view!r} backlog {self.backlog}>"
+
+    def push(self, data: bytes) -> None:
+        self.out.append(data)
+        self.backlog += len(data)
+
+    def next_piece(self) -> bool:
+        """Load `pending` with the next bytes to send; False when there are none now."""
+        if self.source is not None:
+            piece = next(self.source, None)
+            if piece is not None:
+                self.pending = memoryview(piece)
+                return True
+            self.source = None
+        if not self.out:
+            return False
+        # Small ones go out together. What is many stays shared with the other watchers instead of being copied.
+        data = self.out.popleft()
+        size = len(data)
+        if self.out and size < _PIECE:
+            parts = [data]
+            while self.out and size < _PIECE:
+                parts.append(self.out.popleft())
+                size += len(parts[-1])
+            data = b"".join(parts)
+        self.backlog -= size
+        self.pending = memoryview(data)
+        return True
+
+
+def _stream_head(media: str, chunked: bool, keep: bool) -> bytes:
+    headers = {"Cache-Control": "no-cache, private", "Content-Type": media}
+    if chunked:
+        headers["Transfer-Encoding"] = "chunked"
+    if not keep:
+        headers["Connection"] = "close"
+    return head(200, headers)
+
+
+def _first_pieces(media: str, chunked: bool, keep: bool, lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The response head, then the initial lines as chunks of moderate size."""
+    ready = [_stream_head(media, chunked, keep)]
+    frame = chunk if chunked else bytes
+    size = 0
+    batch: list[bytes] = []
+    for line in lines:
+        if not line:
+            continue
+        batch.append(line)
+        size += len(line)
+        if size >= _PIECE:
+            ready.append(frame(b"".join(batch)))
+            yield b"".join(ready)
+            ready, batch, size = [], [], 0
+    if batch:
+        ready.append(frame(b"".join(batch)))
+    if ready:
+        yield b"".join(ready)
+
+
+class Watches(Protocol):
+    """Who sends events to watchers. `offer` and `attach` are called under the store's lock, and do not call back."""
+
+    def start(self, server: HttpServer | None) -> None: ...
+
+    def stop(self) -> None:
+        """End all watches; blocks until what was started has ended."""
+        ...
+
+    def offer(self, bucket: str, event: Event) -> None: ...
+
+    def attach(self, watcher: Watcher) -> None: ...
+
+    def end_bucket(self, bucket: str) -> None:
+        """Close all watches of a resource that is no longer served."""
+        ...
+
+
+class Pump:
+    """The thread that sends events to watchers. start() and stop() belong to the server."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        # Attached watchers, events and closed buckets in the order in which they happened.
+        self._queue: deque[tuple[str, Any]] = deque()
+        self._receiver, self._waker = socket.socketpair()
+        self._receiver.setblocking(False)
+        self._waker.setblocking(False)
+        self._woken = False
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._receiver, selectors.EVENT_READ, None)
+        self._watchers: dict[str, dict[Any, list[Watcher]]] = {}
+        self._views: dict[Any, View] = {}
+        self._timers: list[tuple[float, int, Watcher]] = []
+        self._ids = itertools.count()
+        self._server: HttpServer | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        self._version = 0
+        self._count = 0
+        self._last_delivery = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Pump {sum(len(w) for v in self._watchers.values() for w in v.values())} watchers>"
+
+    def start(self, server: HttpServer | None) -> None:
+        self._server = server
+        self._thread = threading.Thread(target=self._run, name="apiserver-watch-pump", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._wake()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        self._selector.close()
+        self._receiver.close()
+        self._waker.close()
+
+    # ---- from other threads; both are called under the store's lock and only append
+
+    def offer(self, bucket: str, event: Event) -> None:
+        self._queue.append((bucket, event))
+        if not self._woken:
+            self._wake()
+
+    def attach(self, watcher: Watcher) -> None:
+        self._queue.append(("", watcher))
+        if not self._woken:
+            self._wake()
+
+    def end_bucket(self, bucket: str) -> None:
+        """Close all watches of a resource that is no longer served."""
+        self._queue.append((bucket, None))
+        self._wake()
+
+    def _wake(self) -> None:
+        self._woken = True
+        with contextlib.suppress(OSError):
+            self._waker.send(b"x")
+
+    # ---- the pump thread
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping:
+                self._round()
+        except Exception as err:
+            klog.error_s(err, "The watch pump failed")
+        finally:
+            for views in list(self._watchers.values()):
+                for watchers in list(views.values()):
+                    for watcher in list(watchers):
+                        self._drop(watcher)
+
+    def _round(self) -> None:
+        ready = self._selector.select(self._timeout())
+        dirty: set[Watcher] = set()
+        for key, events in ready:
+            watcher = key.data
+            if watcher is None:
+                self._drain_waker()
+                self._coalesce()
+                continue
+            if events & selectors.EVENT_READ and not self._still_there(watcher):
+                continue
+            if events & selectors.EVENT_WRITE:
+                dirty.add(watcher)
+        self._dispatch(dirty)
+        self._fire_timers(dirty)
+        for watcher in dirty:
+            self._flush(watcher)
+
+    def _timeout(self) -> float | None:
+        if not self._timers:
+            return None
+        # A client may ask for any number of seconds, the selector takes fewer.
+        return min(max(0.0, self._timers[0][0] - self._clock.now()), _LONGEST_SLEEP)
+
+    def _drain_waker(self) -> None:
+        try:
+            while self._receiver.recv(4096):
+                pass
+        except BlockingIOError:
+            pass
+
+    def _still_there(self, watcher: Watcher) -> bool:
+        """Whether the client is still connected; bytes it sends early are kept for the next request."""
+        try:
+            data = watcher.connection.sock.recv(65536)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return True
+        except OSError:
+            data = b""
+        if data and len(watcher.connection.buffer) < 65536:
+            watcher.connection.buffer += data
+            return True
+        self._drop(watcher)
+        return False
+
+    def _dispatch(self, dirty: set[Watcher]) -> None:
+        """Take what is queued and append it to the backlogs of those who see it."""
+        self._woken = False
+        version = self._store.version
+        queue = self._queue
+        batch: dict[str, list[Event]] = {}
+        while queue:
+            bucket, item = queue.popleft()
+            if type(item) is Event:
+                if bucket in self._watchers:
+                    batch.setdefault(bucket, []).append(item)
+                continue
+            # Whoever attaches now must not see the events before.
+            self._deliver(batch, dirty)
+            batch = {}
+            if item is None:
+                self._close_bucket(bucket)
+            else:
+                self._add(item)
+                dirty.add(item)
+        self._deliver(batch, dirty)
+        self._version = version
+
+    def _coalesce(self) -> None:
+        """Let a few more events arrive when there are many watchers and the last round was only just now."""
+        if self._count * _PAUSE_PER_WATCHER < 0.0005:
+            return
+        now = self._clock.now()
+        if now - self._last_delivery < _BUSY_GAP:
+            self._clock.sleep(min(self._count * _PAUSE_PER_WATCHER, _MAX_PAUSE))
+        self._last_delivery = now
+
+    def _deliver(self, batch: dict[str, list[Event]], dirty: set[Watcher]) -> None:
+        broken: list[Watcher] = []
+        for bucket, events in batch.items():
+            for key, watchers in self._watchers.get(bucket, {}).items():
+                line = self._views[key].line
+                try:
+                    data = b"".join([line(event) for event in events])
+                except Exception as err:
+                    # Nobody else's watch ends because one view cannot show an object.
+                    klog.error_s(err, "Could not show an event", resource=bucket)
+                    broken += watchers
+                    continue
+                if not data:
+                    continue
+                framed = chunk(data)
+                for watcher in watchers:
+                    watcher.push(framed if watcher.chunked else data)
+                    dirty.add(watcher)
+        for watcher in broken:
+            self._drop(watcher)
+
+    def _add(self, watcher: Watcher) -> None:
+        view = watcher.view
+        sock = watcher.connection.sock
+        try:
+            sock.setblocking(False)
+            self._selector.register(sock, selectors.EVENT_READ, watcher)
+        except (OSError, ValueError, KeyError):
+            return
+        self._views[view.key] = view
+        self._watchers.setdefault(view.bucket, {}).setdefault(view.key, []).append(watcher)
+        self._count += 1
+        now = self._clock.now()
+        if watcher.bookmarks:
+            before_end = watcher.deadline - BOOKMARK_BEFORE_END
+            watcher.next_bookmark = min(now + BOOKMARK_PERIOD, before_end) if before_end > now else watcher.deadline
+        self._schedule(watcher)
+
+    def _schedule(self, watcher: Watcher) -> None:
+        when = watcher.deadline
+        if watcher.bookmarks:
+            when = min(when, watcher.next_bookmark)
+        heapq.heappush(self._timers, (when, next(self._ids), watcher))
+
+    def _remove(self, watcher: Watcher) -> bool:
+        views = self._watchers.get(watcher.view.bucket, {})
+        watchers = views.get(watcher.view.key)
+        if watchers is None or watcher not in watchers:
+            return False
+        watchers.remove(watcher)
+        self._count -= 1
+        if not watchers:
+            del views[watcher.view.key]
+            self._views.pop(watcher.view.key, None)
+            if not views:
+                self._watchers.pop(watcher.view.bucket, None)
+        watcher.deadline = 0.0
+        return True
+
+    def _drop(self, watcher: Watcher) -> None:
+        """End a watch without ceremony."""
+        if self._remove(watcher):
+            self._unregister(watcher)
+            watcher.connection.close()
+
+    def _unregister(self, watcher: Watcher) -> None:
+        with contextlib.suppress(KeyError, ValueError, OSError):
+            self._selector.unregister(watcher.connection.sock)
+
+    def _close_bucket(self, bucket: str) -> None:
+        for watchers in list(self._watchers.get(bucket, {}).values()):
+            for watcher in list(watchers):
+                self._finish(watcher)
+                self._flush(watcher)
+
+    def _finish(self, watcher: Watcher) -> None:
+        """Send the last chunk and give the connection back when that is out."""
+        if watcher.closing:
+            return
+        watcher.closing = True
+        if watcher.chunked:
+            watcher.push(LAST_CHUNK)
+
+    def _fire_timers(self, dirty: set[Watcher]) -> None:
+        now = self._clock.now()
+        while self._timers and self._timers[0][0] <= now:
+            _, _, watcher = heapq.heappop(self._timers)
+            if watcher.deadline == 0.0 or watcher.closing:
+                continue
+            if now >= watcher.deadline:
+                self._finish(watcher)
+                dirty.add(watcher)
+                continue
+            if watcher.bookmarks and now >= watcher.next_bookmark:
+                if watcher.source is None:
+                    line = watcher.view.bookmark(max(self._version, watcher.view.after))
+                    watcher.push(chunk(line) if watcher.chunked else line)
+                    dirty.add(watcher)
+                before_end = watcher.deadline - BOOKMARK_BEFORE_END
+                again = now + BOOKMARK_PERIOD
+                watcher.next_bookmark = min(again, before_end) if now < before_end - 0.5 else watcher.deadline
+            self._schedule(watcher)
+
+    def _flush(self, watcher: Watcher) -> None:
+        """Send as much as the socket takes."""
+        if watcher.deadline == 0.0:
+            return
+        sock = watcher.connection.sock
+        try:
+            while watcher.pending or watcher.next_piece():
+                sent = sock.send(watcher.pending)
+                watcher.pending = watcher.pending[sent:]
+        except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
+            if watcher.backlog > MAX_BACKLOG:
+                klog.v(2).info("Dropping a slow watcher", bucket=watcher.view.bucket)
+                self._drop(watcher)
+            elif not watcher.writing:
+                watcher.writing = True
+                self._selector.modify(sock, selectors.EVENT_READ | selectors.EVENT_WRITE, watcher)
+            return
+        except OSError:
+            self._drop(watcher)
+            return
+        except Exception as err:
+            # The initial state is made here, piece by piece.
+            klog.error_s(err, "Could not show the initial state", resource=watcher.view.bucket)
+            self._drop(watcher)
+            return
+        if watcher.closing:
+            self._release(watcher)
+        elif watcher.writing:
+            watcher.writing = False
+            self._selector.modify(sock, selectors.EVENT_READ, watcher)
+
+    def _release(self, watcher: Watcher) -> None:
+        """The watch has ended properly: the connection goes on with its next request."""
+        if self._remove(watcher):
+            self._unregister(watcher)
+            assert self._server is not None
+            if watcher.keep:
+                self._server.resume(watcher.connection)
+            else:
+                watcher.connection.close()

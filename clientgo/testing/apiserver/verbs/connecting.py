@@ -1,0 +1,107 @@
+"""What goes through to a node or a service: log, exec, attach, portforward, proxy. Mirrors the registries of pods/log,
+pods/exec and services/proxy as far as they answer without a kubelet: there is none here, and the last answer says so.
+"""
+
+from __future__ import annotations
+
+from clientgo.golang.strconv import parse_int, quote
+from clientgo.testing.apiserver.store.storage import Stored
+from clientgo.testing.apiserver.verbs.call import Call
+from clientgo.testing.apiserver.verbs.core import Verb
+from clientgo.testing.apiserver.wire import errors, http
+from clientgo.testing.apiserver.wire.errors import ApiError, FieldError
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+_NODES = "/nodes"
+
+
+def log(verb: Verb, call: Call) -> http.Response:
+    """GET pods/NAME/log. A pod that is on no node has logged nothing."""
+    _check_log_options(call)
+    pod = verb.current(call).obj
+    _check_container(call, pod)
+    node = pod["spec"].get("nodeName")
+    if not node:
+        return http.Response(204, b"", "")
+    _check_node(verb, node)
+    raise _not_available(call)
+
+
+def connect(verb: Verb, call: Call) -> http.Response:
+    """The other streams of pods, and the proxies of pods, services and nodes."""
+    if call.resource.storage == "/services":
+        return _service(verb, call)
+    current = verb.current(call)
+    if call.resource.storage == "/pods":
+        node = current.obj["spec"].get("nodeName")
+        if not node:
+            raise errors.bad_request(f"pod {call.name} does not have a host assigned")
+        _check_node(verb, node)
+    raise _not_available(call)
+
+
+def _service(verb: Verb, call: Call) -> http.Response:
+    """A proxy to NAME, NAME:PORT or SCHEME:NAME:PORT."""
+    parts = call.name.split(":")
+    if len(parts) > 3 or (len(parts) == 3 and parts[0] not in ("http", "https", "")):
+        raise errors.bad_request(f"invalid service request {quote(call.name)}")
+    name, port = (parts[-2], parts[-1]) if len(parts) > 1 else (parts[0], "")
+    key = f"{call.namespace}/{name}"
+    service = verb.store.get(call.resource.storage, key)
+    if service is None:
+        raise errors.not_found("", "services", name)
+    if port and not _has_port(service, port):
+        raise errors.service_unavailable(f"no service port {quote(port)} found for service {quote(name)}")
+    endpoints = verb.store.get("/endpoints", key)
+    if endpoints is None or not any(subset.get("addresses") for subset in endpoints.obj.get("subsets") or ()):
+        raise errors.service_unavailable(f"no endpoints available for service {quote(name)}")
+    raise _not_available(call)
+
+
+def _has_port(service: Stored, asked: str) -> bool:
+    ports = (service.obj.get("spec") or {}).get("ports") or ()
+    return any(asked in (port.get("name"), str(port.get("port"))) for port in ports)
+
+
+def _check_log_options(call: Call) -> None:
+    """Raises ApiError 400 for what is no number, 422 for a number that cannot be."""
+    found: list[FieldError] = []
+    for name, least in (("sinceSeconds", 1), ("tailLines", 0), ("limitBytes", 1)):
+        text = call.request.param(name)
+        if not text:
+            continue
+        try:
+            number = parse_int(text)
+        except ValueError as err:
+            raise errors.bad_request(str(err)) from None
+        if number < least:
+            wanted = "must be greater than 0" if least else "must be greater than or equal to 0"
+            found.append(errors.field_invalid(name, number, wanted))
+    if found:
+        raise errors.invalid("", "PodLogOptions", call.name, found)
+
+
+def _check_container(call: Call, pod: Json) -> None:
+    spec = pod["spec"]
+    asked = call.request.param("container")
+    names = [container["name"] for container in spec.get("containers") or ()]
+    others = [c["name"] for kind in ("initContainers", "ephemeralContainers") for c in spec.get(kind) or ()]
+    if asked and asked not in (*names, *others):
+        raise errors.bad_request(f"container {asked} is not valid for pod {call.name}")
+    if not asked and len(names) > 1:
+        inits = [container["name"] for container in spec.get("initContainers") or ()]
+        text = f"a container name must be specified for pod {call.name}, choose one of: [{' '.join(names)}]"
+        if inits:
+            text += f" or one of the init containers: [{' '.join(inits)}]"
+        raise errors.bad_request(text)
+
+
+def _check_node(verb: Verb, name: str) -> None:
+    if verb.store.get(_NODES, name) is None:
+        raise errors.not_found("", "nodes", name)
+
+
+def _not_available(call: Call) -> ApiError:
+    what = f"{call.resource.plural}/{call.subresource}"
+    text = f"the embedded API server runs no containers: {what} is not available"
+    return ApiError(501, "NotImplemented", text, {})

@@ -1,0 +1,103 @@
+"""What all verbs share: the services they stand on, retrying lost races, answering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.admission.request import AdmissionRequest
+from clientgo.testing.apiserver.kinds.registry import Registry, Resource
+from clientgo.testing.apiserver.store.storage import Changed, Exists, Missing, Store, Stored
+from clientgo.testing.apiserver.store.watch import Watches
+from clientgo.testing.apiserver.verbs.call import Call
+from clientgo.testing.apiserver.verbs.options import DeleteOptions, WriteOptions
+from clientgo.testing.apiserver.views.documents import Documents
+from clientgo.testing.apiserver.wire import http
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
+
+_MAX_ATTEMPTS = 50
+
+Hook = Callable[[str, Resource, Stored, Stored | None], None]
+Grant = Callable[[User | None, Resource, str, Json, Json | None], None]
+
+
+class Webhooks(Protocol):
+    """Whoever is asked about writes. Every method blocks until all have answered, and raises what they refuse."""
+
+    def mutate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Json:
+        """The object as it shall be, the given one itself when nobody changes it."""
+        ...
+
+    def validate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
+        """Refuses the object that would be stored."""
+        ...
+
+    def delete(self, call: Call, old: Json, options: DeleteOptions) -> None:
+        """Refuses a delete."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a verb may use of the server. Thread-safe: all state is in the store."""
+
+    store: Store
+    registry: Registry
+    pump: Watches
+    times: Times
+    documents: Documents
+    # Before a create: plugins change the object, or raise ApiError.
+    admit: Callable[[AdmissionRequest], None]
+    # Before each write, after the plugins.
+    webhooks: Webhooks
+    # After a commit, before the answer goes out: (event type, resource, new, old).
+    committed: Hook
+    # Before a write: (user, resource, namespace, new object, old one). Raises ApiError when the writer may not make it.
+    may_grant: Grant
+    # The uid of a new object.
+    new_uid: Callable[[], str]
+
+
+class Verb:
+    """The base of what answers requests."""
+
+    def __init__(self, services: Services) -> None:
+        self.store = services.store
+        self.registry = services.registry
+        self.pump = services.pump
+        self.times = services.times
+        self.documents = services.documents
+        self.admit = services.admit
+        self.webhooks = services.webhooks
+        self.committed = services.committed
+        self.may_grant = services.may_grant
+        self.new_uid = services.new_uid
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.store!r}>"
+
+    def retry(self, call: Call, attempt: Callable[[Stored | None], tuple[Stored, bool]]) -> tuple[Stored, bool]:
+        """Run `attempt` on the current object until it is not overtaken."""
+        for _ in range(_MAX_ATTEMPTS):
+            current = self.store.get(call.resource.storage, call.key)
+            try:
+                return attempt(current)
+            except (Changed, Missing, Exists):
+                continue
+        raise call.conflict()
+
+    def current(self, call: Call) -> Stored:
+        """The object that is asked for. Raises ApiError 404."""
+        stored = self.store.get(call.resource.storage, call.key)
+        if stored is None:
+            raise call.not_found()
+        return stored
+
+    def live(self, resource: Resource, current: Stored) -> Json:
+        return resource.from_storage(current.obj) if resource.converted else current.obj
+
+    def respond(self, call: Call, stored: Stored, status: int) -> http.Response:
+        return self.documents.one(call.resource, stored, call.form, call.request, status)

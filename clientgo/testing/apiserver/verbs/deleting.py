@@ -1,0 +1,197 @@
+"""The verbs that delete: preconditions, finalizers, grace periods, propagation, collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clientgo.testing.apiserver.kinds import crd, strategy
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.kinds.selectors import Selection
+from clientgo.testing.apiserver.store.storage import Stored
+from clientgo.testing.apiserver.verbs import decoding
+from clientgo.testing.apiserver.verbs.call import Call
+from clientgo.testing.apiserver.verbs.core import Services, Verb
+from clientgo.testing.apiserver.verbs.options import DeleteOptions, ListOptions
+from clientgo.testing.apiserver.verbs.reading import Reader
+from clientgo.testing.apiserver.wire import errors, http
+from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads, loads_yaml
+from clientgo.testing.apiserver.wire.negotiation import PROTOBUF
+
+_IMMORTAL_NAMESPACES = ("default", "kube-public", "kube-system")
+# Their own registries mark them, without a grace period.
+_WITHOUT_GRACE = ("/namespaces", crd.STORAGE)
+
+
+class Deleter(Verb):
+    """Removes objects, or marks those that something holds."""
+
+    def __init__(self, services: Services, reader: Reader) -> None:
+        super().__init__(services)
+        self._reader = reader
+
+    def delete_options(self, call: Call) -> DeleteOptions:
+        body: Any = {}
+        if call.request.body.strip():
+            media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
+            if media == PROTOBUF:
+                return self._parsed(call, decoding.read_protobuf(call.resource, call.request.body))
+            if media not in ("application/json", "application/yaml", ""):
+                raise errors.unsupported_media_type(
+                    decoding.CUSTOM_TYPES if call.resource.custom else decoding.BUILTIN_TYPES
+                )
+            try:
+                body = loads_yaml(call.request.body) if media == "application/yaml" else loads(call.request.body)
+            except ParseError as err:
+                raise errors.bad_request(f"couldn't get version/kind; json parse error: {err}") from None
+            if not isinstance(body, dict):
+                raise errors.bad_request("json: cannot unmarshal into Go value of type v1.DeleteOptions")
+        return self._parsed(call, body)
+
+    @staticmethod
+    def _parsed(call: Call, body: Json) -> DeleteOptions:
+        return DeleteOptions(call.request, decoding.decode_delete_options(body))
+
+    def delete(self, call: Call) -> http.Response:
+        options = self.delete_options(call)
+        uid = ""
+
+        def attempt(current: Stored | None) -> tuple[Stored, bool]:
+            nonlocal uid
+            if current is None:
+                raise call.not_found()
+            uid = current.obj["metadata"]["uid"]
+            return self.delete_object(call, current, options)
+
+        stored, gone = self.retry(call, attempt)
+        if gone and not strategy.returns_deleted_object(call.resource):
+            return self.documents.deleted(call.resource, call.name, uid, call.form)
+        return self.respond(call, stored, 200)
+
+    def delete_object(self, call: Call, current: Stored, options: DeleteOptions) -> tuple[Stored, bool]:
+        """Delete, or mark for deletion what is held: (what to show, whether it is gone)."""
+        resource = call.resource
+        obj = current.obj
+        metadata = obj["metadata"]
+        self._check_preconditions(call, current, options)
+        if not call.subresource:
+            # An eviction is asked about as what it is.
+            self.webhooks.delete(call, self.live(resource, current), options)
+        if resource.storage == "/namespaces" and current.name in _IMMORTAL_NAMESPACES:
+            raise errors.forbidden("", "namespaces", current.name, "this namespace may not be deleted")
+        finalizers = self._deletion_finalizers(resource, metadata.get("finalizers") or [], options.policy)
+        if resource.storage == crd.STORAGE and not metadata.get("deletionTimestamp"):
+            finalizers = [*finalizers, crd.CLEANUP_FINALIZER]
+        grace = strategy.deletion_grace(resource, obj, options.grace)
+        held = bool(finalizers) or (
+            resource.storage == "/namespaces" and bool((obj.get("spec") or {}).get("finalizers"))
+        )
+        already = metadata.get("deletionTimestamp")
+        if not held and grace == 0:
+            return self._delete_now(resource, current, options.dry_run), True
+        if already and finalizers == (metadata.get("finalizers") or []):
+            known = metadata.get("deletionGracePeriodSeconds") or 0
+            if grace >= known:
+                return current, False
+        return self._mark_deleted(resource, current, finalizers, grace, options.dry_run), False
+
+    def _check_preconditions(self, call: Call, current: Stored, options: DeleteOptions) -> None:
+        metadata = current.obj["metadata"]
+        group, kind, name = call.resource.group, call.resource.kind, metadata["name"]
+        if options.uid is not None and options.uid != metadata["uid"]:
+            raise errors.conflict(
+                group, kind, name,
+                f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
+                "The object might have been deleted and then recreated",
+            )  # fmt: skip
+        if options.version is not None and options.version != metadata["resourceVersion"]:
+            raise errors.conflict(
+                group, kind, name,
+                f"the ResourceVersion in the precondition ({options.version}) does not match the ResourceVersion "
+                f"in record "
+                f"({metadata['resourceVersion']}). The object might have been modified",
+            )  # fmt: skip
+
+    @staticmethod
+    def _deletion_finalizers(resource: Resource, known: list[str], policy: str) -> list[str]:
+        """The finalizers after the propagation policy had its say, or without one the kind's own habit."""
+        if not policy:
+            if not strategy.orphans_dependents(resource) or {"orphan", "foregroundDeletion"} & set(known):
+                return list(known)
+            policy = "Orphan"
+        out = [name for name in known if name not in ("orphan", "foregroundDeletion")]
+        if policy == "Orphan":
+            out.append("orphan")
+        elif policy == "Foreground":
+            out.append("foregroundDeletion")
+        return out
+
+    def _delete_now(self, resource: Resource, current: Stored, dry_run: bool) -> Stored:
+        last: Json | None = None
+        if resource.storage == "/pods":
+            last = self._marked(resource, current.obj, current.obj["metadata"].get("finalizers"), 0)
+        if dry_run:
+            return current
+        gone = self.store.delete(resource.storage, current.key, current.rv, last)
+        self.committed("DELETED", resource, gone, current)
+        return gone
+
+    def _marked(self, resource: Resource, obj: Json, finalizers: Any, grace: int) -> Json:
+        metadata = dict(obj["metadata"])
+        metadata["deletionTimestamp"] = metadata.get("deletionTimestamp") or self.times.text(
+            self.times.clock.now() + grace
+        )
+        if grace == 0 and metadata.get("deletionGracePeriodSeconds"):
+            metadata["deletionTimestamp"] = self.times.now_text()
+        if resource.storage not in _WITHOUT_GRACE:
+            metadata["deletionGracePeriodSeconds"] = grace
+            if not obj["metadata"].get("deletionTimestamp") and metadata.get("generation"):
+                metadata["generation"] += 1
+        if finalizers:
+            metadata["finalizers"] = finalizers
+        else:
+            metadata.pop("finalizers", None)
+        out = {**obj, "metadata": metadata}
+        if resource.storage == "/namespaces":
+            out["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+        elif resource.storage == crd.STORAGE:
+            out = crd.marked_for_deletion(out, self.times.now_text())
+        if resource.struct is not None and not resource.converted:
+            return strategy.normalise(resource, out)
+        if resource.custom:
+            out["metadata"] = {name: metadata[name] for name in sorted(metadata)}
+        return out
+
+    def _mark_deleted(
+        self, resource: Resource, current: Stored, finalizers: list[str], grace: int, dry_run: bool
+    ) -> Stored:
+        obj = self._marked(resource, current.obj, finalizers, grace)
+        if dry_run:
+            return Stored(current.key, obj, current.rv)
+        new = self.store.update(resource.storage, current.key, obj, current.rv)
+        self.committed("MODIFIED", resource, new, current)
+        return new
+
+    def delete_collection(self, call: Call) -> http.Response:
+        options = self.delete_options(call)
+        list_options = ListOptions(call.request, watch=False)
+        selection = Selection(call.resource, list_options.label_selector, list_options.field_selector)
+        version, items, _ = self._reader.page(call, list_options, selection)
+        for item in items:
+            one = Call(call.request, call.resource, item.namespace, item.name, "", call.form)
+            try:
+                self.retry(one, self._deleter(one, options))
+            except ApiError as err:
+                if err.code != 404:
+                    raise
+        metadata = {"resourceVersion": str(version)}
+        return self.documents.many(call.resource, items, metadata, call.form, call.request)
+
+    def _deleter(self, call: Call, options: DeleteOptions) -> Callable[[Stored | None], tuple[Stored, bool]]:
+        def attempt(current: Stored | None) -> tuple[Stored, bool]:
+            if current is None:
+                raise call.not_found()
+            return self.delete_object(call, current, options)
+
+        return attempt

@@ -1,0 +1,205 @@
+"""The query parameters and bodies that steer a request: list, create, update, patch and delete options."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+from clientgo.golang.strconv import parse_int, quote
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.errors import FieldError, field_forbidden, field_not_supported, field_required
+from clientgo.testing.apiserver.wire.http import Request
+from clientgo.testing.apiserver.wire.jsonio import Json, loads
+
+_META_GROUP = "meta.k8s.io"
+_DIGITS_OF_UINT64 = 20
+_VALIDATION = ("Ignore", "Warn", "Strict")
+
+
+def truth(text: str) -> bool:
+    return text not in ("", "0", "false", "False")
+
+
+def _number(request: Request, name: str) -> int | None:
+    text = request.param(name)
+    if not text:
+        return None
+    try:
+        return parse_int(text)
+    except ValueError as err:
+        raise errors.bad_request(str(err)) from None
+
+
+class ListOptions:
+    """Of lists, watches and deletes of collections. Raises ApiError for combinations that make no sense."""
+
+    def __init__(self, request: Request, *, watch: bool) -> None:
+        self.label_selector = request.param("labelSelector")
+        self.field_selector = request.param("fieldSelector")
+        self.resource_version = request.param("resourceVersion")
+        self.match = request.param("resourceVersionMatch")
+        self.limit = max(_number(request, "limit") or 0, 0)
+        self.token = request.param("continue")
+        self.timeout = _number(request, "timeoutSeconds")
+        self.bookmarks = truth(request.param("allowWatchBookmarks"))
+        initial = request.params.get("sendInitialEvents")
+        self.send_initial: bool | None = None if initial is None else truth(initial[0])
+        found = self._check(watch)
+        if found:
+            raise errors.invalid(_META_GROUP, "ListOptions", "", found)
+
+    def _check(self, watch: bool) -> list[FieldError]:
+        out: list[FieldError] = []
+        if watch and self.send_initial is not None:
+            if self.match != "NotOlderThan":
+                text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+                out.append(field_forbidden("resourceVersionMatch", text))
+            return out
+        if self.send_initial is not None:
+            out.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+        if not self.match:
+            return out
+        if watch:
+            text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            return [*out, field_forbidden("resourceVersionMatch", text)]
+        if self.send_initial is not None:
+            return out
+        if not self.resource_version:
+            text = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            out.append(field_forbidden("resourceVersionMatch", text))
+        if self.token:
+            text = "resourceVersionMatch is forbidden when continue is provided"
+            out.append(field_forbidden("resourceVersionMatch", text))
+        if self.match not in ("Exact", "NotOlderThan"):
+            out.append(field_not_supported("resourceVersionMatch", self.match, ["Exact", "NotOlderThan", ""]))
+        if self.match == "Exact" and self.resource_version == "0":
+            text = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            out.append(field_forbidden("resourceVersionMatch", text))
+        return out
+
+
+def version_number(text: str) -> int:
+    """Raises ValueError with the words of strconv inside the words of field validation."""
+    digits = text.isascii() and text.isdigit()
+    if digits and len(text.lstrip("0")) <= _DIGITS_OF_UINT64 and (version := int(text.lstrip("0") or "0")) < 2**64:
+        return version
+    why = "value out of range" if digits else "invalid syntax"
+    shown = quote(text)
+    raise ValueError(f"resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}")
+
+
+def encode_token(version: int, start: str) -> str:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": version, "start": start}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+_NOT_BASE64 = re.compile(r"[^-_A-Za-z0-9]")
+
+
+def _unbase64(text: str) -> bytes:
+    """Raises ValueError in the words of encoding/base64."""
+    wrong = _NOT_BASE64.search(text)
+    if wrong is not None or len(text) % 4 == 1:
+        raise ValueError(f"illegal base64 data at input byte {wrong.start() if wrong else len(text)}")
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def decode_token(token: str) -> tuple[int, str]:
+    """(version, start key). Raises ApiError 400."""
+    try:
+        doc = loads(_unbase64(token.rstrip("=")))
+    except ValueError as err:
+        raise errors.bad_request(f"invalid continue token: continue key is not valid: {err}") from None
+    if not isinstance(doc, dict) or doc.get("v") != "meta.k8s.io/v1":
+        raise errors.bad_request(
+            "invalid continue token: continue key is not valid: server does not recognize this encoded version"
+        )
+    version, start = doc.get("rv"), doc.get("start")
+    if type(version) is not int or version == 0 or not isinstance(start, str) or not start:
+        raise errors.bad_request(
+            "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion"
+        )
+    return version, start.removeprefix("/").removesuffix("\x00")
+
+
+class WriteOptions:
+    """dryRun, fieldManager, fieldValidation, force, by the kind of options the verb has."""
+
+    def __init__(self, request: Request, kind: str) -> None:
+        found: list[FieldError] = []
+        dry = list(request.params.get("dryRun", ()))
+        if set(dry) - {"All"}:
+            shown = json.dumps(dry, separators=(",", ":"))
+            text = f'Unsupported value: {shown}: supported values: "All"'
+            found.append(FieldError("FieldValueNotSupported", "dryRun", text))
+        self.dry_run = bool(dry)
+        given = request.param("fieldManager")
+        self.force = truth(request.param("force"))
+        self.validation = request.param("fieldValidation") or "Warn"
+        self.validation_given = bool(request.param("fieldValidation"))
+        if self.validation not in _VALIDATION:
+            found.append(field_not_supported("fieldValidation", self.validation, ["", *sorted(_VALIDATION)]))
+        if len(given.encode()) > 128:
+            found.append(FieldError("FieldValueTooLong", "fieldManager", "Too long: may not be more than 128 bytes"))
+        found += _unprintable(given)
+        if kind == "ApplyOptions":
+            kind = "PatchOptions"
+            if not given:
+                found.append(field_required("fieldManager", "is required for apply patch"))
+        elif kind == "PatchOptions" and request.params.get("force"):
+            found.append(field_forbidden("force", "may not be specified for non-apply patch"))
+        if found:
+            raise errors.invalid(_META_GROUP, kind, "", found)
+        self.manager = given or default_manager(request)
+
+
+def _unprintable(manager: str) -> list[FieldError]:
+    """The first character of a manager's name that cannot be shown, if any."""
+    bad = next((i for i, char in enumerate(manager) if not char.isprintable()), None)
+    if bad is None:
+        return []
+    at = len(manager[:bad].encode())
+    text = f"invalid character U+{ord(manager[bad]):04X} (at position {at})"
+    return [FieldError("FieldValueInvalid", "fieldManager", f"Invalid value: {quote(manager)}: {text}")]
+
+
+def default_manager(request: Request) -> str:
+    """The User-Agent up to the slash."""
+    return request.headers.get("user-agent", "").partition("/")[0][:128] or "unknown"
+
+
+class DeleteOptions:
+    """From the body, which is in normal form, and, where that is silent, the query."""
+
+    def __init__(self, request: Request, body: Json) -> None:
+        found: list[FieldError] = []
+        self.policy = body.get("propagationPolicy") or request.param("propagationPolicy")
+        orphan = body.get("orphanDependents")
+        if orphan is None and "orphanDependents" in request.params:
+            orphan = truth(request.param("orphanDependents"))
+        if self.policy not in ("", "Foreground", "Background", "Orphan"):
+            found.append(
+                field_not_supported("propagationPolicy", self.policy, ["Foreground", "Background", "Orphan", "nil"])
+            )
+        if orphan is not None and self.policy:
+            text = "orphanDependents and deletionPropagation cannot be both set"
+            found.append(errors.field_invalid("propagationPolicy", self.policy, text))
+        if orphan is not None and not self.policy:
+            self.policy = "Orphan" if orphan else "Background"
+        grace = body.get("gracePeriodSeconds")
+        if grace is None:
+            grace = _number(request, "gracePeriodSeconds")
+        self.grace: int | None = grace
+        preconditions = body.get("preconditions") or {}
+        self.uid: str | None = preconditions.get("uid")
+        self.version: str | None = preconditions.get("resourceVersion")
+        dry = body.get("dryRun") or [value for value in request.params.get("dryRun", ()) if value]
+        if dry and dry != ["All"]:
+            shown = json.dumps(dry, separators=(",", ":"))
+            found.append(
+                FieldError("FieldValueNotSupported", "dryRun", f'Unsupported value: {shown}: supported values: "All"')
+            )
+        self.dry_run = bool(dry)
+        if found:
+            raise errors.invalid(_META_GROUP, "DeleteOptions", "", found)

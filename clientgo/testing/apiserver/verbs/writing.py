@@ -1,0 +1,504 @@
+"""The verbs that write: create, update, patch and apply. Mirrors apiserver's registry/generic/registry.
+
+Each is computed from immutable stored objects without a lock and committed by compare-and-swap; a lost race is computed
+again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from typing import Any
+
+from clientgo.apimachinery.util import managedfields
+from clientgo.testing.apiserver.access import signing
+from clientgo.testing.apiserver.admission.request import AdmissionRequest
+from clientgo.testing.apiserver.kinds import crd, ownership, policy_checks, strategy, structural, validation, warnings
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
+from clientgo.testing.apiserver.verbs import decoding
+from clientgo.testing.apiserver.verbs.call import Call, internal_call
+from clientgo.testing.apiserver.verbs.core import Services, Verb
+from clientgo.testing.apiserver.verbs.options import WriteOptions
+from clientgo.testing.apiserver.wire import errors, http
+from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, copy, loads_yaml, sort_keys
+
+_SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_NAME_BASE = 58
+_CUSTOM_PATCH_TYPES = f"{decoding.JSON_PATCH}, {decoding.MERGE_PATCH}, {decoding.APPLY_PATCH}"
+
+
+def _own_levels(obj: Json) -> Json:
+    """A copy as deep as strategies write: the object, its metadata and its spec."""
+    return {
+        name: dict(value) if name in ("metadata", "spec") and isinstance(value, dict) else value
+        for name, value in obj.items()
+    }
+
+
+class Writer(Verb):
+    """Checks, completes and stores objects."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._addresses = itertools.count(10)
+        self._ports = itertools.count(30000)
+
+    # ---- create
+
+    def create(self, call: Call) -> http.Response:
+        options = WriteOptions(call.request, "CreateOptions")
+        doc = decoding.read_body(call)
+        obj = decoding.decode(call, doc, options, call.request.body)
+        metadata = obj["metadata"]
+        if call.name and call.resource.custom and not metadata.get("name"):
+            metadata["name"] = call.name
+        if metadata.get("resourceVersion"):
+            raise errors.internal_text("resourceVersion should not be set on objects to be created")
+        return self.respond(call, self.create_object(call, obj, options), 201)
+
+    def create_own(self, resource: Resource, namespace: str, doc: Json) -> Stored:
+        """Create an object on the server's own behalf, without a request. Raises ApiError."""
+        call = internal_call("POST", "kube-apiserver", resource, namespace)
+        options = WriteOptions(call.request, "CreateOptions")
+        return self.create_object(call, decoding.decode(call, doc, options), options)
+
+    def create_object(self, call: Call, obj: Json, options: WriteOptions, managed: list[Json] | None = None) -> Stored:
+        """Store a decoded object. Raises ApiError; a name made from generateName is tried again when taken."""
+        resource = call.resource
+        metadata = obj["metadata"]
+        self._check_namespace(call, metadata)
+        self._wipe_system_fields(metadata)
+        if managed is None:
+            managed = self.managed_create(resource, obj, options.manager)
+        ownership.set_managed(obj, managed)
+        asked_name = metadata.get("name", "")
+        self.admit(AdmissionRequest(resource, call.namespace, asked_name, obj))
+        obj = self._mutated_create(call, obj, options, managed)
+        metadata = obj["metadata"]
+        self.may_grant(call.request.user, resource, call.namespace, obj, None)
+        metadata["uid"] = self.new_uid()
+        metadata["creationTimestamp"] = self.times.now_text()
+        generated = not metadata.get("name") and metadata.get("generateName")
+        base = metadata.get("generateName", "")[:_NAME_BASE] if generated else ""
+        if generated:
+            metadata["name"] = base + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+        if resource.storage == "/namespaces":
+            labels = metadata.setdefault("labels", {})
+            labels["kubernetes.io/metadata.name"] = metadata.get("name", "")
+        strategy.before_create(resource, obj, self.allocate)
+        self._stamp_phase(resource, obj, None)
+        if resource.storage == signing.STORAGE:
+            signing.asked_by(obj, call.request.user)
+        obj = self._in_order(resource, obj)
+        call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
+        call.warnings += warnings.of_object(resource, obj)
+        stored_form = resource.to_storage(obj)
+        self._validate(call, obj, stored_form, None)
+        self.webhooks.validate(call, obj, None, options)
+        if options.dry_run:
+            return self._dry(call, stored_form)
+        for _ in range(8):
+            key = self._key(resource, stored_form)
+            try:
+                stored = self.store.create(resource.storage, key, self._with_placeholder(resource, stored_form))
+            except Exists:
+                if not generated:
+                    raise self._already_exists(resource, key, obj["metadata"]["name"]) from None
+                stored_form = {**stored_form, "metadata": dict(stored_form["metadata"])}
+                stored_form["metadata"]["name"] = base + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+                continue
+            self.committed("ADDED", resource, stored, None)
+            return stored
+        raise errors.already_exists(resource.group, resource.plural, obj["metadata"]["name"])
+
+    def _already_exists(self, resource: Resource, key: str, name: str) -> ApiError:
+        """Who waits for a name to become free is told that it will."""
+        err = errors.already_exists(resource.group, resource.plural, name)
+        stored = self.store.get(resource.storage, key)
+        if stored is not None and stored.obj["metadata"].get("deletionTimestamp"):
+            return ApiError(err.code, err.reason, f"object is being deleted: {err.message}", err.details)
+        return err
+
+    def _mutated_create(self, call: Call, obj: Json, options: WriteOptions, managed: list[Json]) -> Json:
+        """The new object after the mutating webhooks. Raises ApiError."""
+        made = self.webhooks.mutate(call, obj, None, options)
+        if made is not obj:
+            self._check_namespace(call, made["metadata"])
+            self._wipe_system_fields(made["metadata"])
+            ownership.set_managed(made, managed)
+        return made
+
+    @staticmethod
+    def _wipe_system_fields(metadata: Json) -> None:
+        for name in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            metadata.pop(name, None)
+
+    def _dry(self, call: Call, obj: Json) -> Stored:
+        key = self._key(call.resource, obj)
+        if self.store.get(call.resource.storage, key) is not None:
+            raise errors.already_exists(call.resource.group, call.resource.plural, obj["metadata"]["name"])
+        return Stored(key, obj, 0)
+
+    @staticmethod
+    def _key(resource: Resource, obj: Json) -> str:
+        metadata = obj["metadata"]
+        return f"{metadata['namespace']}/{metadata['name']}" if resource.namespaced else str(metadata["name"])
+
+    @staticmethod
+    def _with_placeholder(resource: Resource, obj: Json) -> Json:
+        """A copy whose metadata has a resourceVersion in its place, ready for the store to fill in."""
+        metadata = with_version(obj["metadata"], 0)
+        if resource.custom:
+            metadata = {name: metadata[name] for name in sorted(metadata)}
+        return {**obj, "metadata": metadata}
+
+    def _check_namespace(self, call: Call, metadata: Json) -> None:
+        given = metadata.get("namespace", "")
+        if call.resource.namespaced:
+            if given and given != call.namespace:
+                raise errors.bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request"
+                )
+            if not call.namespace:
+                raise errors.bad_request("an empty namespace may not be set during creation")
+            metadata["namespace"] = call.namespace
+        elif given:
+            metadata.pop("namespace", None)
+
+    def allocate(self, what: str) -> str:
+        if what == "port":
+            return str(30000 + next(self._ports) % 2768)
+        number = next(self._addresses)
+        return f"10.96.{number // 250 % 250}.{number % 250 + 1}"
+
+    def managed_create(self, resource: Resource, obj: Json, manager: str) -> list[Json]:
+        """Who owns the fields of a new object."""
+        ignored = strategy.reset_fields(resource, "", obj, obj)
+        writer = managedfields.Writer(manager, resource.group_version)
+        node, zero = ownership.merge_node(resource), ownership.zero(resource)
+        return managedfields.updated(node, zero, obj, (), writer, self.times.now_text(), ignored)
+
+    @staticmethod
+    def _in_order(resource: Resource, obj: Json) -> Json:
+        if resource.custom:
+            out: Json = sort_keys(obj)
+            return out
+        if resource.struct is None:
+            return obj
+        return strategy.normalise(resource, obj)
+
+    def _validate(self, call: Call, obj: Json, stored_form: Json, old: Json | None) -> None:
+        """Raises ApiError 422 with all that is wrong."""
+        resource = call.resource
+        found = validation.metadata(resource, obj["metadata"]) if old is None or call.subresource != "status" else []
+        if old is not None:
+            found += validation.metadata_update(old["metadata"], obj["metadata"])
+        if resource.custom:
+            wrong, told = structural.validate_all(obj, old, resource.structural)
+            found += wrong
+            call.warnings += told
+        elif resource.storage == "/events":
+            before = resource.to_storage(old) if old is not None else None
+            found += (
+                validation.event(stored_form, resource.group)
+                if before is None
+                else validation.event_update(stored_form, before, resource.group)
+            )
+        elif resource.storage == "apiextensions.k8s.io/customresourcedefinitions":
+            if call.subresource == "":
+                found += crd.validate(obj, old)
+        elif resource.group == policy_checks.GROUP:
+            if call.subresource == "":
+                found += validation.create(resource, obj)
+            found += policy_checks.check(resource.kind, obj)
+        elif old is None:
+            found += validation.create(resource, obj)
+        else:
+            found += validation.update(resource, obj, old, call.subresource)
+        if found:
+            group = resource.group
+            name = obj["metadata"].get("name", "")
+            # Events have two groups, and are refused in the name of neither.
+            raise errors.invalid("" if resource.storage == "/events" else group, resource.kind, name, found)
+
+    # ---- update
+
+    def update(self, call: Call) -> http.Response:
+        options = WriteOptions(call.request, "UpdateOptions")
+        doc = decoding.read_body(call)
+        if call.resource.custom and not call.name:
+            raise errors.bad_request("name must be provided")
+        obj = decoding.decode(call, doc, options, call.request.body)
+        metadata = obj["metadata"]
+        if not metadata.get("name"):
+            if call.resource.custom or metadata.get("name") == "":
+                metadata["name"] = ""
+            text = f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+            raise errors.bad_request("name must be provided" if call.resource.custom else text)
+        self._check_names(call, metadata)
+        stored, created = self.retry(call, lambda current: self._put(call, copy(obj), options, current))
+        return self.respond(call, stored, 201 if created else 200)
+
+    def _check_names(self, call: Call, metadata: Json) -> None:
+        name = metadata.get("name", "")
+        if name != call.name:
+            raise errors.bad_request(
+                f"the name of the object ({name}) does not match the name on the URL ({call.name})"
+            )
+        if call.resource.namespaced:
+            namespace = metadata.get("namespace", "")
+            if namespace and namespace != call.namespace:
+                raise errors.bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request"
+                )
+            metadata["namespace"] = call.namespace
+
+    def _put(self, call: Call, obj: Json, options: WriteOptions, current: Stored | None) -> tuple[Stored, bool]:
+        resource = call.resource
+        metadata = obj["metadata"]
+        given = metadata.get("resourceVersion", "")
+        if current is None:
+            if not strategy.creates_on_update(resource) or call.subresource or given:
+                raise call.not_found()
+            return self.create_object(call, obj, options), True
+        live = self.live(resource, current)
+        uid = metadata.get("uid", "")
+        if uid and uid != live["metadata"]["uid"]:
+            raise call.conflict(
+                f"StorageError: invalid object, Code: 4, Key: {self._etcd_key(call)}, ResourceVersion: 0, "
+                f"AdditionalErrorMsg: "
+                f"Precondition failed: UID in precondition: {uid}, UID in object meta: {live['metadata']['uid']}"
+            )
+        if not given and strategy.needs_version_on_update(resource):
+            error = errors.field_invalid("metadata.resourceVersion", 0, "must be specified for an update")
+            raise errors.invalid(resource.group, resource.plural, call.name, [error])
+        if given and given != str(current.rv):
+            raise call.conflict()
+        managed = self._managed_base(metadata, live["metadata"])
+        return self.finish_update(call, obj, live, current, options, managed), False
+
+    @staticmethod
+    def _etcd_key(call: Call) -> str:
+        resource = call.resource
+        head = f"{resource.group}/" if resource.custom else ""
+        plural = {"services": "services/specs", "endpoints": "services/endpoints"}.get(resource.plural, resource.plural)
+        return f"/registry/{head}{plural}/{call.key}"
+
+    @staticmethod
+    def _managed_base(given: Json, live: Json) -> Any:
+        """Which managedFields an update starts from: the request's when it carries some, else the stored ones."""
+        sent = given.get("managedFields")
+        if sent == [{}]:
+            return []
+        return sent if sent else live.get("managedFields")
+
+    def finish_update(
+        self,
+        call: Call,
+        obj: Json,
+        live: Json,
+        current: Stored,
+        options: WriteOptions,
+        base: Any,
+        managed: list[Json] | None = None,
+    ) -> Stored:
+        """Common end of PUT, PATCH, apply and scale. `obj` is owned and decoded; raises Changed when overtaken."""
+        resource = call.resource
+        metadata, old_meta = obj["metadata"], live["metadata"]
+        self.may_grant(call.request.user, resource, call.namespace, obj, live)
+        self._keep_system_fields(metadata, old_meta)
+        sent = obj
+        if call.subresource == "approval":
+            obj = signing.decided(obj, live, self.times.now_text())
+        else:
+            obj = strategy.before_update(resource, _own_levels(obj), live, call.subresource, self.allocate)
+            self._stamp_phase(resource, obj, live)
+        if managed is None:
+            # Fields belong to who sent them, and not to who got them from the server.
+            owned = sent if call.subresource in ("", "status") else obj
+            managed = self._managed_update(call, owned, live, options, base)
+        obj["metadata"] = dict(obj["metadata"])
+        ownership.set_managed(obj, managed)
+        if not call.admitted:
+            self.admit(AdmissionRequest(resource, call.namespace, call.name, obj, live, call.subresource))
+            obj = self._mutated_update(call, obj, live, options, managed)
+        obj = self._in_order(resource, obj)
+        call.warnings += [
+            text
+            for text in validation.finalizer_warnings(obj["metadata"].get("finalizers"))
+            if obj["metadata"].get("finalizers") != old_meta.get("finalizers")
+        ]
+        if call.subresource == "":
+            call.warnings += warnings.of_object(resource, obj)
+        stored_form = resource.to_storage(obj)
+        self._validate(call, obj, stored_form, live)
+        if not call.admitted:
+            self.webhooks.validate(call, obj, live, options)
+        if self._is_stored(stored_form, current.obj):
+            return current
+        if options.dry_run:
+            return Stored(current.key, stored_form, current.rv)
+        if self.is_finished(resource, stored_form):
+            gone = self.store.delete(resource.storage, current.key, current.rv, stored_form)
+            self.committed("DELETED", resource, gone, current)
+            return Stored(current.key, {**gone.obj}, gone.rv)
+        new = self.store.update(resource.storage, current.key, self._with_own_metadata(stored_form), current.rv)
+        self.committed("MODIFIED", resource, new, current)
+        return new
+
+    def _stamp_phase(self, resource: Resource, obj: Json, old: Json | None) -> None:
+        """A volume says since when it is in its phase."""
+        if resource.storage != "/persistentvolumes":
+            return
+        before, status = (old or {}).get("status") or {}, obj.get("status") or {}
+        if old is None or before.get("phase") != status.get("phase"):
+            obj["status"] = {**status, "lastPhaseTransitionTime": self.times.now_text()}
+
+    def _managed_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, base: Any) -> list[Json]:
+        resource = call.resource
+        ignored = strategy.reset_fields(resource, call.subresource, obj, live)
+        writer = managedfields.Writer(options.manager, resource.group_version, call.subresource)
+        node, now = ownership.merge_node(resource), self.times.now_text()
+        return managedfields.updated(node, live, obj, base, writer, now, ignored)
+
+    @staticmethod
+    def _is_stored(obj: Json, stored: Json) -> bool:
+        """Whether there is nothing to write: the times of managed fields alone are no change."""
+        return obj == stored or ownership.without_times(obj) == ownership.without_times(stored)
+
+    def _mutated_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, managed: list[Json]) -> Json:
+        """The changed object after the mutating webhooks, who may not set either what the client may not."""
+        made = self.webhooks.mutate(call, obj, live, options)
+        if made is obj:
+            return obj
+        self._keep_system_fields(made["metadata"], live["metadata"])
+        if call.subresource != "approval":
+            made = strategy.before_update(call.resource, made, live, call.subresource, self.allocate)
+        made["metadata"] = dict(made["metadata"])
+        ownership.set_managed(made, managed)
+        self.may_grant(call.request.user, call.resource, call.namespace, made, live)
+        return made
+
+    @staticmethod
+    def _keep_system_fields(metadata: Json, old: Json) -> None:
+        metadata["resourceVersion"] = old["resourceVersion"]
+        if not metadata.get("uid"):
+            metadata["uid"] = old["uid"]
+        for name in ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            if name in old:
+                metadata[name] = old[name]
+            else:
+                metadata.pop(name, None)
+
+    @staticmethod
+    def _with_own_metadata(obj: Json) -> Json:
+        return {**obj, "metadata": dict(obj["metadata"])}
+
+    @staticmethod
+    def is_finished(resource: Resource, obj: Json) -> bool:
+        """An object being deleted goes when nothing holds it any more."""
+        metadata = obj["metadata"]
+        if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
+            return False
+        if resource.storage == "/namespaces":
+            return not (obj.get("spec") or {}).get("finalizers")
+        return not metadata.get("deletionGracePeriodSeconds")
+
+    # ---- patch
+
+    def patch(self, call: Call) -> http.Response:
+        media = call.request.header("content-type").partition(";")[0].strip().lower()
+        if media == decoding.APPLY_PATCH:
+            return self._apply(call)
+        allowed = [decoding.JSON_PATCH, decoding.MERGE_PATCH, decoding.STRATEGIC_PATCH]
+        if media not in allowed:
+            if call.resource.custom and media.endswith("+json"):
+                raise errors.unsupported_media_type(
+                    f"{decoding.JSON_PATCH}, {decoding.MERGE_PATCH}, {decoding.APPLY_PATCH}"
+                )
+            raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        if media == decoding.STRATEGIC_PATCH and (call.resource.custom or call.resource.struct is None):
+            raise errors.unsupported_media_type(
+                f"{decoding.JSON_PATCH}, {decoding.MERGE_PATCH}, {decoding.APPLY_PATCH}"
+            )
+        options = WriteOptions(call.request, "PatchOptions")
+        body = decoding.parse_patch(call, media)
+
+        def attempt(current: Stored | None) -> tuple[Stored, bool]:
+            if current is None:
+                raise call.not_found()
+            live = self.live(call.resource, current)
+            doc = decoding.patched(media, live, body, call.resource.struct)
+            obj = decoding.decode_patched(call, doc, body, media, options)
+            metadata = obj["metadata"]
+            if metadata.get("name", "") != call.name:
+                self._check_names(call, metadata)
+            if metadata.get("resourceVersion", "") not in ("", str(current.rv)):
+                raise call.conflict()
+            base = self._managed_base(metadata, live["metadata"])
+            return self.finish_update(call, copy(obj), live, current, options, base), False
+
+        stored, _ = self.retry(call, attempt)
+        return self.respond(call, stored, 200)
+
+    # ---- server-side apply
+
+    def _apply(self, call: Call) -> http.Response:
+        options = WriteOptions(call.request, "ApplyOptions")
+        try:
+            doc = loads_yaml(call.request.body)
+        except ParseError as err:
+            raise errors.bad_request(f"error decoding YAML: {err}") from None
+        if not isinstance(doc, dict):
+            raise errors.bad_request(
+                "error decoding YAML: json: cannot unmarshal into Go value of type map[string]interface {}"
+            )
+        config = decoding.configuration(call, doc, options)
+        stored, created = self.retry(call, lambda current: self._apply_once(call, config, options, current))
+        return self.respond(call, stored, 201 if created else 200)
+
+    def _apply_once(
+        self, call: Call, config: Json, options: WriteOptions, current: Stored | None
+    ) -> tuple[Stored, bool]:
+        resource = call.resource
+        node = ownership.merge_node(resource)
+        now = self.times.now_text()
+        writer = managedfields.Writer(options.manager, resource.group_version, call.subresource)
+        if current is None:
+            if call.subresource:
+                raise call.not_found()
+            if config["metadata"].get("uid"):
+                raise call.conflict(
+                    f"uid mismatch: the provided object specified uid {config['metadata']['uid']}, and no "
+                    f"existing object was found"
+                )
+            config_set = {
+                name: value for name, value in config.items() if name != "status" or not strategy.has_status(resource)
+            }
+            merged, managed = managedfields.applied(
+                node, {}, config_set, (), writer, now, force=options.force, created=True
+            )
+            obj = decoding.decode(call, merged, None)
+            return self.create_object(call, obj, options, managed), True
+        live = self.live(resource, current)
+        asked = config["metadata"].get("resourceVersion")
+        if asked and asked != str(current.rv):
+            raise call.conflict()
+        if call.subresource == "status":
+            config = {name: config[name] for name in ("apiVersion", "kind", "metadata", "status") if name in config}
+            names = ("name", "namespace")
+            config["metadata"] = {name: config["metadata"][name] for name in names if name in config["metadata"]}
+        elif strategy.has_status(resource):
+            config = {name: value for name, value in config.items() if name != "status"}
+        base = live["metadata"].get("managedFields")
+        bare = {**live, "metadata": {k: v for k, v in live["metadata"].items() if k != "managedFields"}}
+        try:
+            merged, managed = managedfields.applied(
+                node, bare, config, base, writer, now, force=options.force, created=False
+            )
+        except managedfields.ConflictError as err:
+            raise errors.apply_conflict(str(err), err.causes) from None
+        obj = decoding.decode(call, merged, None)
+        return self.finish_update(call, copy(obj), live, current, options, base, managed), False

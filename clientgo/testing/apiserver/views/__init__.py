@@ -1,0 +1,1 @@
+"""How objects are shown: documents and lists in bytes, tables, OpenAPI."""

@@ -1,0 +1,202 @@
+"""Answers in bytes: objects, lists, tables, metadata only, bookmarks; JSON, compact or pretty, YAML or protobuf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from clientgo.testing.apiserver.kinds import protobuf, schema
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.store.storage import Stored
+from clientgo.testing.apiserver.store.watch import INITIAL_EVENTS_END, JSON_LINES, Framing
+from clientgo.testing.apiserver.views import table
+from clientgo.testing.apiserver.wire import http
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, sort_keys
+from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form
+from clientgo.testing.apiserver.wire.times import Times
+
+NO_CACHE = "no-cache, private"
+
+
+def render(value: Any, form: Form | None, status: int = 200, headers: dict[str, str] | None = None) -> http.Response:
+    """Any document as the response to a request."""
+    head = {"Cache-Control": NO_CACHE, **(headers or {})}
+    if form is not None and form.media == YAML:
+        return http.Response(status, dumps_yaml(value), YAML, head)
+    if form is not None and form.media == PROTOBUF:
+        message = protobuf.encode(value)
+        if message is not None:
+            return http.Response(status, message, PROTOBUF, head)
+    body = dumps_pretty(value) if form is not None and form.pretty else dumps(value) + b"\n"
+    return http.Response(status, body, "application/json", head)
+
+
+def meta_in_order(metadata: Json) -> Json:
+    """ObjectMeta in the order of the Go struct, for custom resources too."""
+    out: Json = schema.structure(schema.META_V1, "ObjectMeta").decode(metadata, schema.Context(), "", "")
+    return out
+
+
+PROTOBUF_FRAMES = Framing(f"{PROTOBUF};stream=watch", protobuf.watch_event, protobuf.encode_known)
+
+
+class Documents:
+    """Makes the answers; stateless but for the clock that ages need."""
+
+    def __init__(self, times: Times) -> None:
+        self._times = times
+
+    def __repr__(self) -> str:
+        return "<Documents>"
+
+    def view(self, resource: Resource, stored: Stored) -> Json:
+        """The object in the version of the request."""
+        return resource.from_storage(stored.obj) if resource.converted else stored.obj
+
+    def raw(self, resource: Resource, stored: Stored) -> bytes:
+        return dumps(resource.from_storage(stored.obj)) if resource.converted else stored.raw
+
+    # ---- one object
+
+    def one(self, resource: Resource, stored: Stored, form: Form, request: http.Request, status: int) -> http.Response:
+        if not form.kind and not form.pretty and form.media == JSON:
+            body = self.raw(resource, stored) + b"\n"
+            return http.Response(status, body, "application/json", {"Cache-Control": NO_CACHE})
+        obj = self.view(resource, stored)
+        if form.media == PROTOBUF:
+            return http.Response(status, self._wrapped(resource, stored), PROTOBUF, {"Cache-Control": NO_CACHE})
+        if form.kind == "Table":
+            rows = table.make(resource, [obj], self._times, request.param("includeObject"), form.version)
+            rows["metadata"] = {"resourceVersion": str(stored.rv)}
+            return render(rows, form, status)
+        if form.kind == "PartialObjectMetadata":
+            return render(self._partial(obj, form), form, status)
+        return render(obj, form, status)
+
+    def _message(self, resource: Resource, stored: Stored) -> bytes:
+        """The object as a message without its envelope."""
+        if resource.converted:
+            return protobuf.encode_message(resource.group_version, resource.kind, resource.from_storage(stored.obj))
+        return stored.message(partial(protobuf.encode_message, resource.group_version, resource.kind))
+
+    def _wrapped(self, resource: Resource, stored: Stored) -> bytes:
+        return protobuf.wrap(self._message(resource, stored), resource.group_version, resource.kind)
+
+    @staticmethod
+    def _partial(obj: Json, form: Form) -> Json:
+        return {
+            "kind": "PartialObjectMetadata",
+            "apiVersion": f"meta.k8s.io/{form.version}",
+            "metadata": meta_in_order(obj["metadata"]),
+        }
+
+    def deleted(self, resource: Resource, name: str, uid: str, form: Form) -> http.Response:
+        """The Success Status of a delete that is done."""
+        details = {"name": name, "group": resource.group, "kind": resource.plural, "uid": uid}
+        if not resource.group:
+            del details["group"]
+        return render(
+            {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}, form
+        )
+
+    # ---- lists
+
+    def many(
+        self, resource: Resource, items: list[Stored], metadata: Json, form: Form, request: http.Request
+    ) -> http.Response:
+        resource.prepare(item.obj for item in items)
+        if form.kind == "Table":
+            objects = [self.view(resource, item) for item in items]
+            rows = table.make(resource, objects, self._times, request.param("includeObject"), form.version)
+            return render({**rows, "metadata": metadata}, form)
+        if form.kind == "PartialObjectMetadata":
+            listed = [self._partial(self.view(resource, item), form) for item in items]
+            head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}"}
+            return render({**head, "metadata": metadata, "items": listed}, form)
+        if form.media == PROTOBUF:
+            messages = [self._message(resource, item) for item in items]
+            body = protobuf.encode_list(resource.group_version, resource.list_kind, metadata, messages)
+            return http.Response(200, body, PROTOBUF, {"Cache-Control": NO_CACHE})
+        if form.pretty or form.media == YAML:
+            return render(self._list_object(resource, items, metadata), form)
+        return http.Response(
+            200, self._list_bytes(resource, items, metadata), "application/json", {"Cache-Control": NO_CACHE}
+        )
+
+    def _list_object(self, resource: Resource, items: list[Stored], metadata: Json) -> Json:
+        objects = [self.view(resource, item) for item in items]
+        head = {"kind": resource.list_kind, "apiVersion": resource.group_version}
+        if resource.custom:
+            return {**head, "metadata": metadata, "items": objects}
+        listed = [{k: v for k, v in obj.items() if k not in ("kind", "apiVersion")} for obj in objects]
+        return {**head, "metadata": metadata, "items": listed}
+
+    def _list_bytes(self, resource: Resource, items: list[Stored], metadata: Json) -> bytes:
+        """The list without decoding and encoding its objects again."""
+        if resource.custom:
+            joined = b",".join([self.raw(resource, item) for item in items])
+            head = f'{{"apiVersion":"{resource.group_version}","items":['.encode()
+            tail = b'],"kind":"%b","metadata":%b}\n' % (
+                resource.list_kind.encode(),
+                dumps(sort_keys({"continue": "", **metadata})),
+            )
+            return head + joined + tail
+        cut = len(resource.head)
+        raws = [self.raw(resource, item) for item in items]
+        joined = b",".join([b"{" + raw[cut:] for raw in raws])
+        head = f'{{"kind":"{resource.list_kind}","apiVersion":"{resource.group_version}","metadata":'.encode()
+        return b'%b%b,"items":[%b]}\n' % (head, dumps(metadata), joined)
+
+    # ---- watches
+
+    def watch_encoder(self, resource: Resource, form: Form, request: http.Request) -> Callable[[Stored], bytes] | None:
+        """How a watch shows objects, None for the stored bytes."""
+        resource = resource.as_watched or resource
+        if form.kind == "PartialObjectMetadata":
+            return lambda stored: dumps(self._partial(self.view(resource, stored), form))
+        if self.framing(form) is not JSON_LINES:
+            return partial(self._wrapped, resource)
+        if form.kind == "Table":
+            return self._table_encoder(resource, form, request.param("includeObject"))
+        if resource.converted:
+            return lambda stored: self.raw(resource, stored)
+        return None
+
+    @staticmethod
+    def framing(form: Form) -> Framing:
+        """How the events of a watch follow each other."""
+        return PROTOBUF_FRAMES if form.media == PROTOBUF else JSON_LINES
+
+    def _table_encoder(self, resource: Resource, form: Form, include: str) -> Callable[[Stored], bytes]:
+        first = True
+
+        def encode(stored: Stored) -> bytes:
+            nonlocal first
+            rows = table.make(resource, [self.view(resource, stored)], self._times, include, form.version)
+            rows["metadata"] = {"resourceVersion": str(stored.rv)}
+            if not first:
+                rows["columnDefinitions"] = None
+            first = False
+            return dumps(rows)
+
+        return encode
+
+    def bookmark(self, resource: Resource, version: int, end: bool, form: Form) -> Json:
+        """An object of the kind with nothing but a resourceVersion."""
+        metadata: Json = {"resourceVersion": str(version)}
+        if end:
+            metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
+        head = {"kind": resource.kind, "apiVersion": resource.group_version}
+        if form.kind == "PartialObjectMetadata":
+            return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{form.version}", "metadata": metadata}
+        if resource.struct is None:
+            return {**head, "metadata": metadata}
+        obj: Json = resource.struct.decode({**head, "metadata": metadata}, schema.Context(), "", "")
+        return obj
+
+    def error_stream(self, status: Json, form: Form) -> http.Response:
+        """A watch that consists of one ERROR event."""
+        framing = self.framing(form)
+        event = framing.frame("ERROR", framing.encode(status))
+        return http.Response(200, event, framing.media, {"Cache-Control": NO_CACHE, "Transfer-Encoding": "chunked"})

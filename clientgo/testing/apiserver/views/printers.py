@@ -1,0 +1,471 @@
+"""The rows of the built-in kinds in a Table, as Kubernetes' printers make them (pkg/printers/internalversion).
+
+One function per kind: (object, times) to the cells in the order of the columns that table.py names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times, human_duration
+
+
+def age(obj: Json, times: Times) -> str:
+    created = obj["metadata"].get("creationTimestamp")
+    return human_duration(times.since(created)) if created else "<unknown>"
+
+
+def _since(text: Any, times: Times) -> str:
+    return human_duration(times.since(text)) if text else "<unknown>"
+
+
+def _spec(obj: Json) -> Json:
+    return obj.get("spec") or {}
+
+
+def _status(obj: Json) -> Json:
+    return obj.get("status") or {}
+
+
+def _none(value: Any) -> Any:
+    return value if value not in (None, "", []) else "<none>"
+
+
+def _containers(template: Json) -> tuple[str, str]:
+    containers = (template.get("spec") or {}).get("containers") or []
+    return ",".join(c.get("name", "") for c in containers), ",".join(c.get("image", "") for c in containers)
+
+
+def selector_text(selector: Any) -> str:
+    """A LabelSelector as metav1.FormatLabelSelector prints it."""
+    if not selector:
+        return "<none>"
+    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for term in selector.get("matchExpressions") or ():
+        key, operator, values = term.get("key"), term.get("operator"), ",".join(sorted(term.get("values") or ()))
+        parts.append(
+            {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": f"{key}"}.get(
+                operator, f"!{key}"
+            )
+        )
+    return ",".join(parts) or "<none>"
+
+
+def _map_text(labels: Any) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or "<none>"
+
+
+def pod(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    statuses = status.get("containerStatuses") or []
+    reason = status.get("reason") or status.get("phase", "")
+    restarts = 0
+    last_restart = ""
+    for container in reversed(statuses):
+        restarts += container.get("restartCount", 0)
+        finished = ((container.get("lastState") or {}).get("terminated") or {}).get("finishedAt")
+        last_restart = max(last_restart, finished or "")
+        state = container.get("state") or {}
+        waiting, terminated = state.get("waiting") or {}, state.get("terminated") or {}
+        if waiting.get("reason"):
+            reason = waiting["reason"]
+        elif terminated.get("reason"):
+            reason = terminated["reason"]
+        elif terminated:
+            signal = terminated.get("signal")
+            reason = f"Signal:{signal}" if signal else f"ExitCode:{terminated.get('exitCode', 0)}"
+    ready = sum(1 for container in statuses if container.get("ready"))
+    if obj["metadata"].get("deletionTimestamp"):
+        reason = "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
+    shown = str(restarts)
+    if restarts and last_restart:
+        shown = f"{restarts} ({human_duration(times.since(last_restart))} ago)"
+    gates = spec.get("readinessGates") or []
+    conditions = {c.get("type"): c.get("status") for c in status.get("conditions") or ()}
+    passed = sum(1 for gate in gates if conditions.get(gate.get("conditionType")) == "True")
+    return [
+        obj["metadata"]["name"],
+        f"{ready}/{len(spec.get('containers') or ())}",
+        reason,
+        shown,
+        age(obj, times),
+        _none(status.get("podIP")),
+        _none(spec.get("nodeName")),
+        _none(status.get("nominatedNodeName")),
+        f"{passed}/{len(gates)}" if gates else "<none>",
+    ]
+
+
+def deployment(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    names, images = _containers(spec.get("template") or {})
+    return [
+        obj["metadata"]["name"],
+        f"{status.get('readyReplicas', 0)}/{spec.get('replicas') or 0}",
+        status.get("updatedReplicas", 0),
+        status.get("availableReplicas", 0),
+        age(obj, times),
+        names,
+        images,
+        selector_text(spec.get("selector")),
+    ]
+
+
+def replica_set(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    names, images = _containers(spec.get("template") or {})
+    selector = spec.get("selector")
+    text = selector_text(selector) if isinstance(selector, dict) and "matchLabels" in selector else _map_text(selector)
+    return [
+        obj["metadata"]["name"],
+        spec.get("replicas") or 0,
+        status.get("replicas", 0),
+        status.get("readyReplicas", 0),
+        age(obj, times),
+        names,
+        images,
+        text,
+    ]
+
+
+def stateful_set(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    names, images = _containers(spec.get("template") or {})
+    ready = f"{status.get('readyReplicas', 0)}/{spec.get('replicas') or 0}"
+    return [obj["metadata"]["name"], ready, age(obj, times), names, images]
+
+
+def daemon_set(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    template = spec.get("template") or {}
+    names, images = _containers(template)
+    return [
+        obj["metadata"]["name"],
+        status.get("desiredNumberScheduled", 0),
+        status.get("currentNumberScheduled", 0),
+        status.get("numberReady", 0),
+        status.get("updatedNumberScheduled", 0),
+        status.get("numberAvailable", 0),
+        _map_text((template.get("spec") or {}).get("nodeSelector")),
+        age(obj, times),
+        names,
+        images,
+        selector_text(spec.get("selector")),
+    ]
+
+
+def _completions(done: int, wanted: int | None, parallelism: int | None) -> str:
+    if wanted is not None:
+        return f"{done}/{wanted}"
+    return f"{done}/1 of {parallelism}" if (parallelism or 0) > 1 else f"{done}/1"
+
+
+def job(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    names, images = _containers(spec.get("template") or {})
+    done = status.get("succeeded", 0)
+    wanted = spec.get("completions")
+    conditions = {c.get("type") for c in status.get("conditions") or () if c.get("status") == "True"}
+    state = "Running"
+    for name in ("Complete", "Failed", "Suspended"):
+        if name in conditions:
+            state = name
+    duration = ""
+    if status.get("startTime"):
+        start = times.since(status["startTime"])
+        duration = human_duration(
+            start - times.since(status.get("completionTime")) if status.get("completionTime") else start
+        )
+    return [
+        obj["metadata"]["name"],
+        state,
+        _completions(done, wanted, spec.get("parallelism")),
+        duration,
+        age(obj, times),
+        names,
+        images,
+        selector_text(spec.get("selector")),
+    ]
+
+
+def cron_job(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    template = ((spec.get("jobTemplate") or {}).get("spec") or {}).get("template") or {}
+    names, images = _containers(template)
+    last = status.get("lastScheduleTime")
+    return [
+        obj["metadata"]["name"],
+        spec.get("schedule", ""),
+        spec.get("timeZone") or "<none>",
+        "True" if spec.get("suspend") else "False",
+        len(status.get("active") or ()),
+        human_duration(times.since(last)) if last else "<none>",
+        age(obj, times),
+        names,
+        images,
+        "<none>",
+    ]
+
+
+def service(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    ports = []
+    for port in spec.get("ports") or ():
+        node = f":{port['nodePort']}" if port.get("nodePort") else ""
+        ports.append(f"{port.get('port')}{node}/{port.get('protocol', 'TCP')}")
+    external = ",".join(spec.get("externalIPs") or ()) or "<none>"
+    if spec.get("type") == "LoadBalancer":
+        ingress = (_status(obj).get("loadBalancer") or {}).get("ingress") or []
+        external = ",".join(i.get("ip") or i.get("hostname", "") for i in ingress) or "<pending>"
+    elif spec.get("type") == "ExternalName":
+        external = spec.get("externalName", "")
+    return [
+        obj["metadata"]["name"],
+        spec.get("type", ""),
+        spec.get("clusterIP") or "<none>",
+        external,
+        ",".join(ports) or "<none>",
+        age(obj, times),
+        _map_text(spec.get("selector")),
+    ]
+
+
+def endpoints(obj: Json, times: Times) -> list[Any]:
+    shown = [
+        f"{address.get('ip')}:{port.get('port')}"
+        for subset in obj.get("subsets") or ()
+        for port in subset.get("ports") or [{}]
+        for address in subset.get("addresses") or ()
+    ]
+    more = f" + {len(shown) - 3} more..." if len(shown) > 3 else ""
+    return [obj["metadata"]["name"], (",".join(shown[:3]) or "<none>") + more, age(obj, times)]
+
+
+def event(obj: Json, times: Times) -> list[Any]:
+    involved = obj.get("involvedObject") or obj.get("regarding") or {}
+    source = obj.get("source") or obj.get("deprecatedSource") or {}
+    first = obj.get("firstTimestamp") or obj.get("deprecatedFirstTimestamp")
+    last = obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp")
+    count = obj.get("count") or obj.get("deprecatedCount") or 1
+    series = obj.get("series") or {}
+    first_text = _since(first or obj.get("eventTime"), times)
+    last_text = _since(last, times) if last else first_text
+    if series:
+        last_text = _since(series.get("lastObservedTime"), times)
+        count = series.get("count", count)
+    kind = (involved.get("kind") or "").lower()
+    target = f"{kind}/{involved.get('name', '')}" if kind else involved.get("name", "")
+    component = obj.get("reportingComponent") or obj.get("reportingController") or source.get("component", "")
+    host = obj.get("reportingInstance") or source.get("host", "")
+    return [
+        last_text,
+        obj.get("type", ""),
+        obj.get("reason", ""),
+        target,
+        involved.get("fieldPath", ""),
+        f"{component}, {host}" if host else component,
+        (obj.get("message") or obj.get("note") or "").strip(),
+        first_text,
+        count,
+        obj["metadata"]["name"],
+    ]
+
+
+def namespace(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], _status(obj).get("phase", ""), age(obj, times)]
+
+
+def node(obj: Json, times: Times) -> list[Any]:
+    status = _status(obj)
+    ready = [c for c in status.get("conditions") or () if c.get("type") == "Ready"]
+    shown = ("Ready" if ready[0].get("status") == "True" else "NotReady") if ready else "Unknown"
+    if _spec(obj).get("unschedulable"):
+        shown += ",SchedulingDisabled"
+    labels = obj["metadata"].get("labels") or {}
+    roles = sorted(key.partition("/")[2] for key in labels if key.startswith("node-role.kubernetes.io/"))
+    addresses = {a.get("type"): a.get("address") for a in status.get("addresses") or ()}
+    info = status.get("nodeInfo") or {}
+    return [
+        obj["metadata"]["name"],
+        shown,
+        ",".join(roles) or "<none>",
+        age(obj, times),
+        info.get("kubeletVersion", ""),
+        addresses.get("InternalIP", "<none>"),
+        addresses.get("ExternalIP", "<none>"),
+        info.get("osImage") or "<unknown>",
+        info.get("kernelVersion") or "<unknown>",
+        info.get("containerRuntimeVersion") or "<unknown>",
+    ]
+
+
+def volume(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    claim = spec.get("claimRef") or {}
+    return [
+        obj["metadata"]["name"],
+        (spec.get("capacity") or {}).get("storage", ""),
+        _modes(spec.get("accessModes")),
+        spec.get("persistentVolumeReclaimPolicy", ""),
+        status.get("phase", ""),
+        f"{claim.get('namespace')}/{claim.get('name')}" if claim else "",
+        spec.get("storageClassName", ""),
+        spec.get("volumeAttributesClassName") or "<unset>",
+        status.get("reason", ""),
+        age(obj, times),
+        spec.get("volumeMode") or "<unset>",
+    ]
+
+
+_MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
+
+
+def _modes(modes: Any) -> str:
+    return ",".join(_MODES.get(mode, mode) for mode in modes or ())
+
+
+def claim(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    bound = bool(spec.get("volumeName"))
+    return [
+        obj["metadata"]["name"],
+        status.get("phase", ""),
+        spec.get("volumeName", ""),
+        (status.get("capacity") or {}).get("storage", "") if bound else "",
+        _modes(status.get("accessModes")) if bound else "",
+        spec.get("storageClassName") or "",
+        spec.get("volumeAttributesClassName") or "<unset>",
+        age(obj, times),
+        spec.get("volumeMode") or "<unset>",
+    ]
+
+
+def ingress(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    hosts = [rule.get("host") or "*" for rule in spec.get("rules") or ()]
+    ingress = (_status(obj).get("loadBalancer") or {}).get("ingress") or []
+    address = ",".join(i.get("ip") or i.get("hostname", "") for i in ingress)
+    ports = "80, 443" if spec.get("tls") else "80"
+    return [
+        obj["metadata"]["name"],
+        spec.get("ingressClassName") or "<none>",
+        ",".join(hosts) or "*",
+        address,
+        ports,
+        age(obj, times),
+    ]
+
+
+def hpa(obj: Json, times: Times) -> list[Any]:
+    spec, status = _spec(obj), _status(obj)
+    target = spec.get("scaleTargetRef") or {}
+    metrics = []
+    for metric in spec.get("metrics") or ():
+        resource = metric.get("resource") or {}
+        wanted = (resource.get("target") or {}).get("averageUtilization")
+        if wanted is not None:
+            metrics.append(f"{resource.get('name')}: <unknown>/{wanted}%")
+    return [
+        obj["metadata"]["name"],
+        f"{target.get('kind')}/{target.get('name')}",
+        ", ".join(metrics) or "<none>",
+        str(spec.get("minReplicas")) if spec.get("minReplicas") is not None else "<unset>",
+        spec.get("maxReplicas", 0),
+        status.get("currentReplicas", 0),
+        age(obj, times),
+    ]
+
+
+def lease(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], _spec(obj).get("holderIdentity") or "", age(obj, times)]
+
+
+def binding(obj: Json, times: Times) -> list[Any]:
+    reference = obj.get("roleRef") or {}
+    by_kind: dict[str, list[str]] = {"User": [], "Group": [], "ServiceAccount": []}
+    for subject in obj.get("subjects") or ():
+        name = subject.get("name", "")
+        if subject.get("kind") == "ServiceAccount":
+            name = f"{subject.get('namespace')}/{name}"
+        by_kind.setdefault(subject.get("kind", ""), []).append(name)
+    return [
+        obj["metadata"]["name"],
+        f"{reference.get('kind')}/{reference.get('name')}",
+        age(obj, times),
+        ", ".join(by_kind["User"]),
+        ", ".join(by_kind["Group"]),
+        ", ".join(by_kind["ServiceAccount"]),
+    ]
+
+
+def created(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], obj["metadata"].get("creationTimestamp", "")]
+
+
+def data(obj: Json, times: Times) -> list[Any]:
+    count = len(obj.get("data") or ()) + len(obj.get("binaryData") or ())
+    return [obj["metadata"]["name"], count, age(obj, times)]
+
+
+def secret(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], obj.get("type", ""), len(obj.get("data") or ()), age(obj, times)]
+
+
+def service_account(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], len(obj.get("secrets") or ()), age(obj, times)]
+
+
+def budget(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    return [
+        obj["metadata"]["name"],
+        str(least) if least is not None else "N/A",
+        str(most) if most is not None else "N/A",
+        _status(obj).get("disruptionsAllowed", 0),
+        age(obj, times),
+    ]
+
+
+def network_policy(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], selector_text(_spec(obj).get("podSelector")), age(obj, times)]
+
+
+def storage_class(obj: Json, times: Times) -> list[Any]:
+    name = obj["metadata"]["name"]
+    notes = obj["metadata"].get("annotations") or {}
+    if notes.get("storageclass.kubernetes.io/is-default-class") == "true":
+        name += " (default)"
+    return [
+        name,
+        obj.get("provisioner", ""),
+        obj.get("reclaimPolicy", ""),
+        obj.get("volumeBindingMode", ""),
+        bool(obj.get("allowVolumeExpansion")),
+        age(obj, times),
+    ]
+
+
+def priority_class(obj: Json, times: Times) -> list[Any]:
+    return [
+        obj["metadata"]["name"],
+        obj.get("value", 0),
+        bool(obj.get("globalDefault")),
+        age(obj, times),
+        obj.get("preemptionPolicy", ""),
+    ]
+
+
+def controller_revision(obj: Json, times: Times) -> list[Any]:
+    owners = [r for r in obj["metadata"].get("ownerReferences") or () if r.get("controller")]
+    owner = "<none>"
+    if owners:
+        group = owners[0]["apiVersion"].rpartition("/")[0]
+        kind = owners[0]["kind"].lower()
+        owner = f"{kind}.{group}/{owners[0]['name']}" if group else f"{kind}/{owners[0]['name']}"
+    return [obj["metadata"]["name"], owner, obj.get("revision", 0), age(obj, times)]
+
+
+def default_row(obj: Json, times: Times) -> list[Any]:
+    return [obj["metadata"]["name"], age(obj, times)]

@@ -1,0 +1,9 @@
+"""Admission webhooks: who is asked about a write before it is stored. Mirrors apiserver's pkg/admission/plugin/webhook.
+
+attributes  what is asked about
+matching    which webhooks want to be asked
+reviews     one question and its answer
+mutating    the webhooks that may change the object, one after the other
+validating  the webhooks that may only refuse it, all at once
+chain       all of it, as the verbs see it
+"""

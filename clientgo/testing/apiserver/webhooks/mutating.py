@@ -1,0 +1,98 @@
+"""Mutating webhooks: one after the other, each sees what the ones before made. Mirrors plugin/webhook/mutating.
+
+A webhook that asks for it is called once more when a later one changed the object.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.apimachinery.util import jsonpatch
+from clientgo.testing.apiserver.access.rbac import Authorizer
+from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.verbs import decoding
+from clientgo.testing.apiserver.webhooks import matching
+from clientgo.testing.apiserver.webhooks.attributes import Attributes
+from clientgo.testing.apiserver.webhooks.matching import Hook, Matcher
+from clientgo.testing.apiserver.webhooks.reviews import Question, ask, in_shape, is_wanted
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads
+from clientgo.testing.apiserver.wire.webhooks import WebhookClients
+
+
+class Mutating:
+    """Asks the mutating webhooks. Thread-safe."""
+
+    def __init__(self, clients: WebhookClients, matcher: Matcher, authorizer: Authorizer | None) -> None:
+        self._clients = clients
+        self._matcher = matcher
+        self._authorizer = authorizer
+
+    def __repr__(self) -> str:
+        return f"<Mutating {self._clients!r}>"
+
+    def admit(self, attributes: Attributes) -> Attributes:
+        """The write as the webhooks made it, the given one itself when nobody changed it. Blocks. Raises ApiError."""
+        hooks = self._matcher.hooks(matching.MUTATING, attributes)
+        # Those that want to be asked again, when another changes the object; and those to whom that has happened.
+        reinvocable: set[str] = set()
+        due: set[str] = set()
+        for hook in hooks:
+            before = attributes
+            attributes = self._asked(hook, attributes, reinvocable)
+            if attributes is not before:
+                due |= reinvocable - {hook.uid}
+        if due:
+            for hook in hooks:
+                if hook.uid in due:
+                    attributes = self._asked(hook, attributes, reinvocable)
+        return attributes
+
+    def _asked(self, hook: Hook, attributes: Attributes, reinvocable: set[str]) -> Attributes:
+        shape = self._matcher.match(hook, attributes)
+        if shape is None or not is_wanted(hook, attributes, shape, self._authorizer):
+            return attributes
+        response = ask(self._clients, Question(hook, attributes, shape, mutating=True))
+        if hook.spec.get("reinvocationPolicy") == "IfNeeded":
+            reinvocable.add(hook.uid)
+        if response is None or not response.patch:
+            return attributes
+        if attributes.obj is None:
+            text = f'admission webhook "{hook.name}" attempted to modify the object, which is not supported for this'
+            raise errors.internal_error(f"{text} operation")
+        asked = attributes.resource
+        shown = in_shape(attributes.obj, asked, shape)
+        changed = _patched(shown, response.patch)
+        return attributes if changed == shown else reshaped(attributes, changed, shape)
+
+
+def _patched(obj: Any, patch: bytes) -> Json:
+    """Raises ApiError 500 for a patch that is none, or that does not fit."""
+    try:
+        operations = loads(patch)
+        if not isinstance(operations, list):
+            raise errors.internal_error("json: cannot unmarshal value into Go value of type jsonpatch.Patch")
+        if len(operations) > decoding.MAX_OPERATIONS:
+            raise errors.internal_error(f"the patch has more than {decoding.MAX_OPERATIONS} operations")
+        changed = jsonpatch.apply(obj, operations)
+    except (ParseError, jsonpatch.PatchError) as err:
+        raise errors.internal_error(str(err)) from None
+    if not isinstance(changed, dict) or not isinstance(changed.get("metadata"), dict):
+        raise errors.internal_error("the patched object is no object with metadata")
+    return changed
+
+
+def reshaped(attributes: Attributes, changed: Json, shape: Resource) -> Attributes:
+    """The write with a changed object, which is in the version of `shape`. Raises ApiError."""
+    if changed.get("kind") != shape.kind:
+        return attributes.of(changed)
+    return attributes.of(_decoded(attributes, in_shape(changed, shape, attributes.resource) or {}))
+
+
+def _decoded(attributes: Attributes, doc: Json) -> Json:
+    """What the webhook made, in normal form and with defaults. Raises ApiError 500: the user did nothing wrong."""
+    try:
+        return decoding.decode(attributes.call, doc, None)
+    except ApiError as err:
+        raise errors.internal_error(err.message) from None

@@ -1,0 +1,58 @@
+"""Validating webhooks: all at once, and nobody's answer changes anything. Mirrors plugin/webhook/validating."""
+
+from __future__ import annotations
+
+import threading
+
+from clientgo.testing.apiserver.access.rbac import Authorizer
+from clientgo.testing.apiserver.webhooks import matching
+from clientgo.testing.apiserver.webhooks.attributes import Attributes
+from clientgo.testing.apiserver.webhooks.matching import Matcher
+from clientgo.testing.apiserver.webhooks.reviews import Question, ask, is_wanted
+from clientgo.testing.apiserver.wire.webhooks import WebhookClients
+
+
+class Validating:
+    """Asks the validating webhooks. Thread-safe."""
+
+    def __init__(self, clients: WebhookClients, matcher: Matcher, authorizer: Authorizer | None) -> None:
+        self._clients = clients
+        self._matcher = matcher
+        self._authorizer = authorizer
+
+    def __repr__(self) -> str:
+        return f"<Validating {self._clients!r}>"
+
+    def validate(self, attributes: Attributes) -> None:
+        """Blocks until all have answered. Raises ApiError, of several the first in the order of the webhooks."""
+        questions = []
+        for hook in self._matcher.hooks(matching.VALIDATING, attributes):
+            shape = self._matcher.match(hook, attributes)
+            if shape is not None and is_wanted(hook, attributes, shape, self._authorizer):
+                questions.append(Question(hook, attributes, shape, mutating=False))
+        for failure in self._all(questions):
+            if failure is not None:
+                raise failure
+
+    def _all(self, questions: list[Question]) -> list[Exception | None]:
+        """What each question raised."""
+        failures: list[Exception | None] = [None] * len(questions)
+
+        def run(i: int) -> None:
+            try:
+                ask(self._clients, questions[i])
+            except Exception as err:
+                failures[i] = err
+
+        # The last is asked by this thread, which has nothing else to do.
+        threads = [
+            threading.Thread(target=run, args=(i,), name="apiserver-webhook", daemon=True)
+            for i in range(len(questions) - 1)
+        ]
+        for thread in threads:
+            thread.start()
+        if questions:
+            run(len(questions) - 1)
+        for thread in threads:
+            thread.join()
+        return failures

@@ -1,0 +1,264 @@
+"""JSON in and out as Go writes it: compact, HTML characters escaped, newline at the end; errors in Go's words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from clientgo.apimachinery.util import yaml as yaml_util
+
+Json = dict[str, Any]
+# Lists and objects inside each other. Go's limit is 10,000; what comes after the parser here walks objects recursively,
+# and no API object is a tenth as deep as this.
+MAX_DEPTH = 200
+_YAML_LIMITS = yaml_util.Limits(depth=MAX_DEPTH)
+_TOO_DEEP = "exceeded max depth"
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False).encode
+_encode_sorted = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False, sort_keys=True
+).encode
+
+
+class ParseError(ValueError):
+    """The text is not JSON or YAML; the message is Go's."""
+
+
+def dumps_text(value: Any) -> str:
+    return _encode(value)
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON with <, > and & escaped; without the final newline."""
+    return _escape(_utf8(_encode(value)))
+
+
+def dumps_sorted(value: Any) -> bytes:
+    return _escape(_utf8(_encode_sorted(value)))
+
+
+def dumps_pretty(value: Any) -> bytes:
+    return _escape(_utf8(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)))
+
+
+def _utf8(text: str) -> bytes:
+    """The bytes of a text; half of a surrogate pair, which no UTF-8 can say, becomes U+FFFD as in Go."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _whole(text).encode()
+
+
+def _whole(text: str) -> str:
+    """The text with U+FFFD for what is half of a surrogate pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _escape(text: bytes) -> bytes:
+    # These characters stand only inside JSON strings, so that a plain replace is right.
+    if b"<" in text:
+        text = text.replace(b"<", b"\\u003c")
+    if b">" in text:
+        text = text.replace(b">", b"\\u003e")
+    if b"&" in text:
+        text = text.replace(b"&", b"\\u0026")
+    return text
+
+
+def loads(text: bytes) -> Any:
+    """Parse JSON; ParseError carries the words of encoding/json. What is no Unicode is read as U+FFFD."""
+    try:
+        value = _decode(text.decode(errors="replace"))
+    except RecursionError:
+        raise ParseError(_TOO_DEEP) from None
+    except json.JSONDecodeError as err:
+        raise ParseError(_go_error(err)) from None
+    # Counting is much faster than walking, and settles nearly all.
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deep(value):
+        raise ParseError(_TOO_DEEP)
+    return _with_whole_texts(value) if _HALF.search(text) else value
+
+
+# How half of a surrogate pair, or a whole one, begins.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def is_deep(value: Any) -> bool:
+    """Whether more lists and objects are inside each other than this server takes. Not recursive."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _with_whole_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return _whole(value)
+    if isinstance(value, list):
+        return [_with_whole_texts(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(name): _with_whole_texts(item) for name, item in value.items()}
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ParseError(f"invalid character '{name[0]}' looking for beginning of value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ParseError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return number
+
+
+def _integer(text: str) -> int | float:
+    """What does not fit into an int64 is a float64 for Go."""
+    if len(text) > 20:
+        return _finite(text)
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else float(number)
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_integer).decode
+
+
+def duplicate_fields(text: bytes) -> list[str]:
+    """Paths of keys that appear twice in one object."""
+    found: list[str] = []
+
+    class Pairs(dict[str, Any]):
+        repeated: list[str]
+
+    def hook(pairs: list[tuple[str, Any]]) -> Any:
+        out = Pairs(pairs)
+        seen: set[str] = set()
+        out.repeated = [name for name, _ in pairs if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+        return out
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, Pairs):
+            found.extend(f"{path}.{name}" if path else name for name in value.repeated)
+            for name, item in value.items():
+                walk(item, f"{path}.{name}" if path else name)
+        elif isinstance(value, list):
+            for i, item in enumerate(value):
+                walk(item, f"{path}[{i}]")
+
+    try:
+        walk(json.loads(text.decode(errors="replace"), object_pairs_hook=hook), "")
+    except (ValueError, RecursionError):
+        return []
+    return found
+
+
+def _go_error(err: json.JSONDecodeError) -> str:
+    text, at = err.doc, err.pos
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    if at >= len(text):
+        return "unexpected end of JSON input"
+    char = f"'{text[at]}'" if text[at] not in "'\\" else f"'\\{text[at]}'"
+    where = {
+        "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+        "Expecting ':' delimiter": "after object key",
+        "Expecting ',' delimiter": "after object key:value pair",
+        "Extra data": "after top-level value",
+        "Invalid control character at": "in string literal",
+        "Invalid \\escape": "in string escape code",
+        "Invalid \\uXXXX escape": "in \\u hexadecimal character escape",
+    }.get(err.msg, "looking for beginning of value")
+    if err.msg.startswith("Unterminated string"):
+        return "unexpected end of JSON input"
+    if where == "after object key:value pair" and _inside_array(text, at):
+        where = "after array element"
+    return f"invalid character {char} {where}"
+
+
+def _inside_array(text: str, at: int) -> bool:
+    depth: list[str] = []
+    quoted = escaped = False
+    for char in text[:at]:
+        if quoted:
+            quoted, escaped = (char != '"' or escaped), (char == "\\" and not escaped)
+        elif char == '"':
+            quoted = True
+        elif char in "[{":
+            depth.append(char)
+        elif char in "]}" and depth:
+            depth.pop()
+    return bool(depth) and depth[-1] == "["
+
+
+def go_text(value: Any) -> str:
+    """A value as fmt prints it with %v."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{go_text(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(go_text, value))}]"
+    if value is None:
+        return "<nil>"
+    return value if isinstance(value, str) else dumps_text(value)
+
+
+# ---- YAML
+
+
+_SafeDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def loads_yaml(text: bytes) -> Any:
+    """Parse one YAML document into what JSON could have said. Raises ParseError."""
+    if text.lstrip()[:1] == b"{":
+        # Most of what comes as YAML is JSON, which is much faster to read as such.
+        with contextlib.suppress(ParseError):
+            return loads(text)
+    try:
+        return yaml_util.unmarshal(text, _YAML_LIMITS)
+    except yaml_util.YAMLSyntaxError as err:
+        raise ParseError(f"error converting YAML to JSON: {err}") from None
+
+
+def dumps_yaml(value: Any) -> bytes:
+    text: str = yaml.dump(
+        value, Dumper=_SafeDumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=2**20
+    )
+    return text.encode("utf-8", "replace")
+
+
+def copy(value: Any) -> Any:
+    """A deep copy of a JSON value; several times faster than copy.deepcopy."""
+    if isinstance(value, dict):
+        return {name: copy(item) if isinstance(item, (dict, list)) else item for name, item in value.items()}
+    if isinstance(value, list):
+        return [copy(item) if isinstance(item, (dict, list)) else item for item in value]
+    return value
+
+
+def sort_keys(value: Any) -> Any:
+    """The value with the keys of all objects in order, and whole floats without fraction, as Go prints both."""
+    if isinstance(value, dict):
+        return {name: sort_keys(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [sort_keys(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXPONENT_FROM:
+        return int(Decimal(repr(value)))
+    return value
+
+
+# Go prints larger numbers with an exponent, and so does Python.
+_EXPONENT_FROM = 1e21

@@ -1,0 +1,281 @@
+"""HTTP/1 messages as bytes and as values: heads and chunk lines read by the rules of Go's net/http, answers written.
+
+Pure functions of bytes. What Go's server refuses is Malformed here with the same status: headers whose names are no
+tokens or whose values hold control characters, several hosts, sizes with a sign or a prefix, versions nobody speaks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+REASONS = {
+    200: "OK",
+    201: "Created",
+    202: "Accepted",
+    204: "No Content",
+    304: "Not Modified",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    409: "Conflict",
+    410: "Gone",
+    413: "Request Entity Too Large",
+    415: "Unsupported Media Type",
+    417: "Expectation Failed",
+    422: "Unprocessable Entity",
+    429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+    505: "HTTP Version Not Supported",
+}
+
+
+class Malformed(Exception):
+    """The bytes are no HTTP request; the connection is answered with `code` and closed."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Request:
+    """One parsed request. Header names are lower-case, the values of one name joined; `path` is decoded."""
+
+    __slots__ = (
+        "_repeated",
+        "body",
+        "connection",
+        "headers",
+        "method",
+        "minor",
+        "params",
+        "path",
+        "raw_query",
+        "user",
+        "warnings",
+    )
+
+    def __init__(
+        self,
+        method: str,
+        target: str,
+        headers: dict[str, str],
+        connection: Any = None,
+        *,
+        minor: int = 1,
+        repeated: dict[str, list[str]] | None = None,
+    ) -> None:
+        """Raises Malformed for a target that is none. `connection` is whose answer may become a stream."""
+        path, query = _split_target(target)
+        try:
+            self.params: dict[str, list[str]] = (
+                parse_qs(query, keep_blank_values=True, max_num_fields=1000) if query else {}
+            )
+        except ValueError:
+            raise Malformed(400, "bad request target") from None
+        self.method = method
+        self.path = unquote(path) if "%" in path else path
+        self.raw_query = query
+        self.headers = headers
+        # The values of headers that came more than once.
+        self._repeated = repeated or {}
+        # Of HTTP/1.minor.
+        self.minor = minor
+        self.body = b""
+        self.connection = connection
+        self.user: Any = None
+        # What the answer warns of, whatever else it says.
+        self.warnings: list[str] = []
+
+    def param(self, name: str, default: str = "") -> str:
+        values = self.params.get(name)
+        return values[0] if values else default
+
+    def header(self, name: str, default: str = "") -> str:
+        return self.headers.get(name, default)
+
+    def header_values(self, name: str) -> list[str]:
+        """Each value of a header by itself, in order."""
+        known = self._repeated.get(name)
+        if known is not None:
+            return known
+        return [self.headers[name]] if name in self.headers else []
+
+    @property
+    def keep_alive(self) -> bool:
+        """Whether the client wants to use the connection again."""
+        tokens = [token.strip().lower() for token in self.headers.get("connection", "").split(",")]
+        return "close" not in tokens and (self.minor > 0 or "keep-alive" in tokens)
+
+    def __repr__(self) -> str:
+        return f"<Request {self.method} {self.path}>"
+
+
+def _split_target(target: str) -> tuple[str, str]:
+    """Path and query of a request's target, which is a path or a whole URL. Raises Malformed."""
+    if target.startswith("/"):
+        path, _, query = target.partition("?")
+    else:
+        try:
+            parts = urlsplit(target)
+        except ValueError:
+            raise Malformed(400, "bad request target") from None
+        if not parts.scheme and target != "*":
+            raise Malformed(400, "bad request target")
+        path, query = parts.path, parts.query
+    if _BAD_ESCAPE.search(path):
+        raise Malformed(400, "bad request target")
+    return path, query
+
+
+class Response:
+    """What goes back. `stream` instead of a body means that the connection belongs to the pump from now on."""
+
+    __slots__ = ("body", "content_type", "headers", "status", "stream")
+
+    def __init__(
+        self,
+        status: int,
+        body: bytes = b"",
+        content_type: str = "application/json",
+        headers: Mapping[str, str | Sequence[str]] | None = None,
+        stream: bool = False,
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.content_type = content_type
+        # A name with several values goes out as several headers.
+        self.headers: dict[str, str | Sequence[str]] = dict(headers or {})
+        self.stream = stream
+
+
+# ---- writing
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def head(status: int, headers: Mapping[str, str | Sequence[str]]) -> bytes:
+    """The head of an answer; a line break within a value becomes a blank, as in Go."""
+    lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}"]
+    for name, given in headers.items():
+        for value in (given,) if isinstance(given, str) else given:
+            lines.append(f"{name}: {value}".replace("\r", " ").replace("\n", " "))
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "replace")
+
+
+# ---- reading
+
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_END_OF_HEAD = re.compile(rb"\n\r?\n")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_VERSION = re.compile(r"HTTP/(\d)\.(\d)", re.ASCII)
+# All but the tab.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_HOST = re.compile(r"[A-Za-z0-9!$%&'()*+,\-.:;=\[\]_~]*")
+# A length of 63 bits has no more.
+_LENGTH_DIGITS = 18
+_CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,16}")
+
+
+def end_of_head(data: bytearray, searched: int) -> tuple[int, int] | None:
+    """Where a head ends and what follows begins, None when it goes on; the first `searched` bytes hold no end."""
+    found = _END_OF_HEAD.search(data, max(0, searched - 2))
+    return found.span() if found is not None else None
+
+
+def parse_head(raw: bytes, connection: Any = None) -> Request:
+    """The request of a head without its last line break. Raises Malformed."""
+    lines = [line.removesuffix("\r") for line in raw.decode("utf-8", "replace").split("\n")]
+    method, target, minor = _request_line(lines[0])
+    values = _header_values(lines[1:])
+    if len(values.get("host", ())) > 1:
+        raise Malformed(400, "too many Host headers")
+    if minor > 0 and "host" not in values:
+        raise Malformed(400, "missing required Host header")
+    if not _HOST.fullmatch(values.get("host", [""])[0]):
+        raise Malformed(400, "malformed Host header")
+    headers = {name: ", ".join(given) for name, given in values.items()}
+    repeated = {name: given for name, given in values.items() if len(given) > 1}
+    return Request(method, target, headers, connection, minor=minor, repeated=repeated)
+
+
+def _request_line(line: str) -> tuple[str, str, int]:
+    words = line.split(" ")
+    if len(words) != 3 or not words[1] or _CONTROL.search(line):
+        raise Malformed(400, "malformed HTTP request line")
+    if not _TOKEN.fullmatch(words[0]):
+        raise Malformed(400, "invalid method")
+    version = _VERSION.fullmatch(words[2])
+    if version is None:
+        raise Malformed(400, "malformed HTTP version")
+    if version[1] != "1":
+        raise Malformed(505, "unsupported protocol version")
+    return words[0], words[1], int(version[2])
+
+
+def _header_values(lines: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[list[str]]] = {}
+    last: list[str] = []
+    for line in lines:
+        if line[:1] in (" ", "\t") and last:
+            # A header that goes on in the next line; the parts are joined below.
+            last.append(line)
+            continue
+        name, colon, value = line.partition(":")
+        if not colon or not _TOKEN.fullmatch(name):
+            raise Malformed(400, "invalid header name")
+        last = [value]
+        found.setdefault(name.lower(), []).append(last)
+    return {name: [_header_value(parts) for parts in given] for name, given in found.items()}
+
+
+def _header_value(parts: Sequence[str]) -> str:
+    value = " ".join([part.strip(" \t") for part in parts])
+    if _CONTROL.search(value):
+        raise Malformed(400, "invalid header value")
+    return value
+
+
+def is_chunked(request: Request) -> bool:
+    """Whether the body comes in chunks. Raises Malformed for another transfer encoding; HTTP/1.0 has none."""
+    codings = request.header_values("transfer-encoding")
+    if not codings or request.minor == 0:
+        return False
+    if len(codings) > 1 or codings[0].lower() != "chunked":
+        raise Malformed(501, "unsupported transfer encoding")
+    return True
+
+
+def content_length(request: Request) -> int:
+    """The announced size of the body, 0 without one. Raises Malformed."""
+    given = request.header_values("content-length")
+    if not given:
+        return 0
+    length = given[0]
+    if any(other != length for other in given):
+        raise Malformed(400, "several values of Content-Length")
+    digits = length.lstrip("0")
+    if not length.isascii() or not length.isdigit() or len(digits) > _LENGTH_DIGITS:
+        raise Malformed(400, "bad Content-Length")
+    return int(digits or "0")
+
+
+def chunk_size(line: bytes) -> int:
+    """The size that a chunk's first line says. Raises Malformed for what is no plain hexadecimal number."""
+    text = line.partition(b";")[0].rstrip(b" \t")
+    if not _CHUNK_SIZE.fullmatch(text) or b"\r" in line:
+        raise Malformed(400, "malformed chunk")
+    return int(text, 16)

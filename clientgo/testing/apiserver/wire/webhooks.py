@@ -1,0 +1,120 @@
+"""HTTP clients for webhooks. Mirrors apiserver's util/webhook/client.go.
+
+Differs: a webhook that names a service cannot be reached, for there is no cluster network behind this server; that is
+said instead of tried.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from clientgo.apimachinery.api.errors import StatusError
+from clientgo.golang import context
+from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, dumps, loads
+
+if TYPE_CHECKING:
+    from clientgo import rest
+
+# As many addresses as Go keeps clients for; the one made first goes.
+_KEPT = 200
+
+
+class ClientError(Exception):
+    """No client could be made of what the configuration says."""
+
+
+class CallError(Exception):
+    """The webhook did not answer, or not with a JSON object."""
+
+
+class WebhookClients:
+    """One client for each address and authority. Thread-safe; a call blocks its thread until `stop` or its timeout."""
+
+    def __init__(self) -> None:
+        # Ends all calls that are under way.
+        self._ctx, self._cancel = context.with_cancel(context.background())
+        # Guards _clients.
+        self._lock = threading.Lock()
+        self._clients: dict[tuple[str, str], rest.RESTClient] = {}
+
+    def __repr__(self) -> str:
+        return f"<WebhookClients {len(self._clients)} clients>"
+
+    def stop(self) -> None:
+        """Break off what is under way, and close all connections. Idempotent."""
+        self._cancel()
+        with self._lock:
+            clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            client.close()
+
+    def post(self, config: Json, document: Json, timeout: float, *, tell_timeout: bool = False) -> Json:
+        """The answer to a document, after at most `timeout` seconds. Raises ClientError, CallError.
+
+        `config` is a WebhookClientConfig. `tell_timeout` puts the timeout into the URL.
+        """
+        url = _url(config)
+        client = self._client(f"{url.scheme}://{url.netloc}", config.get("caBundle") or "")
+        request = client.post().abs_path(url.path or "/").set_header("Content-Type", "application/json")
+        if tell_timeout:
+            request = request.param("timeout", f"{timeout:g}s")
+        from clientgo.golang.http import URLError  # Here, as in _made: most servers call no webhook.
+
+        ctx, cancel = context.with_timeout(self._ctx, timeout)
+        try:
+            answer = loads(request.body(dumps(document)).do_raw(ctx))
+        except ParseError as err:
+            raise CallError(f"couldn't get version/kind; json parse error: {err}") from None
+        except (StatusError, URLError, context.DeadlineExceeded, context.Canceled, OSError, ValueError) as err:
+            raise CallError(str(err)) from None
+        finally:
+            cancel()
+        if not isinstance(answer, dict):
+            raise CallError("couldn't get version/kind; json parse error: the answer is no object")
+        return answer
+
+    def _client(self, host: str, bundle: str) -> rest.RESTClient:
+        key = (host, bundle)
+        with self._lock:
+            known = self._clients.get(key)
+            if known is None:
+                known = self._clients[key] = _made(host, bundle)
+                oldest = next(iter(self._clients)) if len(self._clients) > _KEPT else None
+                gone = self._clients.pop(oldest) if oldest is not None else None
+            else:
+                gone = None
+        if gone is not None:
+            gone.close()
+        return known
+
+
+def _url(config: Json) -> SplitResult:
+    service = config.get("service")
+    if service:
+        name = f"{service.get('namespace', '')}/{service.get('name', '')}"
+        raise ClientError(f'service "{name}" cannot be reached: this server has no cluster network, give a URL instead')
+    text = config.get("url") or ""
+    if not text:
+        raise ClientError("webhook configuration must have either service or URL")
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError as err:
+        raise ClientError(f"Unparsable webhook URL: {err}") from None
+    if url.scheme != "https" or not url.hostname or port == 0:
+        raise ClientError(f'url "{text}" is none of a webhook: it must begin with https:// and name a host')
+    return url
+
+
+def _made(host: str, bundle: str) -> rest.RESTClient:
+    from clientgo import rest  # Here, not above: a client of HTTP takes as long to import as half the server.
+
+    try:
+        authorities = base64.b64decode(bundle, validate=True)
+        config = rest.Config(host=host, ca_data=authorities, qps=-1, user_agent="kube-apiserver-admission")
+        return rest.unversioned_rest_client_for(config)
+    except (ValueError, OSError) as err:
+        raise ClientError(str(err)) from None

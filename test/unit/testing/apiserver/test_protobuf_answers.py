@@ -1,0 +1,225 @@
+"""The embedded API server in protobuf: the same objects, lists, events and errors as in JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clientgo import context
+from clientgo.golang import http
+from clientgo.testing.apiserver import Server
+from clientgo.testing.apiserver.kinds import protobuf
+from clientgo.testing.apiserver.local import LocalTransport
+
+JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
+# As Go's typed clients ask.
+PREFERRED = f"{PROTOBUF},{JSON}"
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "labels": {"app": "web"}},
+    "spec": {
+        "replicas": 0,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "c",
+                        "image": "nginx",
+                        "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
+                        "resources": {"limits": {"cpu": "500m"}},
+                        "readinessProbe": {"httpGet": {"port": "http"}},
+                    }
+                ],
+                "volumes": [{"name": "v", "configMap": {"name": "cm"}}],
+            },
+        },
+        "strategy": {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}},
+    },
+}
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "orders.shop.example.com"},
+    "spec": {
+        "group": "shop.example.com",
+        "names": {"plural": "orders", "kind": "Order"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "x-kubernetes-preserve-unknown-fields": True,
+                                "properties": {
+                                    "n": {"type": "number", "default": 1.5, "maximum": 5, "enum": [1.5, 2]},
+                                    "tags": {"type": "array", "items": {"type": "string"}},
+                                    "map": {"type": "object", "additionalProperties": {"type": "string"}},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+class Client:
+    """Sends requests to a server in the same process."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._transport = LocalTransport(server)
+
+    def send(self, method: str, path: str, accept: str, body: Any = None, content_type: str = JSON) -> http.Response:
+        headers = http.Header(
+            {"Accept": accept, "Content-Type": content_type, "Authorization": f"Bearer {self.server.token}"}
+        )
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        request = http.Request(
+            method=method, url=self.server.url + path, headers=headers, body=data, ctx=context.background()
+        )
+        return self._transport.round_trip(request)
+
+    def document(self, method: str, path: str, accept: str, body: Any = None, content_type: str = JSON) -> Any:
+        """The answer, decoded as its Content-Type says, and that."""
+        answer = self.send(method, path, accept, body, content_type)
+        media = answer.headers.get("Content-Type")
+        data = answer.body.read()
+        return protobuf.decode(data) if media == PROTOBUF else json.loads(data), media
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with Server(listen=False) as server:
+        yield Client(server)
+
+
+def test_every_built_in_resource_but_one_has_a_message(client: Client) -> None:
+    own = [resource for resource in client.server.registry.all() if not resource.custom]
+    assert {resource.plural for resource in own if not protobuf.speaks(resource)} == {"apiservices"}
+
+
+def without_nulls(value: Any) -> Any:
+    """The wire cannot tell an empty list from none."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None and item != []}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def test_objects_and_lists_are_the_same_in_both_forms(client: Client) -> None:
+    made, media = client.document("POST", "/apis/apps/v1/namespaces/default/deployments", PREFERRED, DEPLOYMENT)
+    assert media == PROTOBUF and made["spec"]["template"]["spec"]["volumes"][0]["configMap"] == {
+        "name": "cm",
+        "defaultMode": 420,
+    }
+    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    client.document("POST", crds, JSON, CRD)
+    paths = [f"{crds}/orders.shop.example.com", "/apis/apps/v1/namespaces/default/deployments/web/scale"]
+    for resource in client.server.registry.all():
+        if protobuf.speaks(resource) and "list" in resource.verbs:
+            root = f"/apis/{resource.group}" if resource.group else "/api"
+            paths.append(f"{root}/{resource.version}/{resource.plural}")
+    for path in paths:
+        plain, media = client.document("GET", path, JSON)
+        assert media == JSON, path
+        found, media = client.document("GET", path, PREFERRED)
+        assert media == PROTOBUF, path
+        assert without_nulls(found) == without_nulls(plain), path
+
+
+def test_what_was_written_as_protobuf_is_what_json_shows(client: Client) -> None:
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "written"}, "data": {"a": "ä"}}
+    client.document("POST", MAPS, PROTOBUF, protobuf.encode(config), PROTOBUF)
+    assert client.document("GET", f"{MAPS}/written", JSON)[0]["data"] == {"a": "ä"}
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1,{JSON};as=Table;g=meta.k8s.io;v=v1,{JSON}",
+        f"{JSON},{PROTOBUF}",
+        f"{PROTOBUF};q=0.5,{JSON}",
+    ],
+)
+def test_tables_and_metadata_and_what_was_asked_for_as_json_stay_json(client: Client, accept: str) -> None:
+    assert client.document("GET", MAPS, accept)[1] == JSON
+
+
+def test_custom_resources_are_json(client: Client) -> None:
+    client.document("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", JSON, CRD)
+    path = "/apis/shop.example.com/v1/namespaces/default/orders"
+    assert client.document("GET", path, PREFERRED)[1] == JSON
+    refused = client.document("GET", path, PROTOBUF)
+    assert refused[0]["code"] == 406
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [(f"{MAPS}/nobody", 404), ("/api/v1/nothings", 404), (f"{MAPS}?limit=x", 400)]
+)
+def test_errors_are_a_status_in_the_form_that_was_asked_for(client: Client, path: str, code: int) -> None:
+    plain, _ = client.document("GET", path, JSON)
+    status, media = client.document("GET", path, PREFERRED)
+    assert media == PROTOBUF and status["code"] == code
+    assert without_nulls(status) == without_nulls(plain)
+
+
+def frames(body: bytes) -> list[tuple[str, Any]]:
+    """The events of a stream, each a metav1.WatchEvent behind its length."""
+    found = []
+    while body:
+        size = int.from_bytes(body[:4], "big")
+        frame, body = body[4 : 4 + size], body[4 + size :]
+        assert len(frame) == size and frame[0] == 0x0A
+        kind = frame[2 : 2 + frame[1]].decode()
+        found.append((kind, protobuf.decode(frame[frame.index(protobuf.MAGIC) :])))
+    return found
+
+
+def test_a_watch_is_a_stream_of_frames_with_the_events_of_the_json_one(client: Client) -> None:
+    version = client.document("GET", MAPS, JSON)[0]["metadata"]["resourceVersion"]
+    for name in ("w1", "w2"):
+        client.document("POST", MAPS, JSON, {"metadata": {"name": name, "labels": {"watched": "yes"}}})
+    client.document("PATCH", f"{MAPS}/w1", JSON, {"metadata": {"labels": None}}, "application/merge-patch+json")
+    client.document("DELETE", f"{MAPS}/w2", JSON)
+    path = f"{MAPS}?watch=1&resourceVersion={version}&labelSelector=watched&timeoutSeconds=1"
+    lines = client.send("GET", path, JSON).body.read().splitlines()
+    events = [json.loads(line) for line in lines]
+    answer = client.send("GET", path, f"{PROTOBUF};stream=watch,{JSON}")
+    assert answer.headers.get("Content-Type") == f"{PROTOBUF};stream=watch"
+    got = frames(answer.body.read())
+    assert [kind for kind, _ in got] == ["ADDED", "ADDED", "DELETED", "DELETED"]
+    assert got == [(event["type"], event["object"]) for event in events]
+
+
+def test_a_streaming_list_ends_with_a_bookmark_in_a_frame(client: Client) -> None:
+    streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1"
+    path = f"{MAPS}?watch=1&{streaming}&timeoutSeconds=1"
+    *first, (kind, bookmark) = frames(client.send("GET", path, PREFERRED).body.read())
+    assert {each for each, _ in first} == {"ADDED"} and kind == "BOOKMARK"
+    assert bookmark["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+def test_a_watch_that_is_too_old_says_so_in_a_frame() -> None:
+    with Server(listen=False, history=1) as server:
+        client = Client(server)
+        for number in range(4):
+            client.document("POST", MAPS, JSON, {"metadata": {"name": f"m{number}"}})
+        ((kind, status),) = frames(client.send("GET", f"{MAPS}?watch=1&resourceVersion=1", PREFERRED).body.read())
+        assert (kind, status["code"], status["reason"]) == ("ERROR", 410, "Expired")
