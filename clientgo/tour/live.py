@@ -1,0 +1,393 @@
+"""Live: the same hops and views of a program that really runs, with real threads and a real clock.
+
+`Live` is attached to all of a process. It counts every call of the functions in taps.py, which gives the rates; of
+those calls it tells as many as cost little, in bursts of BURST and PER_SECOND in the long run for each function, and
+says how many it skipped. So a quiet program is told of whole, and a busy one is not slowed down. What the structures
+hold it reads when somebody looks, by their `contents()`, which take no lock.
+
+It waits for nobody in the threads of the machinery, unless somebody asks it to: `pause` lets a handler's thread wait
+before its next call, `slow` a worker's each time it took a key.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from clientgo.tools.cache.event_handler_name import name_for_handler
+from clientgo.tour.hop import Hop
+from clientgo.tour.seam import Probe, Seam, Tap
+from clientgo.tour.taps import TAPS
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.clock import WithTicker
+
+__all__ = ["BURST", "PER_SECOND", "Held", "Live", "Sum", "Work"]
+
+PER_SECOND = 50
+"""How many calls of one function are told each second, for as long as it takes."""
+
+BURST = 200
+"""How many are told at once, if few were before."""
+
+KEPT_HOPS = 5000
+"""How many hops are kept."""
+
+LONGEST_DELAY = 60.0
+"""The most by which a worker is slowed down, in seconds a key."""
+
+_TICK = 0.1
+# How often who is paused looks whether his program wants to end, in seconds.
+_PATIENCE = 0.5
+# Rates are over so many ticks.
+_WINDOW = 10
+# More structures than that are not listed: a program that makes them without end shall not be kept from forgetting.
+_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What one function has been called."""
+
+    calls: int
+    told: int
+    rate: float
+    """Calls a second, over the last second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker is at: a thread that takes keys from a queue."""
+
+    thread: str
+    queue: Any
+    item: Any
+    """None while it waits for one."""
+    since: float | None
+    """None for one that began before the tour: its thread is not known either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A queue: what its users hold, and the part of it that workers get their keys from."""
+
+    queue: Any
+    inner: Any
+    since: dict[Any, float]
+    """When each of its dirty items was added."""
+
+
+_NOTHING = object()
+
+
+class Live:
+    """One observer of the process; a context manager. All methods are thread-safe but `tick`.
+
+    taps: functions of the program's own to watch too, see worker_tap.
+    clock: tells when, and ticks.
+    """
+
+    def __init__(self, taps: Iterable[Tap] = (), *, clock: WithTicker = REAL_CLOCK) -> None:
+        self.clock = clock
+        self._seam = Seam((*TAPS, *taps), self._hear, clock=clock, probes=self._probes(), metered=True)
+        self._controls = Seam((), self._hear, probes=self._control_probes())
+        # Appended to in the threads that hop; the oldest fall out.
+        self._hops: deque[Hop] = deque(maxlen=KEPT_HOPS)
+        # Guards all below, and is told of each change of what is asked for and at the end. Where hops happen it is
+        # taken only by who is paused.
+        self._changed = threading.Condition()
+        self._paused: frozenset[str] = frozenset()
+        self._delays: Mapping[str, float] = {}
+        self._is_detached = False
+        self._informers: list[Any] = []
+        self._unlisted = 0
+        # By the identity of the part that workers get from. Written under the lock, read without.
+        self._queues: dict[int, Held] = {}
+        # By thread. Each thread writes its own.
+        self._workers: dict[int, tuple[int, Any, float]] = {}
+        self._allowed = dict.fromkeys(self._seam.meters, float(BURST))
+        self._marks: dict[Tap, deque[tuple[float, int, int]]] = {
+            tap: deque(maxlen=_WINDOW + 1) for tap in self._seam.meters
+        }
+        self._called: dict[int, tuple[Any, float]] = {}
+        self.on_tick: Callable[[], object] = lambda: None
+        """Called ten times a second."""
+        self._thread = threading.Thread(target=self._tick_on, name="tour ticker", daemon=True)
+
+    # ---- being attached
+
+    def attach(self) -> None:
+        """Begin to watch."""
+        self.tick()
+        self._seam.attach()
+        self._thread.start()
+
+    def detach(self) -> None:
+        """Watch no more, and let go who is paused. The machinery is then as it was."""
+        with self._changed:
+            self._is_detached = True
+            self._changed.notify_all()
+        self._seam.detach()
+        self._controls.detach()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def __enter__(self) -> Live:
+        self.attach()
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.detach()
+
+    def watch(self, *things: Any) -> None:
+        """Show these too: factories, informers, queues. Those that begin while it is attached are found without."""
+        for thing in things:
+            if hasattr(thing, "made"):
+                self.watch(*thing.made().values())
+            elif hasattr(thing, "parts"):
+                self._add_informer(thing)
+            elif hasattr(thing, "contents") and hasattr(thing, "get"):
+                self._add_queue(thing)
+            else:
+                raise TypeError(f"the tour watches factories, informers and queues, not {type(thing).__name__}")
+
+    def _add_informer(self, informer: Any) -> None:
+        with self._changed:
+            if any(informer is other for other in self._informers):
+                return
+            if len(self._informers) >= _MOST:
+                self._unlisted += 1
+                return
+            self._informers.append(informer)
+
+    def _add_queue(self, queue: Any) -> Held | None:
+        inner = getattr(queue.get, "__self__", queue)
+        with self._changed:
+            known = self._queues.get(id(inner))
+            if known is None and len(self._queues) >= _MOST:
+                self._unlisted += 1
+                return None
+            if known is None or known.queue is inner or hasattr(queue, "add_rate_limited"):
+                known = Held(queue, inner, {} if known is None else known.since)
+                self._queues[id(inner)] = known
+            return known
+
+    # ---- what is always noted, where hops happen
+
+    def _hear(self, hop: Hop) -> None:
+        self._hops.append(hop)
+
+    def _probes(self) -> tuple[Probe, ...]:
+        return (
+            Probe("clientgo.tools.cache.shared_informer", "_SharedIndexInformer.run_with_context", self._around_run),
+            Probe("clientgo.util.workqueue.rate_limiting_queue", "_RateLimitingType.__init__", self._around_making),
+            Probe("clientgo.util.workqueue.delaying_queue", "_DelayingType.__init__", self._around_making),
+            Probe("clientgo.util.workqueue.queue", "Typed.add", self._around_add),
+            Probe("clientgo.util.workqueue.queue", "Typed.get", self._around_get),
+        )
+
+    def _around_run(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run_with_context(informer: Any, ctx: Any) -> None:
+            self._add_informer(informer)
+            function(informer, ctx)
+
+        return run_with_context
+
+    def _around_making(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def __init__(queue: Any, *args: Any) -> None:
+            function(queue, *args)
+            self._add_queue(queue)
+
+        return __init__
+
+    def _around_add(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        queues, now = self._queues, self.clock.now
+
+        def add(queue: Any, item: Any) -> None:
+            held = queues.get(id(queue)) or self._add_queue(queue)
+            if held is not None and item not in held.since:
+                held.since[item] = now()
+            function(queue, item)
+
+        return add
+
+    def _around_get(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        queues, workers, now, ident = self._queues, self._workers, self.clock.now, threading.get_ident
+
+        def get(queue: Any) -> tuple[Any, bool]:
+            thread = ident()
+            workers[thread] = id(queue), _NOTHING, now()
+            item, shutdown = function(queue)
+            if shutdown:
+                workers.pop(thread, None)
+                return item, shutdown
+            held = queues.get(id(queue)) or self._add_queue(queue)
+            if held is not None:
+                held.since.pop(item, None)
+            workers[thread] = id(queue), item, now()
+            if self._delays:
+                self._wait(threading.current_thread().name, queue.shutting_down)
+            return item, shutdown
+
+        return get
+
+    # ---- what is asked for
+
+    def pause(self, handler: str) -> None:
+        """Let a handler's thread wait before its next call, until `go_on`. Its notifications pile up meanwhile."""
+        self._ask(paused=self._paused | {handler})
+
+    def go_on(self, handler: str) -> None:
+        """Let the handler go on."""
+        self._ask(paused=self._paused - {handler})
+
+    def slow(self, thread: str, delay: float) -> None:
+        """Let a worker's thread wait so many seconds each time it took a key; 0 for no longer. Raises ValueError."""
+        if not 0 <= delay <= LONGEST_DELAY:
+            raise ValueError(f"a worker is slowed down by 0 to {LONGEST_DELAY:g} seconds, not {delay}")
+        delays = {**self._delays, thread: delay}
+        self._ask(delays={name: each for name, each in delays.items() if each})
+
+    def asked(self) -> tuple[frozenset[str], Mapping[str, float]]:
+        """Which handlers are paused, and by how much workers are slowed down."""
+        return self._paused, self._delays
+
+    def _ask(self, *, paused: frozenset[str] | None = None, delays: Mapping[str, float] | None = None) -> None:
+        with self._changed:
+            if self._is_detached:
+                return
+            was_paused = bool(self._paused)
+            self._paused = self._paused if paused is None else paused
+            self._delays = self._delays if delays is None else delays
+            self._changed.notify_all()
+            if self._paused and not was_paused:
+                self._controls.attach()
+            elif was_paused and not self._paused:
+                self._controls.detach()
+
+    def _control_probes(self) -> tuple[Probe, ...]:
+        notifications = "clientgo.tools.cache.notifications"
+        names = ("AddNotification", "UpdateNotification", "DeleteNotification")
+        return tuple(Probe(notifications, f"{name}.deliver", self._around_deliver) for name in names)
+
+    def _around_deliver(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def deliver(notification: Any, handler: Any) -> None:
+            name = name_for_handler(handler)
+            with self._changed:
+                while name in self._paused and not self._is_detached and self._is_listening(name):
+                    self.clock.wait(self._changed, _PATIENCE)
+            function(notification, handler)
+
+        return deliver
+
+    def _is_listening(self, handler: str) -> bool:
+        """Not so when its informer is about to end, and waits for the handler's thread."""
+        listening = (each.contents() for informer in list(self._informers) for each in informer.parts().handlers)
+        return any(each.handler == handler and not each.closed for each in listening)
+
+    def _wait(self, thread: str, is_ending: Callable[[], bool]) -> None:
+        began = self.clock.now()
+        with self._changed:
+            while not self._is_detached and not is_ending():
+                left = began + self._delays.get(thread, 0.0) - self.clock.now()
+                if left <= 0:
+                    return
+                self.clock.wait(self._changed, min(left, _PATIENCE))
+
+    # ---- its own thread
+
+    def _tick_on(self) -> None:
+        with self._changed:
+            while not self._is_detached:
+                self.clock.wait(self._changed, _TICK)
+                if not self._is_detached:
+                    self.tick()
+
+    def tick(self) -> None:
+        """Note how much was done, and let some more be told. For the ticker alone, or in its place."""
+        now = self.clock.now()
+        for tap, meter in self._seam.meters.items():
+            marks = self._marks[tap]
+            calls, told = meter.read()
+            before = marks[-1] if marks else (now, 0, 0)
+            # What was told takes from what is allowed, time gives.
+            left = max(0.0, self._allowed[tap] - (told - before[2]))
+            self._allowed[tap] = min(float(BURST), left + PER_SECOND * (now - before[0]))
+            meter.allow(int(self._allowed[tap]))
+            marks.append((now, calls, told))
+        self._note_calls(now)
+        self.on_tick()
+
+    def _note_calls(self, now: float) -> None:
+        """Since when each handler is being told what it is told."""
+        called: dict[int, tuple[Any, float]] = {}
+        for informer in list(self._informers):
+            for handler in informer.parts().handlers:
+                delivering = handler.contents().delivering
+                if delivering is None:
+                    continue
+                before, since = self._called.get(id(handler), (None, now))
+                called[id(handler)] = delivering, since if before is delivering else now
+        self._called = called
+
+    # ---- what there is to see
+
+    def informers(self) -> list[Any]:
+        """All it knows, in the order in which they began."""
+        with self._changed:
+            return list(self._informers)
+
+    def queues(self) -> list[Held]:
+        """As `informers`."""
+        with self._changed:
+            return list(self._queues.values())
+
+    def unlisted(self) -> int:
+        """How many informers and queues there were beyond those."""
+        return self._unlisted
+
+    def in_call(self, handler: Any) -> float | None:
+        """For how many seconds a handler is being told the same, to a tick; None when it is told nothing."""
+        delivering, since = self._called.get(id(handler), (None, 0.0))
+        return None if delivering is None else self.clock.now() - since
+
+    def workers(self) -> list[Work]:
+        """The threads that take keys, by name. What was taken before the tour came is in unknown hands."""
+        names = {thread.ident: thread.name for thread in threading.enumerate()}
+        found = []
+        for ident, (queue, item, since) in list(self._workers.items()):
+            held = self._queues.get(queue)
+            if ident not in names or held is None:
+                self._workers.pop(ident, None)
+                continue
+            at_work = item is not _NOTHING and held.inner.whereabouts(item)[1]
+            found.append(Work(names[ident], held.queue, item if at_work else None, since))
+        known = {(id(work.queue), work.item) for work in found}
+        for held in self.queues():
+            unknown = [item for item in held.queue.contents().processing if (id(held.queue), item) not in known]
+            found += [Work("?", held.queue, item, None) for item in unknown]
+        return sorted(found, key=lambda work: work.thread)
+
+    def sums(self) -> dict[Tap, Sum]:
+        """What each watched function has been called, up to the last tick."""
+        sums = {}
+        for tap, marks in self._marks.items():
+            then, now = marks[0], marks[-1]
+            elapsed = now[0] - then[0]
+            sums[tap] = Sum(now[1], now[2], (now[1] - then[1]) / elapsed if elapsed > 0 else 0.0)
+        return sums
+
+    def hops(self, since: int = -1, key: str = "", most: int = 200) -> list[Hop]:
+        """The last hops of those that were told: after number `since`, of that key if one is given, at most so many."""
+        found: list[Hop] = []
+        for hop in reversed(tuple(self._hops)):
+            if hop.number <= since or len(found) >= most:
+                break
+            if not key or hop.key == key:
+                found.append(hop)
+        return found[::-1]

@@ -1,0 +1,126 @@
+"""The machine of a run: the embedded API server and the controller's replicas (replica.py), all in one process.
+
+What happens to it is in script.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+
+from clientgo import context
+from clientgo.context import Context
+from clientgo.testing.apiserver import Server
+from clientgo.testing.apiserver.local import LocalTransport
+from clientgo.tools import leaderelection
+from clientgo.tour.picture import Scene
+from clientgo.tour.replica import Replica, new_client
+from clientgo.tour.settings import Settings
+
+__all__ = ["BUCKET", "Machine"]
+
+BUCKET = "/configmaps"
+_UIDS = uuid.UUID("6f1b0a52-5d0c-4f0e-9f0e-636c69656e74")
+_NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def _numbered_uids() -> Iterator[str]:
+    for number in itertools.count(1):
+        yield str(uuid.uuid5(_UIDS, str(number)))
+
+
+class Machine:
+    """Everything of one run. Made, run and ended inside a bubble.
+
+    Of several replicas the picture shows the one that leads, or led last.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        uids = _numbered_uids()
+        self.server = Server(listen=False, new_uid=lambda: next(uids))
+        self.server.start()
+        self._transport = LocalTransport(self.server)
+        self.ctx, self._cancel = context.with_cancel(context.background())
+        self.outside = new_client(self.server, self._transport)
+        """Of kubectl, which has a connection of its own."""
+        self._settings = settings
+        self._threads: list[threading.Thread] = []
+        self._names = itertools.chain(_NAMES, map(str, itertools.count(len(_NAMES) + 1)))
+        self._replicas = [self._new_replica() for _ in range(settings.replicas)]
+        self.scene = Scene(store=self.server.store, bucket=BUCKET)
+        self.show(self._replicas[0])
+
+    def _new_replica(self) -> Replica:
+        return Replica(next(self._names), self.server, self._transport, self._settings)
+
+    def show(self, replica: Replica) -> None:
+        """From now on the picture is one of this replica, to which faults happen, too."""
+        self.replica = replica
+        self.scene.turn_to(
+            wire=replica.wire,
+            indexer=replica.informer.get_indexer(),
+            registrations=replica.registrations,
+            queue=replica.queue,
+        )
+
+    def start(self) -> None:
+        """Start the controller: at once, or when it leads."""
+        for replica in self._replicas:
+            self._start(replica)
+
+    def _start(self, replica: Replica) -> None:
+        if self._settings.replicas == 1:
+            self.show(replica)
+            self.spawn("controller", replica.run, replica.ctx)
+        else:
+            self.spawn(f"elector-{replica.name}", self._stand_for_election, replica)
+
+    def _stand_for_election(self, replica: Replica) -> None:
+        def lead(ctx: Context) -> None:
+            self.show(replica)
+            replica.run(ctx)
+
+        callbacks = leaderelection.LeaderCallbacks(on_started_leading=lead, on_stopped_leading=replica.stop)
+        replica.new_elector(callbacks).run(replica.ctx)
+
+    def kill(self) -> None:
+        """Kill the replica that is shown. Ten seconds later the kubelet has started another in its place. Blocks."""
+        killed = self.replica
+        if killed.is_killed:
+            return
+        killed.kill()
+        self.scene.turn_to(wire=killed.wire, indexer=None, registrations=[], queue=None)  # its memory is gone
+        self.pause(10.0)
+        if not self.ctx.done().is_set():
+            self._replicas.append(self._new_replica())
+            self._start(self._replicas[-1])
+
+    def spawn(self, name: str, target: Callable[..., object], *args: object) -> threading.Thread:
+        """A running thread that `stop` waits for."""
+        thread = threading.Thread(target=target, args=args, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        return thread
+
+    def forget_history(self) -> None:
+        """As etcd's compaction."""
+        self.server.store.compact(self.server.store.version)
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass, unless the run ends."""
+        context.sleep(self.ctx, seconds)
+
+    def stop(self) -> None:
+        """End everything; all threads have ended then."""
+        self._cancel()
+        for replica in self._replicas:
+            replica.stop()
+            replica.wire.mend()
+        for thread in self._threads:
+            thread.join()
+        for replica in self._replicas:
+            replica.close()
+        self.outside.close()
+        self.server.stop()

@@ -1,0 +1,221 @@
+// The live tour: the picture of a program that really runs, ten times a second and more.
+
+import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
+import { Picture } from "/page/picture.js";
+import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
+import { $, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
+
+const PERIOD = 80;      // milliseconds from one look to the next
+const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, missed: 0, frozen: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
+const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
+const kindOf = (hop) => (app.language === "zh" && CHINESE[`${hop.station}.${hop.kind}`]) || app.tour.kinds[hop.station][hop.kind];
+const count = (number) => number.toLocaleString("en-US");
+const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => chooseObject(ref, key).catch(fail));
+
+async function look() {
+  const query = new URLSearchParams({ informer: app.informer, queue: app.queue, since: app.last, key: app.key });
+  const seen = await ask(`/api/live?${query}`);
+  app.seen = seen;
+  app.hops = [...app.hops, ...seen.hops].slice(-200);
+  app.last = Math.max(app.last, seen.last);
+}
+
+// A click is a press and a release on the same thing: nothing is drawn anew in between.
+async function goOn() {
+  for (;;) {
+    const began = performance.now();
+    try {
+      if (!app.frozen && !app.held && !document.hidden) { await look(); if (!app.held) draw(); }
+      $("problem").hidden = $("problem").hidden || $("problem").dataset.why !== "ended";
+      delete $("problem").dataset.why;
+    } catch (error) {
+      if (!(error instanceof TypeError)) console.error(error);
+      complain(error instanceof TypeError ? t("ended") : error.message);
+      $("problem").dataset.why = "ended";
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+    await new Promise((done) => setTimeout(done, Math.max(5, PERIOD - (performance.now() - began))));
+  }
+}
+
+async function chooseObject(ref, key) {
+  app.states = await ask(`/api/object?informer=${app.informer}&key=${encodeURIComponent(key)}`);
+  const known = Object.keys(app.states);
+  app.ref = known.includes(ref) ? ref : known.at(-1) ?? "";
+  await chooseKey(key);
+  show("object");
+}
+
+async function chooseKey(key) {
+  Object.assign(app, { key, hops: [], last: -1 });
+  await look();
+  draw();
+}
+
+// ---- showing
+
+function show(tab) {
+  app.tab = tab;
+  drawPane();
+}
+
+function choices(select, values, chosen) {
+  const wanted = JSON.stringify(values);
+  if (select.dataset.values !== wanted) {
+    select.dataset.values = wanted;
+    select.replaceChildren(...values.map((text, number) => el("option", { value: String(number) }, text)));
+  }
+  select.value = String(chosen);
+}
+
+function draw() {
+  const { seen } = app;
+  if (!seen) return;
+  picture.draw(seen.views, null);
+  $("now-where").replaceChildren(el("span", { class: "pill live" }, t("live")), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
+  $("now-what").textContent = app.frozen ? t("frozen") : t("live-what");
+  $("now-more").textContent = `${count(seen.calls)} ${t("calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
+  choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
+  choices($("queue-choice"), seen.queues, app.queue);
+  drawPane();
+  document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
+}
+
+function overview() {
+  const { seen } = app;
+  const rows = seen.informers.map((each, number) => el("tr", { class: number === app.informer ? "chosen" : null },
+    el("td", {}, el("button", { type: "button", id: `informer-${number}`, onclick: () => { app.informer = number; draw(); } }, each.kind)),
+    ...[count(each.objects), count(each.pending), each.version ? `@${each.version}` : "–", each.heard === null ? "–" : `${each.heard.toFixed(1)}s`].map((text) => el("td", { class: "figure" }, text))));
+  const head = ["informer", "objects", "to-tell", "version", "heard"].map((word) => el("th", {}, t(word)));
+  const hops = app.hops.slice(-60).reverse().map((hop) => el("tr", {},
+    el("td", { class: "figure" }, `+${hop.time.toFixed(2)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station, title: kindOf(hop) }, `${hop.station}.${hop.kind}`)),
+    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${hop.more.error}` : ""}`)));
+  return [
+    el("table", { class: "figures" }, el("tr", {}, head), rows),
+    seen.unlisted ? el("p", { class: "quiet" }, `+${seen.unlisted}`) : null,
+    el("h3", {}, t("last-hops")),
+    app.key ? el("p", { class: "row" }, `${t("only-key")} `, el("code", {}, app.key), el("button", { type: "button", id: "all-keys", onclick: () => chooseKey("").catch(fail) }, t("all"))) : null,
+    el("table", { class: "figures hops" }, hops.length ? hops : el("tr", {}, el("td", {}, t("nothing")))),
+  ];
+}
+
+// All that the pane of handlers and workers depends on.
+const steered = () => JSON.stringify([app.language, (app.seen.views.handlers.handlers ?? []).map((each) => [each.name, each.paused]),
+  Object.entries(app.seen.views.workers.workers).map(([name, each]) => [name, each.delay])]);
+
+function steering() {
+  const { handlers } = app.seen.views.handlers;
+  const { workers } = app.seen.views.workers;
+  const control = (asked) => () => ask("/api/control", asked).then(look).then(draw).catch(fail);
+  const delays = [0, 0.1, 1, 5];
+  const worker = ([name, each]) => {
+    const select = el("select", { "data-worker": name, onchange: (event) => { event.target.blur(); control({ slow: name, delay: Number(event.target.value) })(); } },
+      [...new Set([...delays, each.delay])].map((delay) => el("option", { value: String(delay), selected: delay === each.delay }, delay ? `+${delay}` : "–")));
+    return el("label", { class: "field" }, name, " ", select, ` ${t("seconds_")}`);
+  };
+  return [
+    el("p", { class: "quiet" }, t("pause-what")),
+    el("h3", {}, t("handlers")),
+    el("div", { class: "list" }, (handlers ?? []).length ? handlers.map((each) => el("button", { type: "button", "data-handler": each.name, "aria-pressed": String(each.paused), onclick: control({ [each.paused ? "go-on" : "pause"]: each.name }) },
+      `${t(each.paused ? "go-on" : "pause_")}: ${each.name}`)) : el("p", { class: "quiet" }, t("no-handlers"))),
+    el("h3", {}, t("workers")),
+    el("div", { class: "list" }, Object.keys(workers).length ? Object.entries(workers).map(worker) : el("p", { class: "quiet" }, t("no-workers"))),
+  ];
+}
+
+async function drawPane() {
+  for (const tab of $("tabs").children) {
+    tab.setAttribute("aria-selected", String(tab.id === `tab-${app.tab}`));
+    tab.tabIndex = tab.id === `tab-${app.tab}` ? 0 : -1;
+  }
+  $("pane").setAttribute("aria-labelledby", `tab-${app.tab}`);
+  const fill = (parts) => {
+    const focused = document.activeElement;
+    if (focused?.matches("select") && $("pane").contains(focused)) return; // somebody is choosing
+    const [id, which, top] = [focused?.id, focused?.dataset?.handler, $("pane").scrollTop];
+    $("pane").replaceChildren(...parts.filter(Boolean));
+    $("pane").scrollTop = top;
+    const again = (id && $(id)) || (which && $("pane").querySelector(`[data-handler="${CSS.escape(which)}"]`));
+    if (again && document.activeElement === document.body) again.focus({ preventScroll: true });
+  };
+  if (app.tab === "lesson") {
+    app.shown = "lesson";
+    return fill(overview());
+  }
+  if (app.tab === "break") return drawOnce(steered(), steering, fill);
+  if (app.tab === "object") return drawOnce(`object ${app.ref} ${app.language}`, () => objectPane(t, app.states, app.ref), fill);
+  const hop = app.hops.findLast((each) => each.station === app.station) ?? (app.station ? null : app.hops.at(-1));
+  if (!hop) return fill(sourcePane(t, null, null));
+  const name = `file=${encodeURIComponent(hop.code.file)}&function=${encodeURIComponent(hop.code.function)}`;
+  if (!app.sources.has(name)) app.sources.set(name, await ask(`/api/source?${name}`).catch(() => null));
+  if (app.tab !== "source") return undefined;
+  return drawOnce(`source ${name} ${app.language}`, () => sourcePane(t, app.sources.get(name), hop), fill);
+}
+
+// What does not change by itself is not drawn anew: one may scroll in it.
+function drawOnce(what, parts, fill) {
+  if ($("pane").dataset.what === what && app.shown === app.tab && $("pane").childElementCount) return;
+  fill(parts());
+  $("pane").dataset.what = what;
+  app.shown = app.tab;
+}
+
+function speak(language) {
+  app.language = language;
+  document.documentElement.lang = language;
+  remember("language", language);
+  for (const node of document.querySelectorAll("[data-word]")) node.textContent = t(node.dataset.word);
+  for (const node of document.querySelectorAll("[data-title]")) { node.title = t(node.dataset.title); node.setAttribute("aria-label", t(node.dataset.title)); }
+  for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", t(node.dataset.label));
+  document.title = `${app.tour.title} · ${t("title")}`;
+  $("language").textContent = language === "zh" ? "English" : "中文";
+  $("language").lang = language === "zh" ? "en" : "zh";
+}
+
+const freeze = () => { app.frozen = !app.frozen; $("play").textContent = app.frozen ? "▶▶" : "▮▮"; draw(); };
+const help = () => {
+  $("help-dialog").replaceChildren(...helpDialog(t, GLOSSARY, app.language, () => $("help-dialog").close()));
+  $("help-dialog").showModal();
+};
+const KEYS = { " ": freeze, "?": help, 1: () => show("lesson"), 2: () => show("source"), 3: () => show("object"), 4: () => show("break") };
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("help-dialog").open) return;
+  const node = event.target;
+  if (node.closest?.("[role=tablist]") && event.key.startsWith("Arrow")) {
+    const tabs = [...$("tabs").children];
+    const to = tabs[(tabs.indexOf(node) + (event.key === "ArrowRight" ? 1 : tabs.length - 1)) % tabs.length];
+    to.focus();
+    to.click();
+    return;
+  }
+  if (node.matches?.("select, input") || (node.matches?.("button, summary, [role=button]") && (event.key === "Enter" || event.key === " "))) return;
+  if (!KEYS[event.key]) return;
+  event.preventDefault();
+  KEYS[event.key]();
+}
+
+export async function live(tour) {
+  app.tour = tour;
+  document.body.dataset.live = "true";
+  document.querySelector("[data-word=scenario]").dataset.word = "informer";
+  $("tab-lesson").dataset.word = "overview";
+  $("tab-break").dataset.word = "steer";
+  $("play").dataset.title = "freeze";
+  $("play").textContent = "▮▮";
+  $("settings").replaceWith(el("label", { class: "field" }, el("span", { "data-word": "queue" }, "Work queue"), el("select", { id: "queue-choice" })));
+  paint(remembered("theme") || undefined);
+  speak(remembered("language") || (navigator.language.startsWith("zh") ? "zh" : "en"));
+  const click = { help, play: freeze, theme: flipTheme, language: () => { speak(app.language === "zh" ? "en" : "zh"); draw(); } };
+  for (const [id, act] of Object.entries(click)) $(id).addEventListener("click", act);
+  for (const tab of $("tabs").children) tab.addEventListener("click", () => show(tab.id.slice(4)));
+  $("scenario").addEventListener("change", (event) => { app.informer = Number(event.target.value); });
+  $("queue-choice").addEventListener("change", (event) => { app.queue = Number(event.target.value); });
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("pointerdown", () => { app.held = true; }, true);
+  for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => { app.held = false; }), true);
+  await look();
+  draw();
+  document.body.dataset.ready = "true";
+  goOn();
+}

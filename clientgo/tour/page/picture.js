@@ -1,0 +1,360 @@
+// The picture: stations as cards, what they hold as chips, arrows, and things that travel along them.
+
+const SVG = "http://www.w3.org/2000/svg";
+const CHAR = 6.65;      // of the chips' font
+const ROW = 25;
+
+// A loop: the upper row from left to right, the lower one back. Each row's shares of the width.
+const ROWS = [
+  [["apiserver", 30], ["reflector", 27], ["fifo", 38]],
+  [["workers", 19], ["queue", 27], ["handlers", 28], ["indexer", 26]],
+];
+const MARGIN = 12, GAP = 54, BETWEEN = 50;
+
+// `extras` are stations that only some machines have: they stand one above the other, left of the API server.
+function wideBoxes(width, height, extras) {
+  const boxes = {};
+  const each = (height - 2 * MARGIN - BETWEEN) / 2;
+  for (const [number, upper] of ROWS.entries()) {
+    const row = number === 0 && extras.length ? [["extras", 24], ...upper] : upper;
+    const shares = row.reduce((sum, [, share]) => sum + share, 0);
+    const room = width - 2 * MARGIN - GAP * (row.length - 1);
+    let x = MARGIN;
+    for (const [name, share] of row) {
+      boxes[name] = [x, MARGIN + number * (each + BETWEEN), (room * share) / shares, each];
+      x += (room * share) / shares + GAP;
+    }
+  }
+  if (!extras.length) return boxes;
+  const { extras: [x, y, wide], ...rest } = boxes;
+  const tall = (each - MARGIN * (extras.length - 1)) / extras.length;
+  extras.forEach((name, number) => { rest[name] = [x, y + number * (tall + MARGIN), wide, tall]; });
+  return rest;
+}
+
+const ORDER = ["apiserver", "reflector", "fifo", "indexer", "handlers", "queue", "workers"];
+const ARROWS = [
+  ["apiserver", "reflector", "a-watch"], ["reflector", "fifo", "a-deltas"], ["fifo", "indexer", "a-pop"], ["indexer", "handlers", "a-notify"],
+  ["handlers", "queue", "a-enqueue"], ["queue", "workers", "a-get"], ["workers", "apiserver", "a-write"],
+  ["workers", "events", "a-record"], ["events", "apiserver", "a-event"], ["election", "apiserver", "a-lease"],
+];
+// The stations that only some machines have, from top to bottom.
+export const EXTRAS = ["election", "events"];
+const GO = {
+  apiserver: "list, watch, history", reflector: "Reflector.ListAndWatch", fifo: "cache.Queue", indexer: "threadSafeMap, Indices",
+  handlers: "processorListener", queue: "workqueue.Typed", workers: "processNextItem",
+  events: "EventCorrelator", election: "LeaderElector",
+};
+
+export function make(name, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) node.setAttribute(key, value);
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+export const shortKey = (key) => key.replace(/^default\//, "");
+
+export function hue(key) {
+  if (!key) return "hue-";
+  let sum = 7;
+  for (const letter of key) sum = (sum * 31 + letter.codePointAt(0)) % 8191;
+  return `hue${sum % 8}`;
+}
+
+const fits = (text, width) => {
+  const most = Math.max(3, Math.floor(width / CHAR));
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+};
+
+// What a station holds, as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
+function sections(station, view, t) {
+  const shown = station_(station, view, t);
+  return view.facts ? [...facts(view.facts, t), ...shown] : shown;
+}
+
+// What there is to say in a live tour, with words of its own: a line for each.
+const facts = (given, t) => given.map(([word, value]) => ({ text: `${t(word)} ${value}`, kind: "soft" }));
+
+function station_(station, view, t) {
+  const object = (each) => ({ text: `${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref });
+  const key = (each) => ({ text: shortKey(each), key: each });
+  const pair = (a, b) => ({ text: `${t(a)} ${b}`, kind: "soft" });
+  if (station === "apiserver") {
+    if (!view.version) return [];
+    const signs = { ADDED: "+", MODIFIED: "~", DELETED: "−" };
+    return [
+      ...(view.remote ? [] : [{ label: t("objects"), chips: view.objects.map(object) }]),
+      { label: t(view.remote ? "came" : "history"), chips: view.history.slice(-6).map((each) => ({
+        text: `${signs[each.type]} ${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref, title: `${each.type} ${each.key} @${each.version}`, gone: each.type === "DELETED" })) },
+      ...(view.remote ? [] : [view.wire === "up" ? pair("wire", t("up")) : { text: `${t("wire")} ${t(view.wire)}`, kind: "text bad" }]),
+    ];
+  }
+  if (station === "reflector") return !view.state ? [] : [
+    { text: t(view.state), kind: "text" },
+    { text: `lastSyncResourceVersion ${view.version || "–"}`, kind: "text" },
+    pair("lists", view.lists), pair("watches", view.watches), ...(view.lines === undefined ? [] : [pair("lines", view.lines)]), pair("bookmarks", view.bookmarks),
+    ...(view.error ? wrap(view.error, 32, 4).map((text) => ({ text, kind: "soft bad" })) : []),
+  ];
+  if (station === "fifo") {
+    if (!view.name) return [];
+    const rows = view.keys.map((each) => ({
+      chips: [
+        ...(each.key ? [{ text: shortKey(each.key), key: each.key, bold: true }] : []),
+        ...each.deltas.map((delta) => ({
+          text: delta.keys ? `${delta.type} @${delta.version}: ${delta.keys.map(shortKey).join(", ")}` : `${delta.type}${delta.version ? ` @${delta.version}` : ""}`,
+          key: each.key, ref: delta.ref, stone: delta.tombstone, title: delta.tombstone ? `DeletedFinalStateUnknown: ${delta.type} ${each.key}` : `${delta.type} ${each.key} @${delta.version}` })),
+      ],
+    }));
+    return [
+      { text: `${t("synced")} ${view.synced ? "✓" : "–"} · ${t("initial-left")} ${view.initialLeft}`, kind: "soft" },
+      ...(rows.length ? rows : [{ text: t("empty"), kind: "empty" }]),
+    ];
+  }
+  if (station === "indexer") {
+    if (!view.objects) return [];
+    const tables = Object.entries(view.indices).flatMap(([name, table]) => [
+      { label: `${t("index")} ${name}` },
+      ...Object.entries(table).map(([value, keys]) => ({ text: `${value} → ${keys.map(shortKey).join(", ")}`, kind: "soft" })),
+    ]);
+    return [{ label: t("objects"), chips: view.objects.map(object) }, ...tables];
+  }
+  if (station === "handlers") return (view.handlers ?? []).flatMap((each) => {
+    const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone,
+      title: `${one.method} ${one.key} @${one.version}${one.tombstone ? " (DeletedFinalStateUnknown)" : ""}` });
+    return [
+      { text: each.name.split(".").at(-1), kind: "text" },
+      { label: t("pending"), chips: each.pending.map(notice), inline: true },
+      { label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
+      { label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
+      ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
+      each.facts ? facts(each.facts, t) : { text: `${t("calls")} ${each.calls}${each.raised ? `  ${t("raised")} ${each.raised}` : ""}`, kind: each.raised ? "soft bad" : "soft" },
+    ].flat();
+  });
+  if (station === "queue") {
+    if (!view.order) return [];
+    const priority = (each) => (view.priorities[each] === undefined ? "" : ` (${view.priorities[each]})`);
+    return [
+      { label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })) },
+      { label: t("dirty"), chips: view.dirty.map(key) },
+      { label: t("processing"), chips: view.processing.map(key) },
+      { label: t("heap"), chips: view.waiting.map((each) => ({ text: `${shortKey(each.key)} ${seconds(each.due)}`, key: each.key })) },
+      { label: t("failures"), chips: Object.entries(view.failures).map(([each, count]) => ({ text: `${shortKey(each)} ×${count}`, key: each })) },
+    ];
+  }
+  if (station === "events") return view.stored ? [
+    { label: t("in-api"), chips: view.stored.map((each) => ({ text: `×${each.count} ${each.message}`, key: each.key, title: `${each.key} ${each.reason}: ${each.message} ×${each.count} @${each.version}` })) },
+    pair("recorded", view.recorded), pair("written", view.written),
+    { text: `${t("dropped")} ${view.dropped}`, kind: view.dropped ? "soft bad" : "soft" },
+  ] : [];
+  if (station === "election") return view.candidates ? [
+    { text: `Lease: ${view.holder || "–"}`, kind: "text" }, pair("transitions", view.transitions),
+    ...Object.entries(view.candidates).map(([name, each]) => ({ text: `${name}: ${each.leads ? t("leads") : t("stands-by")}`, kind: each.leads ? "text" : "soft" })),
+  ] : [];
+  return Object.entries(view.workers ?? {}).flatMap(([name, each]) => [
+    { text: name, kind: "text" },
+    { text: each.for === undefined ? t(each.doing) : `${t(each.doing)} ${each.for}`, kind: each.error ? "soft bad" : "soft" },
+    ...(each.delay ? [{ text: `${t("slowed")} ${seconds(each.delay)}`, kind: "text bad" }] : []),
+    ...(each.key ? [{ chips: [key(each.key)] }] : []),
+    ...(each.error ? wrap(each.error, 27, 3).map((text) => ({ text, kind: "soft bad" })) : []),
+  ]);
+}
+
+export const seconds = (value) => `${+value.toFixed(3)}s`;
+
+function wrap(text, width, most) {
+  const lines = [];
+  for (let rest = text; rest && lines.length < most; ) {
+    let cut = rest.length <= width ? rest.length : rest.lastIndexOf(" ", width);
+    if (cut < width / 2) cut = Math.min(width, rest.length);
+    lines.push(rest.slice(0, cut));
+    rest = rest.slice(cut).trimStart();
+    if (rest && lines.length === most) lines[most - 1] = `${lines[most - 1].slice(0, width - 1)}…`;
+  }
+  return lines;
+}
+
+export class Picture {
+  // `t` gives words; `onStation(name)` and `onObject(ref, key)` are told of clicks.
+  constructor(svg, t, onStation, onObject) {
+    Object.assign(this, { svg, t, onStation, onObject, boxes: {}, travelling: 0 });
+  }
+
+  // `extras`: which of EXTRAS there are.
+  draw(state, hop, extras = []) {
+    const focused = document.activeElement?.dataset?.id;
+    const wide = matchMedia("(min-width: 821px)").matches;
+    const width = wide ? Math.max(760, this.svg.clientWidth) : 380;
+    const tall = Math.max(600, this.svg.clientHeight);
+    const wideCards = wide ? wideBoxes(width, tall, extras) : {};
+    const parts = [];
+    let y = 10;
+    const order = [...ORDER, ...extras];
+    for (const station of wide ? Object.keys(wideCards) : order) {
+      const box = wide ? wideCards[station] : [8, y, 364, 0];
+      const { group, height } = this.card(station, state[station] ?? {}, hop, box);
+      this.boxes[station] = [box[0], box[1], box[2], height];
+      parts.push(group);
+      y += height + 34;
+    }
+    const height = wide ? tall : y;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const there = ARROWS.filter(([from, to]) => order.includes(from) && order.includes(to));
+    const arrows = there.filter(([from, to]) => wide || order.indexOf(to) === order.indexOf(from) + 1).map((each) => this.arrow(...each, hop, wide));
+    const tokens = make("g", { class: "tokens", "aria-hidden": "true" });
+    this.svg.replaceChildren(...arrows, ...parts, tokens);
+    if (!wide && hop && hop.station !== this.shown) {
+      const smooth = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+      this.svg.querySelector(".here")?.scrollIntoView({ block: "center", behavior: smooth });
+    }
+    this.shown = hop?.station;
+    if (focused) this.svg.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  card(station, view, hop, [x, y, width, fixed]) {
+    const here = hop?.station === station;
+    const inner = width - 26;
+    const content = [];
+    let at = y + 54; // the top of what comes next
+    const bottom = fixed ? y + fixed - 10 : Infinity;
+    let left = 0;
+    for (const section of sections(station, view, this.t)) {
+      if (section.quiet && !section.chips.length) continue;
+      if (at + 16 > bottom) { left += 1; continue; }
+      if (section.label && section.inline && !section.chips.length) {
+        content.push(make("text", { class: "label", x: x + 13, y: at + 13 }, fits(section.label, inner - 14), make("tspan", { class: "empty", dx: 8 }, "–")));
+        at += 19;
+        continue;
+      }
+      if (section.label) {
+        content.push(make("text", { class: "label", x: x + 13, y: at + 13 }, fits(section.label, inner)));
+        at += 19;
+      }
+      if (section.text !== undefined) {
+        content.push(make("text", { class: section.kind, x: x + 13, y: at + 12 }, fits(section.text, inner)));
+        at += 18;
+      }
+      if (!section.chips) continue;
+      let cursor = x + 13;
+      if (!section.chips.length) content.push(make("text", { class: "empty", x: cursor, y: at + 14 }, "–"));
+      for (const [number, chip] of section.chips.entries()) {
+        const text = fits(chip.text, inner - 26);
+        const size = text.length * CHAR + 26;
+        if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
+        if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${section.chips.length - number}`)); break; }
+        content.push(this.chip(chip, text, cursor, at, size, hop, `${station}/${chip.ref ?? chip.key}/${number}`));
+        cursor += size + 6;
+      }
+      at += ROW + 3;
+    }
+    if (left) content.push(make("text", { class: "empty", x: x + width - 40, y: y + fixed - 8 }, `+${left} …`));
+    const height = fixed || Math.max(84, at - y + 8);
+    const name = station === "fifo" && view.name ? view.name : this.t(station);
+    const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
+    const spoken = `${name}. ${sections(station, view, this.t).map((each) => [each.label, each.text, ...(each.chips ?? []).map((chip) => chip.text)].filter(Boolean).join(" ")).join("; ")}`;
+    const group = make("g", { class: `card${here ? " here" : ""}`, "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
+      make("rect", { class: "halo", x, y, width, height, rx: 14 }),
+      make("rect", { class: "body", x, y, width, height, rx: 14 }),
+      make("rect", { class: "bar", x: x + 13, y: y + 14, width: 4, height: 28, rx: 2 }),
+      make("text", { class: "name", x: x + 25, y: y + 27 }, name),
+      make("text", { class: "go-name", x: x + 25, y: y + 42 }, fits(GO[station], inner - 12)),
+      figure ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, station === "fifo" ? figure : `@${figure}`) : null,
+      ...content);
+    this.clickable(group, () => this.onStation(station));
+    return { group, height };
+  }
+
+  chip(chip, text, x, y, width, hop, id) {
+    const mine = chip.key && hop?.key === chip.key;
+    const classes = ["chip", hue(chip.key), mine && "mine", chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
+    const group = make("g", { class: classes, "data-id": id, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
+      make("title", {}, chip.title ?? (chip.key || chip.text)),
+      make("rect", { x, y, width, height: 21, rx: 10.5 }),
+      make("circle", { cx: x + 10, cy: y + 10.5, r: 3.6 }),
+      make("text", { x: x + 18, y: y + 14.5 }, text));
+    this.clickable(group, () => this.onObject(chip.ref ?? "", chip.key ?? ""));
+    return group;
+  }
+
+  clickable(node, act) {
+    node.addEventListener("click", (event) => { event.stopPropagation(); act(); });
+    node.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.target !== node) return;
+      event.stopPropagation();
+      act();
+    });
+  }
+
+  // The points where an arrow leaves and arrives, on the edges that face each other.
+  ends(from, to, wide) {
+    const [ax, ay, aw, ah] = this.boxes[from], [bx, by, bw, bh] = this.boxes[to];
+    if (!wide) return [[ax + aw / 2, ay + ah], [bx + bw / 2, by]];
+    if (from === "fifo") return [[bx + bw / 2, ay + ah], [bx + bw / 2, by]];
+    if (from === "workers" && ax + aw > bx) return [[ax + 70, ay], [ax + 70, by + bh]];
+    if (from === "workers") return [[ax + aw - 20, ay], [bx + 30, by + bh]];
+    if (EXTRAS.includes(from)) return [[ax + aw, ay + Math.min(90, ah / 2)], [bx, ay + Math.min(90, ah / 2)]];
+    if (ax < bx) return [[ax + aw, ay + 90], [bx, by + 90]];
+    return [[ax, ay + 90], [bx + bw, by + 90]];
+  }
+
+  arrow(from, to, label, hop, wide) {
+    const [[x1, y1], [x2, y2]] = this.ends(from, to, wide);
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const [tipX, tipY] = [x2 - ux * 4, y2 - uy * 4];
+    const head = `M${tipX} ${tipY} l${-8 * ux - 5 * uy} ${-8 * uy + 5 * ux} l${10 * uy} ${-10 * ux} z`;
+    const vertical = Math.abs(y2 - y1) > Math.abs(x2 - x1);
+    const text = vertical
+      ? make("text", { class: "arrow-label", x: x1 + 10, y: (y1 + y2) / 2 + 4 }, this.t(label))
+      : make("text", { class: "arrow-label", x: (x1 + x2) / 2, y: y1 - 10, "text-anchor": "middle" }, length > 30 ? this.t(label) : "");
+    const way = hop && route(hop);
+    const live = way && ((way[0] === from && way[1] === to) || (way[0] === to && way[1] === from)) ? " live" : "";
+    return make("g", { "aria-hidden": "true", class: `way${live}` }, make("path", { class: "arrow", d: `M${x1 + ux * 4} ${y1 + uy * 4} L${x2 - ux * 10} ${y2 - uy * 10}` }), make("path", { class: "arrow-head", d: head }), text);
+  }
+
+  // Let what the hop is about travel from where it came; done at once for those who want no motion.
+  async travel(hop, duration) {
+    const way = route(hop);
+    if (!way || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const wide = matchMedia("(min-width: 821px)").matches;
+    const [from, to] = way;
+    const tokens = this.svg.querySelector(".tokens");
+    if (!tokens || !this.boxes[from] || !this.boxes[to]) return;
+    const middle = ([x, y, width, height]) => [x + width / 2, y + Math.min(height / 2, wide ? 150 : 60)];
+    const [[x1, y1], [x2, y2]] = [middle(this.boxes[from]), middle(this.boxes[to])];
+    const text = fits(`${shortKey(hop.key) || hop.more.type || hop.kind}${hop.version ? ` @${hop.version}` : ""}`, 190);
+    const size = text.length * CHAR + 26;
+    const token = make("g", { class: `token ${hue(hop.key)}` }, make("rect", { x: -size / 2, y: -13, width: size, height: 26, rx: 13 }),
+      make("circle", { cx: -size / 2 + 12, cy: 0, r: 4.2 }), make("text", { x: -size / 2 + 21, y: 4 }, text));
+    const turn = ++this.travelling;
+    tokens.replaceChildren(token);
+    const began = performance.now();
+    const merged = ["duplicate", "marked", "merged", "sooner", "raised", "counted", "combined", "dropped"].includes(hop.kind);
+    await new Promise((done) => {
+      const frame = (now) => {
+        const part = Math.min(1, (now - began) / duration);
+        const eased = part < 0.5 ? 2 * part * part : 1 - (2 - 2 * part) ** 2 / 2;
+        token.setAttribute("transform", `translate(${x1 + (x2 - x1) * eased} ${y1 + (y2 - y1) * eased}) scale(${merged && part > 0.8 ? 1 - (part - 0.8) * 4 : 1})`);
+        token.setAttribute("opacity", part > 0.85 ? (1 - part) / 0.15 : 1);
+        if (part < 1 && turn === this.travelling) requestAnimationFrame(frame);
+        else { token.remove(); done(); }
+      };
+      requestAnimationFrame(frame);
+    });
+  }
+}
+
+function route(hop) {
+  const { station, kind } = hop;
+  if (station === "apiserver") return hop.thread.startsWith("worker") ? ["workers", "apiserver"] : null;
+  if (station === "reflector") return ["listed", "line", "bookmark"].includes(kind) ? ["apiserver", "reflector"] : kind === "list" || kind === "watch" ? ["reflector", "apiserver"] : null;
+  if (station === "fifo") return kind === "popped" ? ["fifo", "indexer"] : ["reflector", "fifo"];
+  if (station === "indexer") return ["fifo", "indexer"];
+  if (station === "handlers") return kind === "buffered" ? ["indexer", "handlers"] : null;
+  if (station === "workers") return kind === "reconcile" ? ["indexer", "workers"] : null;
+  if (station === "events") return kind === "recorded" ? ["workers", "events"] : kind === "written" ? ["events", "apiserver"] : null;
+  if (station === "election") return ["acquired", "renewed"].includes(kind) ? ["election", "apiserver"] : null;
+  if (["added", "duplicate", "marked"].includes(kind)) return hop.thread.startsWith("handler") ? ["handlers", "queue"] : null;
+  if (kind === "taken") return ["queue", "workers"];
+  return ["done", "requeued", "waits", "failure"].includes(kind) ? ["workers", "queue"] : null;
+}

@@ -1,0 +1,36 @@
+// What every kind of tour needs: to ask the server, to say what went wrong, to remember, to be light or dark.
+
+export const $ = (id) => document.getElementById(id);
+export const remember = (name, value) => { try { localStorage.setItem(`informer-tour.${name}`, value); } catch { /* a browser that keeps nothing */ } };
+export const remembered = (name) => { try { return localStorage.getItem(`informer-tour.${name}`); } catch { return null; } };
+
+export async function ask(path, body) {
+  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await fetch(path, options);
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error ?? response.statusText);
+  return answer;
+}
+
+export function complain(text) {
+  $("problem").textContent = text;
+  $("problem").hidden = false;
+  clearTimeout(complain.timer);
+  complain.timer = setTimeout(() => { $("problem").hidden = true; }, 4000);
+}
+
+export function fail(error) {
+  console.error(error);
+  complain(error.message);
+}
+
+export function paint(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  remember("theme", theme ?? "");
+}
+
+export function flipTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  paint(dark ? "light" : "dark");
+}

@@ -1,0 +1,313 @@
+"""The picture: what every station holds, as JSON, after each hop.
+
+It is painted in the thread that made the hop, maybe under locks of the machinery, and so it takes none: it reads by
+`contents()`, and remembers of the reflector and the workers what the hops told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from clientgo.apimachinery.runtime import Object
+from clientgo.tools import cache
+from clientgo.tour.hop import Hop
+from clientgo.tour.taps import key_of, told, version_of
+
+__all__ = ["Json", "Painter", "Scene"]
+
+Json = dict[str, Any]
+
+# How much of the API server's history is shown.
+_HISTORY = 12
+_EVENTS, _LEASES = "/events", "coordination.k8s.io/leases"
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """The structures that are painted. What is None is not there yet, and not shown."""
+
+    store: Any = None
+    """The API server's store."""
+    bucket: str = ""
+    """Which of its resources."""
+    wire: Any = None
+    indexer: Any = None
+    registrations: list[Any] = field(default_factory=list)
+    queue: Any = None
+    turns: int = 0
+    """How often it was turned to other structures."""
+
+    def turn_to(self, *, wire: Any, indexer: Any, registrations: list[Any], queue: Any) -> None:
+        """Paint these from now on, of which nothing is known yet."""
+        self.wire, self.indexer, self.registrations, self.queue = wire, indexer, registrations, queue
+        self.turns += 1
+
+
+class Painter:
+    """Makes the pictures of one run. Not thread-safe: one hop at a time, as in a bubble."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.objects: dict[str, Json] = {}
+        """Every state of every object that was shown, by its reference: "namespace/name@version"."""
+        self._election: dict[str, Json] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Another replica is painted from now on."""
+        self._turns = self.scene.turns
+        self._fifo: Any = None
+        self._reflector: Json = {
+            "state": "idle",
+            "version": "",
+            "lines": 0,
+            "bookmarks": 0,
+            "lists": 0,
+            "watches": 0,
+            "error": "",
+        }
+        self._workers: dict[str, Json] = {}
+        self._handlers: dict[str, Json] = {}
+        self._events: Json = {}
+
+    def paint(self, hop: Hop) -> dict[str, Json]:
+        """Each station's view after `hop`."""
+        if self._turns != self.scene.turns:
+            self._forget()
+        if hop.object is not None:
+            self._reference(hop.object, hop.version)
+        remember = self._remember.get(hop.station)
+        if remember is not None:
+            remember(self, hop)
+        return {
+            "apiserver": self._paint_server(),
+            "reflector": dict(self._reflector),
+            "fifo": self._paint_fifo(),
+            "indexer": self._paint_indexer(),
+            "handlers": self._paint_handlers(),
+            "queue": self._paint_queue(),
+            "workers": {"workers": {name: dict(worker) for name, worker in sorted(self._workers.items())}},
+            "events": self._paint_events(),
+            "election": self._paint_election(),
+        }
+
+    def _reference(self, obj: Any, version: str = "") -> str:
+        """How a state of an object is called in `objects`, to which it is added."""
+        if isinstance(obj, cache.Delta):
+            obj = obj.object
+        if isinstance(obj, cache.DeletedFinalStateUnknown):
+            obj = obj.obj
+        if isinstance(obj, Object):
+            document, key, version = obj.to_dict(), key_of(obj), version_of(obj)
+        elif isinstance(obj, dict) and "metadata" in obj:
+            metadata = obj["metadata"]
+            key = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
+            document, version = obj, metadata.get("resourceVersion", version)
+        else:
+            return ""
+        reference = f"{key}@{version}"
+        if reference not in self.objects:
+            self.objects[reference] = _readable(document)
+        return reference
+
+    # ---- what is remembered of hops
+
+    def _remember_reflector(self, hop: Hop) -> None:
+        known = self._reflector
+        kind, more = hop.kind, hop.more
+        if kind == "list":
+            known.update(state="listing", lists=known["lists"] + 1)
+        elif kind == "listed":
+            known.update(version=hop.version, error="")
+        elif kind == "watch":
+            known.update(state="watching", version=hop.version, watches=known["watches"] + 1)
+        elif kind == "line":
+            # The line of an error has no version.
+            known.update(version=hop.version or known["version"], lines=known["lines"] + 1, error="")
+        elif kind == "bookmark":
+            known.update(version=hop.version, bookmarks=known["bookmarks"] + 1)
+        elif kind in ("ended", "failed"):
+            known.update(state="idle", error=more.get("error", ""))
+        elif kind == "backoff":
+            known.update(state="waiting", error=more.get("error", ""))
+
+    def _remember_fifo(self, hop: Hop) -> None:
+        if hasattr(hop.owner, "contents"):
+            self._fifo = hop.owner
+
+    def _remember_handlers(self, hop: Hop) -> None:
+        known = self._handlers.setdefault(hop.more.get("handler", ""), {"calls": 0, "raised": 0})
+        if hop.kind == "called":
+            known["calls"] += 1
+        elif hop.kind == "raised":
+            known["raised"] += 1
+
+    def _remember_queue(self, hop: Hop) -> None:
+        if hop.kind == "taken":
+            self._workers[hop.thread] = {"key": hop.key, "doing": "took", "since": hop.time, "error": ""}
+        elif hop.kind in ("done", "requeued") and hop.thread in self._workers:
+            self._workers[hop.thread] = {"key": "", "doing": "waits", "since": hop.time, "error": ""}
+
+    def _remember_workers(self, hop: Hop) -> None:
+        doing = {"reconcile": "reconciles", "ok": "succeeded", "error": "failed"}[hop.kind]
+        error = hop.more.get("error", "")
+        self._workers[hop.thread] = {"key": hop.key, "doing": doing, "since": hop.time, "error": error}
+
+    def _remember_events(self, hop: Hop) -> None:
+        known = self._events or {"recorded": 0, "written": 0, "dropped": 0, "failed": 0, "last": ""}
+        if hop.kind in known:
+            known[hop.kind] += 1
+        self._events = {**known, "last": hop.kind}
+
+    def _remember_election(self, hop: Hop) -> None:
+        known = self._election.setdefault(hop.key, {"leads": False, "leader": "", "tries": 0})
+        if hop.kind in ("leading", "stopped"):
+            known["leads"] = hop.kind == "leading"
+        else:
+            known["tries"] += 1
+        known["leader"] = hop.more["leader"]
+
+    _remember: ClassVar[Mapping[str, Callable[[Painter, Hop], None]]] = {
+        "reflector": _remember_reflector,
+        "fifo": _remember_fifo,
+        "handlers": _remember_handlers,
+        "queue": _remember_queue,
+        "workers": _remember_workers,
+        "events": _remember_events,
+        "election": _remember_election,
+    }
+
+    # ---- what is read
+
+    def _paint_server(self) -> Json:
+        scene = self.scene
+        if scene.store is None:
+            return {}
+        items, log, compacted = scene.store.contents(scene.bucket)
+        objects = [
+            {"key": stored.key, "version": str(stored.rv), "ref": self._reference(stored.obj)}
+            for stored in sorted(items, key=lambda stored: stored.key)
+        ]
+        history = [
+            {"type": event.type, "key": event.new.key, "version": str(event.rv), "ref": self._reference(event.new.obj)}
+            for event in log[-_HISTORY:]
+        ]
+        return {
+            "version": str(scene.store.version),
+            "objects": objects,
+            "history": history,
+            "oldest": str(compacted),
+            "wire": scene.wire.state() if scene.wire is not None else "up",
+        }
+
+    def _delta(self, delta: Any) -> Json:
+        shown = {
+            "type": str(delta.type),
+            "version": version_of(delta),
+            "ref": self._reference(delta),
+            "tombstone": isinstance(delta.object, cache.DeletedFinalStateUnknown),
+        }
+        listed = getattr(delta.object, "objects", None)
+        if listed is not None:
+            shown["keys"] = [key_of(obj) for obj in listed]
+        return shown
+
+    def _paint_fifo(self) -> Json:
+        if self._fifo is None:
+            return {}
+        contents = self._fifo.contents()
+        return {
+            "name": type(self._fifo).__name__,
+            "keys": [
+                {"key": key, "deltas": [self._delta(delta) for delta in deltas]} for key, deltas in contents.deltas
+            ],
+            "initialLeft": contents.initial_left,
+            "synced": contents.synced,
+        }
+
+    def _paint_indexer(self) -> Json:
+        if self.scene.indexer is None:
+            return {}
+        contents = self.scene.indexer.contents()
+        objects = [
+            {"key": key, "version": version_of(obj), "ref": self._reference(obj)}
+            for key, obj in sorted(contents.items.items())
+        ]
+        indices = {
+            name: {value: sorted(keys) for value, keys in sorted(index.items())}
+            for name, index in sorted(contents.indices.items())
+        }
+        return {"objects": objects, "indices": indices, "version": contents.resource_version}
+
+    def _notice(self, notification: Any) -> Json:
+        method, obj, _ = told(notification)
+        return {
+            "method": method,
+            "key": key_of(obj),
+            "version": version_of(obj),
+            "ref": self._reference(obj),
+            "tombstone": isinstance(obj, cache.DeletedFinalStateUnknown),
+        }
+
+    def _paint_handlers(self) -> Json:
+        handlers = []
+        for registration in self.scene.registrations:
+            contents = registration.contents()
+            delivering = contents.delivering
+            handlers.append(
+                {
+                    "name": contents.handler,
+                    "pending": [self._notice(each) for each in contents.pending],
+                    "taken": [self._notice(each) for each in contents.taken],
+                    "delivering": None if delivering is None else self._notice(delivering),
+                    **self._handlers.get(contents.handler, {"calls": 0, "raised": 0}),
+                }
+            )
+        return {"handlers": handlers}
+
+    def _paint_events(self) -> Json:
+        if not self._events:
+            return {}
+        stored = sorted(self.scene.store.contents(_EVENTS)[0], key=lambda each: each.obj["metadata"]["name"])
+        written = [
+            {
+                "key": f"{each.obj['involvedObject'].get('namespace', '')}/{each.obj['involvedObject']['name']}",
+                "reason": each.obj["reason"],
+                "message": each.obj["message"],
+                "count": each.obj["count"],
+                "version": str(each.rv),
+            }
+            for each in stored
+        ]
+        return {**self._events, "stored": written}
+
+    def _paint_election(self) -> Json:
+        if not self._election:
+            return {}
+        leases = [each.obj["spec"] for each in self.scene.store.contents(_LEASES)[0]]
+        return {
+            "candidates": {name: dict(known) for name, known in sorted(self._election.items())},
+            "holder": leases[0].get("holderIdentity", "") if leases else "",
+            "transitions": leases[0].get("leaseTransitions", 0) if leases else 0,
+        }
+
+    def _paint_queue(self) -> Json:
+        if self.scene.queue is None:
+            return {}
+        contents = self.scene.queue.contents()
+        return {
+            "order": [str(item) for item in contents.order],
+            "dirty": sorted(map(str, contents.dirty)),
+            "processing": sorted(map(str, contents.processing)),
+            "waiting": [{"key": str(item), "due": round(due, 6)} for due, item in contents.waiting],
+            "failures": {str(item): count for item, count in sorted(contents.failures.items(), key=str)},
+            "priorities": {str(item): each for item, each in sorted(contents.priorities.items(), key=str)},
+        }
+
+
+def _readable(document: Json) -> Json:
+    """The object without managedFields, which would hide everything else."""
+    metadata = {name: value for name, value in document.get("metadata", {}).items() if name != "managedFields"}
+    return {**document, "metadata": metadata}

@@ -1,0 +1,242 @@
+"""One replica of the controller: its connection, its informer, its work queue, its workers (program.py).
+
+It stands for a process: it can be killed, and then nothing of it is heard any more.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from clientgo import context, kubernetes, rest
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import fields as fieldselectors
+from clientgo.context import Context
+from clientgo.golang import http
+from clientgo.kubernetes import scheme
+from clientgo.kubernetes.typed.core import v1 as typedcorev1
+from clientgo.testing.apiserver import Server
+from clientgo.tools import cache, leaderelection, record
+from clientgo.tools.leaderelection import resourcelock
+from clientgo.tour.program import Enqueuer, Queue, Shouter
+from clientgo.tour.settings import Settings
+from clientgo.tour.wire import Wire
+from clientgo.util import flowcontrol, workqueue
+
+__all__ = ["NAMESPACE", "Bystander", "Replica", "Trouble", "new_client"]
+
+NAMESPACE = "default"
+_LEASE = "shouter"
+
+
+class Bystander:
+    """A second handler, which only looks on; a fault can block it, or make it raise."""
+
+    def __init__(self) -> None:
+        # Guards the next two; told when the handler may go on.
+        self._changed = threading.Condition()
+        self._blocked = False
+        self._raising = 0
+
+    def block(self) -> None:
+        """From its next call on."""
+        with self._changed:
+            self._blocked = True
+
+    def let_go(self) -> None:
+        """Go on."""
+        with self._changed:
+            self._blocked = False
+            self._changed.notify_all()
+
+    def fail(self, times: int) -> None:
+        """Raise in the next so many calls."""
+        with self._changed:
+            self._raising += times
+
+    def _look_on(self) -> None:
+        with self._changed:
+            while self._blocked:
+                self._changed.wait()
+            if self._raising:
+                self._raising -= 1
+                raise RuntimeError("this handler was told to fail")
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        self._look_on()
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        self._look_on()
+
+    def on_delete(self, obj: Any) -> None:
+        self._look_on()
+
+
+class Trouble:
+    """The cache as the workers see it, which a fault can make fail. A cache.KeyGetter."""
+
+    def __init__(self, indexer: cache.Indexer) -> None:
+        self._indexer = indexer
+        # Guards the next.
+        self._lock = threading.Lock()
+        self._raising = 0
+
+    def fail(self, times: int) -> None:
+        """Raise in the next so many calls."""
+        with self._lock:
+            self._raising += times
+
+    def get_by_key(self, key: str) -> tuple[Any, bool]:
+        with self._lock:
+            if self._raising:
+                self._raising -= 1
+                raise RuntimeError("this worker was told to fail")
+        return self._indexer.get_by_key(key)
+
+
+class _OrdinaryList:
+    """A ListerWatcher that says it cannot stream lists."""
+
+    def __init__(self, lw: cache.ListWatch) -> None:
+        self.list_with_context = lw.list_with_context
+        self.watch_with_context = lw.watch_with_context
+        self.list = lw.list
+        self.watch = lw.watch
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        return True
+
+
+def new_client(server: Server, transport: http.RoundTripper) -> kubernetes.Clientset:
+    """A client that reaches `server` by `transport`."""
+    config = rest.Config(host=server.url, bearer_token=server.token, qps=-1, transport=transport)
+    return kubernetes.new_for_config(config)
+
+
+class Replica:
+    """Made, run and closed inside a bubble."""
+
+    def __init__(self, name: str, server: Server, transport: http.RoundTripper, settings: Settings) -> None:
+        self.name = name
+        self.ctx, self._cancel = context.with_cancel(context.background())
+        self.wire = Wire(transport)
+        self.is_killed = False
+        self._settings = settings
+        self._client = new_client(server, self.wire)
+        self.informer = self._new_informer(settings)
+        self.queue = _new_queue(settings)
+        self.bystander = Bystander()
+        self.registrations = [self.informer.add_event_handler(Enqueuer(self.queue))]
+        if settings.handlers > 1:
+            self.registrations.append(self.informer.add_event_handler(self.bystander))
+        self.trouble = Trouble(self.informer.get_indexer())
+        self._broadcaster = self._new_broadcaster() if settings.events else None
+        self._controller = Shouter(self._client, self.trouble, self.queue, self._new_recorder())
+
+    def _new_informer(self, settings: Settings) -> cache.SharedIndexInformer:
+        lw = cache.new_list_watch_from_client(
+            self._client.core_v1().rest_client(), "configmaps", NAMESPACE, fieldselectors.everything()
+        )
+        options = cache.SharedIndexInformerOptions(
+            resync_period=settings.resync,
+            indexers=_INDEXERS | ({"words": _by_words} if settings.words else {}),
+            in_order=settings.fifo == "RealFIFO",
+            emit_delta_type_replaced=settings.replace == "Replaced",
+        )
+        return cache.new_shared_index_informer_with_options(
+            lw if settings.watch_list else _OrdinaryList(lw), corev1.ConfigMap(), options
+        )
+
+    def _new_broadcaster(self) -> record.EventBroadcasterImpl:
+        """With a correlator that loses patience sooner than the usual one, whose numbers are 10 and 25."""
+        options = record.CorrelatorOptions(max_events=4, burst_size=8)
+        broadcaster = record.new_broadcaster_with_correlator_options(options)
+        broadcaster.start_recording_to_sink(typedcorev1.EventSinkImpl(self._client.core_v1().events("")))
+        return broadcaster
+
+    def _new_recorder(self) -> record.EventRecorder | None:
+        if self._broadcaster is None:
+            return None
+        return self._broadcaster.new_recorder(scheme.SCHEME, corev1.EventSource(component="shouter"))
+
+    def new_elector(self, callbacks: leaderelection.LeaderCallbacks) -> leaderelection.LeaderElector:
+        """This replica as a candidate, with the durations of Kubernetes' own components."""
+        client = self._client
+        lock = resourcelock.new(
+            resourcelock.LEASES_RESOURCE_LOCK,
+            NAMESPACE,
+            _LEASE,
+            client.core_v1(),
+            client.coordination_v1(),
+            resourcelock.ResourceLockConfig(identity=self.name),
+        )
+        config = leaderelection.LeaderElectionConfig(
+            lock=lock, lease_duration=15.0, renew_deadline=10.0, retry_period=2.0, callbacks=callbacks
+        )
+        return leaderelection.new_leader_elector(config)
+
+    def run(self, ctx: Context) -> None:
+        """Run as main programs do: the informer, and when it has synced the workers. Blocks until `ctx` is done."""
+        informer = threading.Thread(target=self._run_informer, args=(ctx,), name="informer", daemon=True)
+        informer.start()
+        try:
+            if cache.wait_for_cache_sync(ctx.done(), self.informer.has_synced):
+                self._controller.run(ctx, self._settings.workers)
+        finally:
+            informer.join()
+
+    def _run_informer(self, ctx: Context) -> None:
+        self.informer.run_with_context(ctx)
+
+    def kill(self) -> None:
+        """Nothing more of it reaches the server, from now on; and it ends."""
+        self.is_killed = True
+        self.wire.down()
+        self.stop()
+
+    def stop(self) -> None:
+        """End, soon."""
+        self._cancel()
+        self.bystander.let_go()
+
+    def close(self) -> None:
+        """Release what is left, when all that ran has ended."""
+        self.queue.shut_down()
+        if self._broadcaster is not None:
+            self._broadcaster.shutdown()
+        self._client.close()
+
+
+def _by_initial(obj: Any) -> list[str]:
+    """An index of one's own: by the first letter of the name."""
+    name: str = obj.get_name()
+    return [name[:1]]
+
+
+def _by_words(obj: Any) -> list[str]:
+    """Another: by each word of the text."""
+    words: list[str] = obj.data.get("text", "").split()
+    return words
+
+
+_INDEXERS: cache.Indexers = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func, "initial": _by_initial}
+
+
+def _new_limiter(settings: Settings) -> workqueue.TypedRateLimiter[str]:
+    base = settings.base_delay
+    if settings.limiter == "fast-slow":
+        return workqueue.new_typed_item_fast_slow_rate_limiter(base, 10 * base, 3)
+    exponential = workqueue.new_typed_item_exponential_failure_rate_limiter(base, 1000.0)
+    if settings.limiter == "exponential":
+        return exponential
+    bucket: workqueue.TypedBucketRateLimiter[str] = workqueue.TypedBucketRateLimiter(
+        flowcontrol.rate.new_limiter(10.0, 100)
+    )
+    return workqueue.new_typed_max_of_rate_limiter(exponential, bucket)
+
+
+def _new_queue(settings: Settings) -> Queue:
+    limiter = _new_limiter(settings)
+    if settings.queue == "PriorityQueue":
+        return workqueue.new_priority_queue(workqueue.PriorityQueueConfig(rate_limiter=limiter))
+    return workqueue.new_typed_rate_limiting_queue(limiter)

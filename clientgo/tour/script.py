@@ -1,0 +1,218 @@
+"""What happens to a machine by its times: what somebody does with kubectl beside the controller, and what breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clientgo import context
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.kubernetes.typed.core.v1 import ConfigMapInterface
+from clientgo.testing import synctest
+from clientgo.tour.machine import BUCKET, Machine
+from clientgo.tour.replica import NAMESPACE
+from clientgo.utils.clock import REAL_CLOCK
+
+__all__ = ["FAULTS", "Fault", "Step", "play"]
+
+_FINALIZER = "tour.example/clean-up"
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that somebody does at a moment, in seconds from the start of the script."""
+
+    at: float
+    verb: str
+    """One of VERBS, or the name of a fault."""
+    name: str = ""
+    text: str = ""
+
+
+def play(machine: Machine, steps: Sequence[Step]) -> None:
+    """Do what a script says, by its times; what the server refuses is left undone. Blocks."""
+    began = REAL_CLOCK.now()
+    for step in steps:
+        left = began + step.at - REAL_CLOCK.now()
+        # What comes at the same moment comes in one go.
+        if left > 0 and not context.sleep(machine.ctx, left):
+            return
+        _do(machine, step)
+
+
+def _do(machine: Machine, step: Step) -> None:
+    fault = FAULTS.get(step.verb)
+    if fault is not None:
+        fault.do(machine)
+        return
+    try:
+        VERBS[step.verb](machine, step)
+    except errors.StatusError:
+        return  # somebody deleted it meanwhile: a visitor may
+
+
+def _create(machine: Machine, step: Step) -> None:
+    new = corev1.ConfigMap(metadata=metav1.ObjectMeta(name=step.name), data={"text": step.text})
+    _config_maps(machine).create(context.background(), new, metav1.CreateOptions())
+
+
+def _update(machine: Machine, step: Step) -> None:
+    _change(machine, step.name, "text", step.text)
+
+
+def _meddle(machine: Machine, step: Step) -> None:
+    """Change what the controller is to keep in order."""
+    _change(machine, step.name, "shout", step.text)
+
+
+def _change(machine: Machine, name: str, field: str, text: str) -> None:
+    client = _config_maps(machine)
+    changed = client.get(context.background(), name, metav1.GetOptions())
+    changed.data[field] = text
+    client.update(context.background(), changed, metav1.UpdateOptions())
+
+
+def _delete(machine: Machine, step: Step) -> None:
+    _config_maps(machine).delete(context.background(), step.name, metav1.DeleteOptions())
+
+
+def _delete_foreground(machine: Machine, step: Step) -> None:
+    """Delete an object after what it owns."""
+    options = metav1.DeleteOptions(propagation_policy="Foreground")
+    _config_maps(machine).delete(context.background(), step.name, options)
+
+
+def _own(machine: Machine, step: Step) -> None:
+    """Make an object that belongs to the one of which the text is the name."""
+    client = _config_maps(machine)
+    owner = client.get(context.background(), step.text, metav1.GetOptions())
+    reference = metav1.new_controller_ref(owner, corev1.SCHEME_GROUP_VERSION.with_kind("ConfigMap"))
+    metadata = metav1.ObjectMeta(name=step.name, owner_references=[reference])
+    new = corev1.ConfigMap(metadata=metadata, data={"text": f"of {step.text}"})
+    client.create(context.background(), new, metav1.CreateOptions())
+
+
+def _hold(machine: Machine, step: Step) -> None:
+    """Give an object a finalizer."""
+    _finalizers(machine, step.name, [_FINALIZER])
+
+
+def _release(machine: Machine, step: Step) -> None:
+    """Take it off again."""
+    _finalizers(machine, step.name, [])
+
+
+def _finalizers(machine: Machine, name: str, ours: list[str]) -> None:
+    client = _config_maps(machine)
+    changed = client.get(context.background(), name, metav1.GetOptions())
+    others = [each for each in changed.metadata.finalizers if each != _FINALIZER]
+    changed.metadata.finalizers = [*others, *ours]
+    client.update(context.background(), changed, metav1.UpdateOptions())
+
+
+def _elsewhere(machine: Machine, step: Step) -> None:
+    """Make an object of another resource, which no informer of the machine watches."""
+    new = corev1.Secret(metadata=metav1.ObjectMeta(name=step.name))
+    machine.outside.core_v1().secrets(NAMESPACE).create(context.background(), new, metav1.CreateOptions())
+
+
+def _config_maps(machine: Machine) -> ConfigMapInterface:
+    return machine.outside.core_v1().config_maps(NAMESPACE)
+
+
+VERBS: Mapping[str, Callable[[Machine, Step], None]] = {
+    "create": _create,
+    "update": _update,
+    "meddle": _meddle,
+    "delete": _delete,
+    "delete-foreground": _delete_foreground,
+    "own": _own,
+    "hold": _hold,
+    "release": _release,
+    "elsewhere": _elsewhere,
+}
+"""What somebody does with kubectl, by its name in a script."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that can be broken."""
+
+    title: str
+    do: Callable[[Machine], object]
+
+
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_READS = frozenset({"GET"})
+
+
+def _gone(machine: Machine) -> None:
+    """Something changes while the connection is down, and the history is forgotten: the next watch is too old."""
+    machine.replica.wire.down()
+    _do(machine, Step(0, "create", "meanwhile", "made while nobody watched"))
+    machine.forget_history()
+    machine.replica.wire.up()
+
+
+def _busy(machine: Machine) -> None:
+    machine.replica.wire.refuse(3, 429, "TooManyRequests", _READS, retry_after=1)
+    machine.replica.wire.cut()
+
+
+def _restart(machine: Machine) -> None:
+    wire = machine.replica.wire
+    wire.down()
+    machine.pause(5.0)
+    wire.up()
+
+
+def _delete_unseen(machine: Machine) -> None:
+    wire = machine.replica.wire
+    wire.down()
+    names = sorted(stored.name for stored in machine.server.store.contents(BUCKET)[0])
+    if names:
+        _do(machine, Step(0, "delete", names[0]))
+    machine.forget_history()
+    machine.pause(3.0)
+    wire.up()
+
+
+def _put_the_clock_ahead(machine: Machine) -> None:
+    bubble = synctest.current()
+    assert bubble is not None  # a machine runs in one
+    bubble.move_wall_clock(3600.0)
+
+
+def _mend(machine: Machine) -> None:
+    machine.replica.wire.mend()
+    machine.replica.bystander.let_go()
+
+
+FAULTS: Mapping[str, Fault] = {
+    "cut": Fault("cut the connection", lambda machine: machine.replica.wire.cut()),
+    "half-open": Fault("half-open: the connection stays, and is silent", lambda machine: machine.replica.wire.freeze()),
+    "gone": Fault("410 Gone: a change is missed, and the history forgotten", _gone),
+    "clock-jump": Fault("the wall clock is put an hour ahead", _put_the_clock_ahead),
+    "compact": Fault("compaction: the history is forgotten", lambda machine: machine.forget_history()),
+    "busy": Fault("429: the connection is cut, the next three reads refused", _busy),
+    "slow-server": Fault(
+        "the server takes two seconds for each answer", lambda machine: machine.replica.wire.slow(2.0)
+    ),
+    "watch-lags": Fault("what comes over the watch takes 2.5 seconds", lambda machine: machine.replica.wire.lag(2.5)),
+    "worker-raises": Fault(
+        "the workers' next three looks into the cache fail", lambda machine: machine.replica.trouble.fail(3)
+    ),
+    "restart": Fault("the server is down for five seconds", _restart),
+    "delete-unseen": Fault("delete while disconnected: a tombstone", _delete_unseen),
+    "writes-fail": Fault(
+        "the next three writes fail", lambda machine: machine.replica.wire.refuse(3, 500, "InternalError", _WRITES)
+    ),
+    "handler-blocks": Fault("the second handler blocks", lambda machine: machine.replica.bystander.block()),
+    "handler-goes-on": Fault("the second handler goes on", lambda machine: machine.replica.bystander.let_go()),
+    "handler-raises": Fault("the second handler raises, once", lambda machine: machine.replica.bystander.fail(1)),
+    "kill": Fault("the controller (of several: the leader) is killed; another starts ten seconds later", Machine.kill),
+    "mend": Fault("all is well again", _mend),
+}
+"""What can be broken, by name."""

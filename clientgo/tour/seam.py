@@ -1,0 +1,428 @@
+"""The seam: watches the machinery from outside, hop by hop, while a tour is attached.
+
+The modules of the machinery know nothing of it. `attach` gives each function of the table in taps.py other code, which
+calls the function as it was and tells what it did; `detach` gives it its own code back. So it costs nothing while
+nobody is attached, and it can be attached at any moment: who kept a function, as a delaying queue keeps the methods of
+its inner queue, has the same function object as everybody else.
+
+The new code holds no lock, waits for nobody and changes no results; of arguments, only what DeltaFIFO.pop is to call
+goes through the tour. Listeners are called in the thread that made the hop, maybe under locks of the machinery: they
+must be quick, thread-safe, and must not call it. One that raises is told so by the log and hears the next hop all the
+same.
+
+Where there is too much to tell, a `Meter` for each tap lets a part through and counts the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import itertools
+import math
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any
+
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.tour.hop import Code, Hop
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock
+
+__all__ = ["Around", "Call", "Meter", "Probe", "Seam", "Tap"]
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+
+Around = Callable[..., None]
+"""What stands around a function: called with a Call, which it calls, and the function's arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """One function of the machinery at which hops happen."""
+
+    module: str
+    function: str
+    """With its class: "Typed.add"."""
+
+    station: str
+    go_file: str
+    go_function: str
+    around: Around
+
+    def find(self) -> FunctionType:
+        """The function. Raises LookupError when there is none."""
+        return _find(self.module, self.function)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A function of the machinery around which something else stands always: quick, and it tells no hops."""
+
+    module: str
+    function: str
+    around: Callable[[Callable[..., Any]], Callable[..., Any]]
+    """Makes of the function the one that is called instead."""
+
+    def find(self) -> FunctionType:
+        """As Tap.find."""
+        return _find(self.module, self.function)
+
+
+def _find(module: str, function: str) -> FunctionType:
+    owner: Any = importlib.import_module(module)
+    *classes, name = function.split(".")
+    for each in classes:
+        owner = getattr(owner, each, None)
+    found = vars(owner).get(name) if owner is not None else None
+    if not isinstance(found, FunctionType):
+        raise LookupError(f"there is no function {function} in {module} to watch")
+    return found
+
+
+class Meter:
+    """Counts the calls of one tap, and says which of them are told. Needs no lock where hops happen.
+
+    The first calls up to `limit` are told. Invariant: never more are told than were allowed.
+    """
+
+    __slots__ = ("_next", "_reads", "_told", "count", "limit")
+
+    def __init__(self) -> None:
+        # To count is one step of the interpreter; to read takes a number as well: `_reads` of them were nobody's call.
+        self.count: Callable[[], int] = itertools.count().__next__
+        """Counts a call."""
+        self.limit: float = math.inf
+        """A call is told if it gets a number below."""
+        self._told = itertools.count()
+        self._reads = 0
+        self._next = 0
+
+    def tell(self) -> None:
+        """Count a call that is told."""
+        next(self._told)
+
+    def read(self) -> tuple[int, int]:
+        """(calls, how many of them were told). For one thread at a time, as `allow`."""
+        told = next(self._told) - self._reads
+        number = self.count()
+        calls = number - self._reads
+        self._reads += 1
+        self._next = number + 1
+        self.limit += 1
+        return calls, told
+
+    def allow(self, more: int) -> None:
+        """Let so many more calls be told, from the last `read` on."""
+        self.limit = self._next + more
+
+
+class Seam:
+    """One observer. `with Seam(taps, listener): ...`; several may be attached at once.
+
+    listener: told of each hop.
+    lines: whether hops tell which lines ran, which costs a lot more.
+    clock: tells the hops' time.
+    probes: what stands always around functions, whether they are told of or not.
+    metered: whether each tap has a Meter, see `meters`; else all is told.
+    """
+
+    def __init__(
+        self,
+        taps: Iterable[Tap],
+        listener: Callable[[Hop], object],
+        *,
+        lines: bool = False,
+        clock: PassiveClock = REAL_CLOCK,
+        probes: Iterable[Probe] = (),
+        metered: bool = False,
+    ) -> None:
+        self.taps = tuple(taps)
+        self.probes = tuple(probes)
+        self.lines = lines
+        self.meters: Mapping[Tap, Meter] = {tap: Meter() for tap in self.taps} if metered else {}
+        self._listener = listener
+        self._clock = clock
+        self._numbers = itertools.count()
+        self._began = clock.now()
+
+    def attach(self) -> None:
+        """Begin to watch. Raises LookupError, and watches nothing, when a tap's function is not there."""
+        self._began = self._clock.now()
+        _places.attach(self)
+
+    def detach(self) -> None:
+        """Watch no more. Does nothing for one that is not attached."""
+        _places.detach(self)
+
+    def __enter__(self) -> Seam:
+        self.attach()
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.detach()
+
+    def tell(self, station: str, kind: str, code: Code, **about: Any) -> None:
+        """Make a hop of what a tap saw, and tell the listener."""
+        hop = Hop(
+            number=next(self._numbers),
+            station=station,
+            kind=kind,
+            time=round(self._clock.since(self._began), 9),
+            thread=threading.current_thread().name,
+            code=code,
+            **about,
+        )
+        try:
+            self._listener(hop)
+        except Exception as err:
+            utilruntime.handle_error(RuntimeError(f"a tour's listener raised on {hop}: {err!r}"))
+
+
+class Call:
+    """One call of a watched function, for the code around it."""
+
+    def __init__(
+        self, tap: Tap, seams: tuple[Seam, ...], fn: Callable[..., Any], code: CodeType, caller: str, owner: Any
+    ) -> None:
+        self._tap = tap
+        self._seams = seams
+        self._fn = fn
+        self._code = code
+        self.caller = caller
+        """As file:line."""
+        self._owner = owner
+        self._lines: list[int] = []
+        self.was_called = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def __call__(self, *instead: Any) -> Any:
+        """Call the function as it was called, or with other arguments; raises what it raises. To be called once."""
+        self.was_called = True
+        try:
+            if any(seam.lines for seam in self._seams):
+                with _tracing(self._code, self._lines):
+                    self.result = self._fn(*instead)
+            else:
+                self.result = self._fn(*instead)
+        except BaseException as err:
+            self.error = err
+            raise
+        return self.result
+
+    def tell(self, kind: str, key: str = "", **about: Any) -> None:
+        """A hop happened. `about`: the fields of Hop."""
+        tap = self._tap
+        code = Code(
+            _file_of(self._code),
+            tap.function,
+            tap.go_file,
+            tap.go_function,
+            self._code.co_firstlineno,
+            tuple(sorted(set(self._lines))),
+            self.caller,
+        )
+        for seam in self._seams:
+            seam.tell(tap.station, kind, code, key=key, owner=self._owner, **about)
+
+
+@functools.lru_cache(maxsize=1024)
+def _file_of(code: CodeType) -> str:
+    return _relative(code.co_filename)
+
+
+@functools.lru_cache(maxsize=1024)
+def _relative(filename: str) -> str:
+    path = Path(filename)
+    return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
+
+
+@contextmanager
+def _tracing(code: CodeType, lines: list[int]) -> Iterator[None]:
+    """Note the lines of `code` that run meanwhile, in this thread."""
+
+    def on_line(frame: FrameType, event: str, arg: object) -> Any:
+        if event == "line":
+            lines.append(frame.f_lineno)
+        return on_line
+
+    def on_call(frame: FrameType, event: str, arg: object) -> Any:
+        return on_line if frame.f_code is code else None
+
+    before = sys.gettrace()
+    sys.settrace(on_call)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+class _Place:
+    """A watched function: its own code, and who watches it.
+
+    Invariant: the function has other code exactly while somebody does.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+        self._code = function.__code__
+        # The same function under its own code.
+        self._twin = FunctionType(self._code, function.__globals__, function.__name__, None, function.__closure__)
+        # Replaced, never changed: calls read it without a lock.
+        self._users: tuple[tuple[Seam, Tap | Probe], ...] = ()
+
+    def add(self, seam: Seam, what: Tap | Probe) -> None:
+        self._users = (*self._users, (seam, what))
+        self._apply()
+
+    def remove(self, seam: Seam) -> bool:
+        """Whether nobody is left."""
+        self._users = tuple(each for each in self._users if each[0] is not seam)
+        self._apply()
+        return not self._users
+
+    def _apply(self) -> None:
+        if not self._users:
+            self._function.__code__ = self._code
+            return
+        run: Callable[..., Any] = self._twin
+        for _, what in self._users:
+            if isinstance(what, Probe):
+                run = what.around(run)
+        users = [(seam, what, seam.meters.get(what)) for seam, what in self._users if isinstance(what, Tap)]
+
+        def tell(*args: Any, **kwargs: Any) -> Any:
+            """Tell all that want to hear of it."""
+            wanting = [user for user in users if user[2] is None or user[2].count() < user[2].limit]
+            return self._tell(wanting, run, args, kwargs) if wanting else run(*args, **kwargs)
+
+        def tell_one(*args: Any, **kwargs: Any) -> Any:
+            """Tell the only one there is, who is known to want to hear of it."""
+            return self._tell(users, run, args, kwargs)
+
+        if not users:
+            code = _instead(self._code, "run({0})", run=run)
+        elif len(users) == 1 and (meter := users[0][2]) is not None:
+            body = "tell({0}) if count() < meter.limit else run({0})"
+            code = _instead(self._code, body, run=run, tell=tell_one, count=meter.count, meter=meter)
+        else:
+            code = _instead(self._code, "tell({0})", tell=tell)
+        self._function.__code__ = code
+
+    def _tell(self, users: Sequence[_User], run: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+        for *_, meter in users:
+            if meter is not None:
+                meter.tell()
+        frame = sys._getframe(3)
+        caller = f"{_relative(frame.f_code.co_filename)}:{frame.f_lineno}"
+        seams, tap = tuple(seam for seam, *_ in users), users[0][1]
+        owner = args[0] if args else None
+        call = Call(tap, seams, lambda *instead: run(*(instead or args), **kwargs), self._code, caller, owner)
+        return _observe(tap, call, args, kwargs)
+
+
+_User = tuple[Seam, Tap, Meter | None]
+
+
+def _instead(code: CodeType, body: str, **constants: object) -> CodeType:
+    """Code with the parameters of `code` that returns `body`, in which {0} stands for the arguments.
+
+    Code can be exchanged only for such with as many variables of outer functions: the new one has them for show.
+    """
+    names = {f"tour's {name}": value for name, value in constants.items()}
+    free = "".join(f"{name}, " for name in code.co_freevars)
+    parameters, arguments = _signature(code)
+    source = "\n".join(
+        [
+            f"def outer({free}):",
+            f"  def inner({parameters}):",
+            *(f'    _tour_{name} = "tour\'s {name}"' for name in constants),
+            f"    return {re.sub('|'.join(constants), lambda found: f'_tour_{found[0]}', body).format(arguments)}",
+            f"    {free}",
+            "  return inner",
+        ]
+    )
+    scope: dict[str, Any] = {}
+    exec(compile(source, "<informer tour>", "exec"), scope)
+    inner: CodeType = scope["outer"](*code.co_freevars).__code__
+    values = (names.get(each, each) if isinstance(each, str) else each for each in inner.co_consts)
+    return inner.replace(co_name=code.co_name, co_consts=tuple(values))
+
+
+def _signature(code: CodeType) -> tuple[str, str]:
+    """A function's parameters, and the arguments that pass all of them on. Defaults are no part of the code."""
+    names = iter(code.co_varnames)
+    parameters, arguments = [], []
+    for number in range(code.co_argcount):
+        name = next(names)
+        arguments.append(name)
+        parameters.append(name)
+        if number + 1 == code.co_posonlyargcount:
+            parameters.append("/")
+    only_named = [next(names) for _ in range(code.co_kwonlyargcount)]
+    if code.co_flags & inspect.CO_VARARGS:
+        rest = f"*{next(names)}"
+        parameters.append(rest)
+        arguments.append(rest)
+    elif only_named:
+        parameters.append("*")
+    parameters += only_named
+    arguments += [f"{name}={name}" for name in only_named]
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        rest = f"**{next(names)}"
+        parameters.append(rest)
+        arguments.append(rest)
+    return ", ".join(parameters), ", ".join(arguments)
+
+
+class _Places:
+    """The functions that are watched, by all seams together."""
+
+    def __init__(self) -> None:
+        # Guards all below.
+        self._lock = threading.RLock()
+        self._attached: list[Seam] = []
+        self._places: dict[tuple[str, str], _Place] = {}
+
+    def attach(self, seam: Seam) -> None:
+        with self._lock:
+            if any(seam is other for other in self._attached):
+                raise RuntimeError("the tour is attached already")
+            watched: tuple[Tap | Probe, ...] = (*seam.probes, *seam.taps)
+            found = [(what, what.find()) for what in watched]
+            self._attached.append(seam)
+            for what, function in found:
+                key = what.module, what.function
+                if key not in self._places:
+                    self._places[key] = _Place(function)
+                self._places[key].add(seam, what)
+
+    def detach(self, seam: Seam) -> None:
+        with self._lock:
+            self._attached = [other for other in self._attached if other is not seam]
+            self._places = {key: place for key, place in self._places.items() if not place.remove(seam)}
+
+
+def _observe(tap: Tap, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the function returns or raises, whatever becomes of the code around it."""
+    try:
+        tap.around(call, *args, **kwargs)
+    except Exception as err:
+        if err is not call.error:
+            utilruntime.handle_error(RuntimeError(f"the tour could not tell of {tap.function}: {err!r}"))
+    if not call.was_called:
+        return call()
+    if call.error is not None:
+        raise call.error
+    return call.result
+
+
+_places = _Places()

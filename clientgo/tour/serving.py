@@ -1,0 +1,107 @@
+"""Shows a program that really runs, on the tour's page.
+
+    with tour.serve(factory, queue) as page:
+        print(page.url)
+        factory.start(ctx.done())
+        controller.run(ctx)
+
+The page asks, ten times a second:
+
+    GET  /api/tour                               that it is live, and the kinds of hops
+    GET  /api/live?informer=&queue=&since=&key=  all there is to see, see LiveView.paint
+    GET  /api/object?informer=&key=              the states of an object
+    POST /api/control                            {"pause": handler}, {"go-on": handler}, {"slow": thread, "delay": s}
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from clientgo.tour.hop import KINDS
+from clientgo.tour.live import Live
+from clientgo.tour.liveview import LiveView
+from clientgo.tour.picture import Json
+from clientgo.tour.seam import Tap
+from clientgo.tour.web import PageServer, Refused, Request
+
+__all__ = ["LivePage", "serve"]
+
+
+class LivePage(PageServer):
+    """The page of a `Live`; a context manager that neither attaches nor detaches it."""
+
+    def __init__(self, live: Live, port: int = 0, *, title: str = "") -> None:
+        self.live = live
+        self._title = title
+        self._view = LiveView(live)
+        get = {"/api/tour": self._tour, "/api/live": self._look, "/api/object": self._object}
+        super().__init__(port, get, {"/api/control": self._control})
+
+    def _tour(self, request: Request, query: dict[str, str]) -> Json:
+        return {
+            "live": True,
+            "title": self._title,
+            "kinds": {station: dict(kinds) for station, kinds in KINDS.items()},
+        }
+
+    def _look(self, request: Request, query: dict[str, str]) -> Json:
+        numbers = {name: _number(query, name) for name in ("informer", "queue")}
+        return self._view.paint(**numbers, since=_number(query, "since", -1), key=query.get("key", ""))
+
+    def _object(self, request: Request, query: dict[str, str]) -> Json:
+        return self._view.object(_number(query, "informer"), query.get("key", ""))
+
+    def _control(self, request: Request, query: dict[str, str]) -> Json:
+        match request.read_json():
+            case {"pause": str(handler)}:
+                self.live.pause(handler)
+            case {"go-on": str(handler)}:
+                self.live.go_on(handler)
+            case {"slow": str(thread), "delay": int() | float() as delay} if not isinstance(delay, bool):
+                self.live.slow(thread, float(delay))
+            case _:
+                raise Refused(400, "it can pause, go-on, and slow with a delay")
+        paused, delays = self.live.asked()
+        return {"paused": sorted(paused), "delays": dict(delays)}
+
+
+def _number(query: dict[str, str], name: str, default: int = 0) -> int:
+    text = query.get(name, str(default))
+    if len(text) > 15:
+        raise Refused(400, f"{name} is a number")
+    try:
+        return int(text)
+    except ValueError:
+        raise Refused(400, f"{name} is a number, not {text!r}") from None
+
+
+@contextmanager
+def serve(*watched: Any, port: int = 0, title: str = "", taps: Iterable[Tap] = ()) -> Iterator[LivePage]:
+    """Attach the tour to this process for as long as the body runs, and serve its page on 127.0.0.1.
+
+    watched: factories, informers and queues that were there before; those that begin later are found without.
+    port: any free one by default.
+    taps: functions of the program to watch too, see worker_tap.
+
+    Raises OSError when the port is taken, and TypeError for something else to watch.
+    """
+    live = Live(taps)
+    live.watch(*watched)
+    with ExitStack() as stack:
+        with _signals_for_others():
+            page = stack.enter_context(LivePage(live, port, title=title))
+            stack.enter_context(live)
+        yield page
+
+
+@contextmanager
+def _signals_for_others() -> Iterator[None]:
+    """Threads that start meanwhile take no signals: a program that waits for one with sigwait shall get it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

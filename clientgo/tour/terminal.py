@@ -1,0 +1,352 @@
+"""The tour's picture in a terminal: a run, hop by hop, forwards and backwards, by keys.
+
+Plain ANSI sequences and the standard library: no terminal lacks what it needs. `Screen.lines` is what is shown, as text
+of a given size; `show` draws it and follows keys until `q`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import termios
+import tty
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from clientgo.tour.hop import KINDS
+from clientgo.tour.picture import Json
+from clientgo.tour.scenario import SCENARIOS
+from clientgo.tour.script import FAULTS
+from clientgo.tour.stepping import Decision, execute
+
+__all__ = ["Screen", "first_key", "plain", "show"]
+
+_TITLES = {
+    "apiserver": "API server",
+    "reflector": "Reflector",
+    "fifo": "FIFO",
+    "indexer": "Indexer",
+    "handlers": "Handlers (processorListener)",
+    "queue": "Work queue",
+    "workers": "Workers",
+}
+# As on the page: the way of an object from left to right, and back.
+_ROWS = (("apiserver", "reflector", "fifo"), ("workers", "queue", "handlers", "indexer"))
+_HELP = "→ n next  ← p back  o same object  Home End  s scenario  1-9 break it  u undo  q quit"
+
+_BOLD, _DIM, _MARK, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[7m", "\x1b[0m"
+
+
+class Screen:
+    """A run and where in it one is. Not thread-safe."""
+
+    def __init__(self, scenario: str = "") -> None:
+        """Raises ValueError for a scenario that there is not."""
+        name = scenario or next(iter(SCENARIOS))
+        if name not in SCENARIOS:
+            raise ValueError(f"there is no scenario {name!r}: {', '.join(SCENARIOS)}")
+        self._open(name)
+
+    def _open(self, name: str) -> None:
+        self.scenario = SCENARIOS[name]
+        self.decisions: list[Decision] = []
+        self.at = -1
+        self._run(250)
+
+    def _run(self, limit: int) -> None:
+        self.trace = execute(self.scenario, decisions=self.decisions, limit=limit)
+        self.at = min(self.at, len(self.trace.points) - 1)
+
+    def _reach(self, number: int) -> bool:
+        if number >= len(self.trace.points) and not self.trace.is_complete:
+            self._run(2 * len(self.trace.points))
+        return number < len(self.trace.points)
+
+    # ---- keys
+
+    def press(self, key: str) -> bool:
+        """Do what a key stands for; False for the one that ends it all. Keys that stand for nothing do nothing."""
+        if key in ("q", "\x03", "\x04"):
+            return False
+        if key.isascii() and key.isdigit() and key != "0":
+            self._break(int(key) - 1)
+            return True
+        act = self._KEYS.get(key)
+        if act is not None:
+            act(self)
+        return True
+
+    def _next(self) -> None:
+        if self._reach(self.at + 1):
+            self.at += 1
+
+    def _back(self) -> None:
+        self.at = max(-1, self.at - 1)
+
+    def _home(self) -> None:
+        self.at = -1
+
+    def _end(self) -> None:
+        while self._reach(len(self.trace.points)):
+            pass
+        self.at = len(self.trace.points) - 1
+
+    def _same(self) -> None:
+        key = self.trace.points[self.at].hop.key if self.at >= 0 else ""
+        number = self.at + 1
+        while self._reach(number):
+            if not key or self.trace.points[number].hop.key == key:
+                self.at = number
+                return
+            number += 1
+
+    def _another(self) -> None:
+        names = list(SCENARIOS)
+        self._open(names[(names.index(self.scenario.name) + 1) % len(names)])
+
+    def _break(self, number: int) -> None:
+        if self.at < 0:
+            return
+        before = [each for each in self.decisions if each.at <= self.at]
+        self.decisions = [*before, Decision(self.at, "fault", list(FAULTS)[number])]
+        self._run(max(250, 2 * self.at))
+
+    def _undo(self) -> None:
+        self.decisions = []
+        self._run(max(250, self.at + 1))
+
+    _KEYS: ClassVar[Mapping[str, Callable[[Screen], None]]] = {
+        **dict.fromkeys(("n", "\x1b[C", " ", "\r", "\n"), _next),
+        **dict.fromkeys(("p", "\x1b[D"), _back),
+        **dict.fromkeys(("\x1b[H", "\x1b[1~", "\x1bOH", "g"), _home),
+        **dict.fromkeys(("\x1b[F", "\x1b[4~", "\x1bOF", "G"), _end),
+        "o": _same,
+        "s": _another,
+        "u": _undo,
+    }
+
+    # ---- what is shown
+
+    def lines(self, width: int, height: int) -> list[str]:
+        """What is shown, each line at most so wide; without colours."""
+        state = self.trace.state(self.at)
+        here = self.trace.points[self.at].hop if self.at >= 0 else None
+        total = f"{self.at + 1}/{len(self.trace.points)}{'' if self.trace.is_complete else '+'}"
+        head = [f"The informer tour: {self.scenario.title}  [{total}]"]
+        if here is None:
+            head += ["Before the first hop: everything is at rest.", ""]
+        else:
+            more = ", ".join(f"{name}: {value}" for name, value in here.more.items() if isinstance(value, str | float))
+            merged = f" together with {', '.join(here.merged)}" if here.merged else ""
+            version = f" @{here.version}" if here.version else ""
+            head += [
+                f"{here.station}.{here.kind}: {KINDS[here.station][here.kind]}{merged}",
+                f"{here.key}{version}  +{here.time:.3f}s  thread {here.thread}  {here.code.go_function}  {more}",
+            ]
+        decided = "  ".join(f"hop {each.at + 1}: {each.name}" for each in self.decisions)
+        foot = [decided or "1-9: " + ", ".join(list(FAULTS)[:9]), _HELP]
+        room = max(0, height - len(head) - len(foot))
+        rows = [self._row(row, state, width, room // 2, here.station if here else "") for row in _ROWS]
+        body = [line for row in rows for line in row]
+        body += [""] * (room - len(body))
+        return [_cut(line, width) for line in [*head, *body, *foot]][:height]
+
+    def _row(self, row: Sequence[str], state: Mapping[str, Json], width: int, height: int, here: str) -> list[str]:
+        """Boxes side by side, of the same height."""
+        if height < 3:
+            return []
+        inner = max(8, (width - len(row) + 1) // len(row))
+        boxes = [self._box(station, state.get(station, {}), inner, height, station == here) for station in row]
+        return [" ".join(parts) for parts in zip(*boxes)]
+
+    def _box(self, station: str, view: Json, width: int, height: int, is_here: bool) -> list[str]:
+        title = str(view.get("name", _TITLES[station]))
+        line = "═" if is_here else "─"
+        top = _fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
+        content = [text for part in _content(station, view) for text in _wrap(part, width - 2)]
+        if len(content) > height - 2:
+            content = [*content[: height - 3], f"+{len(content) - height + 3} more"]
+        content += [""] * (height - 2 - len(content))
+        return [top, *(f" {_fill(text, width - 2, ' ')} " for text in content), line * width]
+
+
+def _content(station: str, view: Json) -> Iterator[str]:
+    if not view:
+        return
+    if station == "apiserver":
+        yield f"@{view['version']}, wire {view['wire']}"
+        yield "objects: " + _join(f"{_short(each['key'])} @{each['version']}" for each in view["objects"])
+        signs = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-"}
+        yield "history: " + _join(
+            f"{signs[each['type']]}{_short(each['key'])} @{each['version']}" for each in view["history"][-6:]
+        )
+    elif station == "reflector":
+        yield f"{view['state']}, lastSyncResourceVersion {view['version'] or '-'}"
+        yield f"lists {view['lists']}, watches {view['watches']}, lines {view['lines']}, bookmarks {view['bookmarks']}"
+        if view["error"]:
+            yield f"error: {view['error']}"
+    elif station == "fifo":
+        yield f"HasSynced {view['synced']}, initial left {view['initialLeft']}"
+        for each in view["keys"]:
+            yield f"{_short(each['key'])}: " + _join(
+                f"{delta['type']} @{delta['version']}{' †' if delta['tombstone'] else ''}" for delta in each["deltas"]
+            )
+    elif station == "indexer":
+        yield "objects: " + _join(f"{_short(each['key'])} @{each['version']}" for each in view["objects"])
+        for name, table in view["indices"].items():
+            yield f"index {name}: " + _join(
+                f"{value} -> {' '.join(map(_short, keys))}" for value, keys in table.items()
+            )
+    elif station == "handlers":
+        for each in view["handlers"]:
+            yield f"{each['name'].rpartition('.')[2]}: {each['calls']} calls, {each['raised']} raised"
+            yield "pendingNotifications: " + _notices(each["pending"])
+            if each["taken"]:
+                yield "nextCh: " + _notices(each["taken"])
+            if each["delivering"]:
+                yield "being called: " + _notices([each["delivering"]])
+    elif station == "queue":
+        for name in ("order", "dirty", "processing"):
+            yield f"{name}: " + _join(map(_short, view[name]))
+        yield "waitingForQueue: " + _join(f"{_short(each['key'])} in {each['due']:g}s" for each in view["waiting"])
+        yield "failures: " + _join(f"{_short(key)} x{count}" for key, count in view["failures"].items())
+    else:
+        for name, each in view["workers"].items():
+            yield f"{name}: {each['doing']} {_short(each['key'])}{' ' if each['error'] else ''}{each['error']}"
+
+
+def _notices(notifications: Sequence[Json]) -> str:
+    return _join(f"{each['method']} {_short(each['key'])}{' †' if each['tombstone'] else ''}" for each in notifications)
+
+
+def _join(parts: Any) -> str:
+    return ", ".join(parts) or "-"
+
+
+def _short(key: str) -> str:
+    return key.removeprefix("default/")
+
+
+def plain(text: str) -> str:
+    """Without what would move the cursor: keys and errors come from others."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def _columns(text: str) -> int:
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+
+
+def _cut(text: str, width: int) -> str:
+    text = plain(text)
+    while _columns(text) > width:
+        text = text[:-1]
+    return text
+
+
+def _fill(text: str, width: int, by: str) -> str:
+    text = _cut(text, width)
+    return text + by * (width - _columns(text))
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    lines, line = [], ""
+    for word in plain(text).split(" "):
+        if line and _columns(line) + 1 + _columns(word) > width:
+            lines.append(line)
+            line = "  " + word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, line]
+
+
+# ---- the terminal
+
+
+def show(scenario: str = "") -> int:
+    """Draw and follow keys until `q` or Ctrl-C; the result is an exit code. Blocks. In the main thread."""
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        sys.stderr.write("--terminal needs a terminal for input and output\n")
+        return 1
+    screen = Screen(scenario)
+    with _full_screen(), _resizes() as resized:
+        _draw(screen)
+        for key in _keys(resized):
+            if key and not screen.press(key):
+                break
+            _draw(screen)
+    return 0
+
+
+def _draw(screen: Screen) -> None:
+    size = os.get_terminal_size(sys.stdout.fileno())
+    lines = screen.lines(size.columns, size.lines)
+    shown = [f"{_BOLD}{lines[0]}{_PLAIN}", *lines[1:]] if lines else []
+    marked = [line.replace("▶", f"{_MARK}▶{_PLAIN}") for line in shown]
+    sys.stdout.write("\x1b[H" + "\x1b[K\r\n".join(marked) + "\x1b[K\x1b[J")
+    sys.stdout.flush()
+
+
+def _keys(resized: int) -> Iterator[str]:
+    """Each key as it is pressed; "" when the terminal has another size."""
+    source = sys.stdin.fileno()
+    left = ""
+    while True:
+        ready, _, _ = select.select([source, resized], [], [])
+        if resized in ready:
+            os.read(resized, 1024)
+            yield ""
+        if source in ready:
+            data = os.read(source, 1024)
+            if not data:
+                return
+            left += data.decode(errors="replace")
+            while left:
+                key, left = first_key(left)
+                yield key
+
+
+def first_key(text: str) -> tuple[str, str]:
+    """The first key, and what follows."""
+    if text[:2] not in ("\x1b[", "\x1bO"):
+        return text[0], text[1:]
+    end = next((at for at in range(2, len(text)) if text[at].isalpha() or text[at] == "~"), len(text) - 1)
+    return text[: end + 1], text[end + 1 :]
+
+
+@contextmanager
+def _full_screen() -> Iterator[None]:
+    source = sys.stdin.fileno()
+    before = termios.tcgetattr(source)
+    tty.setraw(source)
+    sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[2J")
+    try:
+        yield
+    finally:
+        sys.stdout.write("\x1b[?25h\x1b[?1049l")
+        sys.stdout.flush()
+        termios.tcsetattr(source, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _resizes() -> Iterator[int]:
+    """A file that can be read when the terminal has got another size."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+
+    def tell(number: int, frame: object) -> None:
+        with contextlib.suppress(BlockingIOError):  # full: the reader will look anyway
+            os.write(writing, b".")
+
+    before = signal.signal(signal.SIGWINCH, tell)
+    try:
+        yield reading
+    finally:
+        signal.signal(signal.SIGWINCH, before)
+        os.close(reading)
+        os.close(writing)

@@ -1,0 +1,238 @@
+"""The page's HTTP server: its files, and answers in JSON. For this machine alone.
+
+It listens on 127.0.0.1, answers only requests that name it so (no other site's name may lead here), and takes nothing
+that another site's page sends.
+
+    GET  /                     the page, and its files under /page/
+    GET  /api/source?file=&function=   a function's source, of a file in which hops happen
+
+and the routes that who starts it adds.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import json
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Self, cast
+from urllib.parse import parse_qs, urlsplit
+
+from clientgo.tour.picture import Json
+from clientgo.tour.taps import TAPS
+
+__all__ = ["PAGE", "PageServer", "Refused", "Request", "Route"]
+
+PAGE = Path(__file__).resolve().parent / "page"
+"""Where the page's files are."""
+
+_LIBRARY = Path(__file__).resolve().parents[2]
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_MAX_BODY = 64 * 1024
+# How long a client may take to say what it wants, in seconds.
+_PATIENCE = 30.0
+
+Route = Callable[["Request", dict[str, str]], Any]
+"""Answers a request, given its query, with what becomes JSON. Raises Refused, or ValueError for what makes no sense."""
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Refused(Exception):
+    """A request that is not answered: with a code and why."""
+
+    def __init__(self, code: int, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+class PageServer:
+    """The server; a context manager. Raises OSError when the port is taken."""
+
+    def __init__(self, port: int, get: Mapping[str, Route], post: Mapping[str, Route]) -> None:
+        self._http = _Server(("127.0.0.1", port), {"GET": {"/api/source": _source, **get}, "POST": post})
+        self._thread = threading.Thread(target=self._http.serve_forever, name="informer-tour", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://127.0.0.1:{self._http.server_port}/"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # For the ordinary closing of connections to be no noise.
+    request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int], routes: Mapping[str, Mapping[str, Route]]) -> None:
+        self.routes = routes
+        self._lock = threading.Lock()
+        self._open: dict[threading.Thread, Any] = {}
+        super().__init__(address, Request)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        def serve() -> None:
+            try:
+                self.process_request_thread(request, client_address)
+            finally:
+                with self._lock:
+                    self._open.pop(thread, None)
+
+        thread = threading.Thread(target=serve, name="informer-tour request", daemon=True)
+        with self._lock:
+            self._open[thread] = request
+        thread.start()
+
+    def server_close(self) -> None:
+        super().server_close()
+        with self._lock:
+            left = dict(self._open)
+        for thread, request in left.items():
+            with contextlib.suppress(OSError):  # it has gone by itself
+                request.shutdown(socket.SHUT_RDWR)  # wakes who waits for a slow client, which closing does not
+            thread.join()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is no news."""
+
+
+class Request(BaseHTTPRequestHandler):
+    """One request."""
+
+    server_version = "informer-tour"
+    sys_version = ""
+    timeout = _PATIENCE
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        try:
+            self._check_who_asks()
+            parts = urlsplit(self.path)
+            query = {name: values[0] for name, values in parse_qs(parts.query, max_num_fields=20).items()}
+            self._send(200, *self._find(parts.path, query))
+        except Refused as err:
+            self._send(err.code, *_as_json({"error": str(err)}))
+        except ValueError as err:
+            self._send(400, *_as_json({"error": str(err)}))
+
+    def _find(self, path: str, query: dict[str, str]) -> tuple[str, bytes]:
+        """What is there, and its type."""
+        route = cast(_Server, self.server).routes[self.command].get(path)
+        if route is not None:
+            return _as_json(route(self, query))
+        if self.command == "GET" and path == "/":
+            return _file("index.html")
+        if self.command == "GET" and path.startswith("/page/"):
+            return _file(path.removeprefix("/page/"))
+        raise Refused(404, "there is nothing here")
+
+    def _check_who_asks(self) -> None:
+        """Refuse what comes by another name than ours, and what another site's page asks for."""
+        port = cast(_Server, self.server).server_port
+        ours = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        hosts = self.headers.get_all("Host") or []
+        if len(hosts) != 1 or hosts[0].lower() not in ours:
+            raise Refused(421, "this server is 127.0.0.1 alone")
+        origin = self.headers.get("Origin")
+        if origin is not None and origin.lower() not in {f"http://{host}" for host in ours}:
+            raise Refused(403, "another site's page may ask for nothing here")
+        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise Refused(403, "another site's page may ask for nothing here")
+
+    def read_json(self) -> Json:
+        """The request's body. Raises Refused."""
+        if self.headers.get_content_type() != "application/json":  # which another site's page cannot send unasked
+            raise Refused(415, "the body must be application/json")
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()):
+            raise Refused(411, "the body's length must be told")
+        if len(length) > 9 or int(length) > _MAX_BODY:
+            raise Refused(413, f"the body is longer than {_MAX_BODY} bytes")
+        try:
+            value = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            raise Refused(400, "the body is no JSON") from None
+        if not isinstance(value, dict):
+            raise Refused(400, "the body is no object")
+        return value
+
+    def _send(self, code: int, kind: str, body: bytes) -> None:
+        self.send_response(code)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nobody wants to read of every file."""
+
+
+def _as_json(value: Any) -> tuple[str, bytes]:
+    return "application/json", json.dumps(value, separators=(",", ":")).encode()
+
+
+def _file(name: str) -> tuple[str, bytes]:
+    """A file of the page. Only those that are there, so no name leads elsewhere."""
+    known = {path.name: path for path in PAGE.iterdir() if path.suffix in _TYPES}
+    path = known.get(name)
+    if path is None:
+        raise Refused(404, "there is no such file")
+    return _TYPES[path.suffix], path.read_bytes()
+
+
+def _source(request: Request, query: dict[str, str]) -> Json:
+    found = _sources().get((query.get("file", ""), query.get("function", "")))
+    if found is None:
+        raise Refused(404, "no hop happens there")
+    return found
+
+
+@functools.cache
+def _sources() -> dict[tuple[str, str], Json]:
+    """The source of every function at which hops happen; of no other."""
+    files = {(_path_of(tap.module), tap.function) for tap in TAPS}
+    files |= {("clientgo/tour/program.py", "Shouter.reconcile")}
+    return {(file, function): _function(file, function) for file, function in files}
+
+
+def _path_of(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
+
+
+def _function(file: str, function: str) -> Json:
+    text = (_LIBRARY / file).read_text()
+    node: Any = ast.parse(text)
+    owner: Any = None
+    for name in function.split("."):
+        owner, node = node, next(each for each in node.body if getattr(each, "name", None) == name)
+    doc = ast.get_docstring(node) or ""
+    about = ast.get_docstring(owner) if isinstance(owner, ast.ClassDef) else ""
+    lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
+    return {"file": file, "function": function, "first": node.lineno, "lines": lines, "doc": doc, "about": about or ""}

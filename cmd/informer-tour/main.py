@@ -1,0 +1,78 @@
+"""Serve the tour on this machine, and open a browser on it; or run a program with the tour attached.
+
+python cmd/informer-tour
+python cmd/informer-tour -- python cmd/sample-controller -kubeconfig=...
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+from clientgo import tour
+from clientgo.golang.channel import Channel
+from clientgo.golang.signal import notify
+from clientgo.tour import attach, terminal
+from pageserver import PageServer
+
+
+def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="informer-tour",
+        allow_abbrev=False,
+        usage="%(prog)s [flags] [-- python program [its arguments]]",
+        description="See every step of the informer machinery: hop by hop, forwards and backwards, in virtual time. "
+        "With a program behind --: as that runs.",
+    )
+    attach.add_flags(parser)
+    parser.add_argument("--terminal", action="store_true", help="the same in this terminal, instead of a page")
+    parser.add_argument(
+        "--scenario", default="", choices=["", *tour.SCENARIOS], help="which one the terminal begins with"
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until SIGINT or SIGTERM; the result is the exit code."""
+    own, program = attach.split(sys.argv[1:] if arguments is None else arguments)
+    flags = parse_flags(own)
+    if program:
+        return become(own, program)
+    if flags.terminal:
+        return terminal.show(flags.scenario)
+    try:
+        server = PageServer(flags.port)
+    except (OSError, OverflowError) as err:
+        print(f"cannot listen on 127.0.0.1:{flags.port}: {err}")
+        return 1
+    signals = Channel[signal.Signals](1)
+    notify(signals, signal.SIGINT, signal.SIGTERM)
+    with server:
+        print(f"The informer tour is at {server.url} (Ctrl-C ends it)", flush=True)
+        if not flags.no_browser:
+            threading.Thread(target=webbrowser.open, args=(server.url,), name="browser", daemon=True).start()
+        signals.receive()
+    return 0
+
+
+def become(own: list[str], program: list[str]) -> int:
+    """Replace this process by the program with the tour attached, so that signals and exit code are the program's."""
+    python, rest = program[0], program[1:]
+    options = []
+    while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c", "-"):
+        options.append(rest.pop(0))
+        if options[-1] in ("-W", "-X") and rest:
+            options.append(rest.pop(0))
+    if not Path(python).name.startswith("python") or not rest or rest[0] in ("-c", "-"):
+        print("the tour can be attached to Python programs alone: -- python program.py, or -- python -m module")
+        return 2
+    try:
+        os.execvp(python, [python, *options, "-m", "clientgo.tour.attach", *own, "--", *rest])
+    except OSError as err:
+        print(f"cannot run {python}: {err}")
+        return 1

@@ -1,0 +1,77 @@
+"""What the page may ask for beside its files (see clientgo.tour.web): scenarios, lessons, runs.
+
+It changes nothing: a request's answer is computed, and forgotten.
+
+    GET  /api/tour             scenarios, faults, kinds of hops, lessons
+    GET  /api/lesson?name=     one lesson
+    POST /api/run              {"scenario", "settings", "decisions", "limit"}: a run, see Trace.to_dict
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import lessons
+from clientgo import tour
+from clientgo.tour import web
+from clientgo.tour.settings import CHOICES
+from clientgo.tour.web import Refused, Request, Route
+
+Json = dict[str, Any]
+
+
+class PageServer(web.PageServer):
+    """The server; a context manager. Raises OSError when the port is taken."""
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port, _GET, _POST)
+
+
+def _tour(request: Request, query: dict[str, str]) -> Json:
+    return {
+        "scenarios": [
+            {"name": scenario.name, "title": scenario.title, "settings": scenario.settings.to_dict()}
+            for scenario in tour.SCENARIOS.values()
+        ],
+        "choices": {name: list(words) for name, words in CHOICES.items()},
+        "faults": {name: fault.title for name, fault in tour.FAULTS.items()},
+        "kinds": {station: dict(kinds) for station, kinds in tour.KINDS.items()},
+        "lessons": [
+            {"name": lesson.name, "title": lesson.title, "scenario": lesson.scenario} for lesson in lessons.all_()
+        ],
+        "maxHops": tour.MAX_HOPS,
+    }
+
+
+def _lesson(request: Request, query: dict[str, str]) -> Json:
+    for lesson in lessons.all_():
+        if lesson.name == query.get("name"):
+            return lesson.to_dict()
+    raise Refused(404, "there is no such lesson")
+
+
+def _run(request: Request, query: dict[str, str]) -> Json:
+    asked = request.read_json()
+    scenario = tour.SCENARIOS.get(str(asked.get("scenario")))
+    if scenario is None:
+        raise Refused(404, "there is no such scenario")
+    settings, decisions, limit = asked.get("settings", {}), asked.get("decisions", []), asked.get("limit", 250)
+    if not isinstance(settings, dict) or not isinstance(decisions, list) or type(limit) is not int:
+        raise Refused(400, "settings is an object, decisions a list, limit a number")
+    if len(decisions) > 100:
+        raise Refused(400, "that are more decisions than anybody can make")
+    made = [_decision(each) for each in decisions]
+    chosen = tour.Settings.of({**scenario.settings.to_dict(), **settings})
+    return tour.execute(scenario, chosen, made, limit).to_dict()
+
+
+def _decision(given: Any) -> tour.Decision:
+    match given:
+        case {"at": int(at), "kind": str(kind), "name": str(name)} if not isinstance(at, bool):
+            return tour.Decision(at, kind, name)
+    raise Refused(400, "a decision has at, kind and name")
+
+
+_GET: Mapping[str, Route] = {"/api/tour": _tour, "/api/lesson": _lesson}
+_POST: Mapping[str, Route] = {"/api/run": _run}

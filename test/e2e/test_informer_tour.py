@@ -1,0 +1,355 @@
+"""The informer tour as a process, and its page in a real browser: Chromium, driven by Selenium."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import ROOT
+
+from clientgo import context, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+
+pytestmark = pytest.mark.shared_server
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+LESSONS = sorted(path.stem for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md"))
+PATIENCE = 90.0
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the program serves, as it says."""
+    command = [sys.executable, "cmd/informer-tour", "--no-browser"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
+        assert said is not None
+        yield said[0]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+
+
+def test_the_program_prints_its_address_and_answers_there(address):
+    with urllib.request.urlopen(address, timeout=PATIENCE) as response:
+        assert b"The informer tour" in response.read()
+
+
+class Page:
+    """A visitor's browser."""
+
+    def __init__(self, driver: Any, address: str) -> None:
+        self.driver = driver
+        self.address = address
+
+    def open(self, scenario: str) -> None:
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.address}#{scenario}")
+        self.until("return document.body.dataset.ready === 'true'")
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def until(self, script: str) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, PATIENCE, 0.02).until(lambda driver: driver.execute_script(script))
+
+    def _drawn(self) -> int:
+        return int(self.run("return document.body.dataset.drawn"))
+
+    def key(self, key: str) -> None:
+        """Press a key and wait until the page has followed."""
+        from selenium.webdriver import ActionChains
+
+        before = self._drawn()
+        ActionChains(self.driver).send_keys(key).perform()
+        self.until(f"return Number(document.body.dataset.drawn) > {before}")
+
+    def click(self, selector: str, *, draws: bool = True) -> None:
+        before = self._drawn()
+        self.driver.find_element("css selector", selector).click()
+        if draws:
+            self.until(f"return Number(document.body.dataset.drawn) > {before}")
+
+    def choose(self, select: str, value: str) -> None:
+        """As by hand in a list of choices."""
+        before = self._drawn()
+        change = "s.value = arguments[1]; s.dispatchEvent(new Event('change'))"
+        self.run(f"const s = document.getElementById(arguments[0]); {change}", select, value)
+        self.until(f"return Number(document.body.dataset.drawn) > {before}")
+
+    def to(self, hop: int) -> None:
+        """As by hand on the timeline."""
+        script = (
+            "const t = document.getElementById('time'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
+        )
+        self.run(script, hop - 1)
+        self.until(f"return document.getElementById('count').textContent.startsWith('{hop} ')")
+
+    def has(self, selector: str) -> bool:
+        return bool(self.driver.find_elements("css selector", selector))
+
+    def text(self, selector: str) -> str:
+        return str(self.driver.find_element("css selector", selector).text)
+
+    @property
+    def hop(self) -> int:
+        return int(self.text("#count").partition(" ")[0])
+
+    @property
+    def picture(self) -> str:
+        return str(self.run("return document.getElementById('picture').textContent"))
+
+    def resize(self, width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def shoot(self, name: str) -> None:
+        """Keep a screenshot, for who wants to look at it: TOUR_SCREENSHOTS names the folder."""
+        if folder := os.environ.get("TOUR_SCREENSHOTS"):
+            self.driver.save_screenshot(str(Path(folder) / f"{name}.png"))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    pytest.importorskip("selenium", reason="no browser driver: pip install 'clientgo[browser]'")
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no browser: apt-get install chromium chromium-driver")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    flags = "headless=new no-sandbox disable-gpu disable-dev-shm-usage force-prefers-reduced-motion lang=en-US"
+    for flag in flags.split():
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Page]:
+    page = Page(browser, address)
+    page.resize(1280, 800)
+    yield page
+    assert browser.get_log("browser") == []  # no error, no warning
+
+
+SCENARIO_OF = {
+    path.stem: re.search(r"^scenario: (.*)$", path.read_text(), re.MULTILINE)[1]  # type: ignore[index]
+    for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md")
+}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_is_walked_to_its_end_and_back(page, lesson):
+    page.open(SCENARIO_OF[lesson])
+    seen = []
+    while not page.has("#lesson-done"):
+        # By key and by click.
+        if len(seen) % 2:
+            page.click("#lesson-next")
+        else:
+            page.key("\ue007")
+        here = (page.hop, page.text("#pane h3"), page.picture)
+        if here not in seen[-1:]:  # the question is asked where one is
+            seen.append(here)
+        assert len(seen) < 60
+    page.shoot(lesson)
+    assert len({title for _, title, _ in seen}) >= 5
+    for hop, title, picture in reversed(seen[:-1]):
+        page.click("#lesson-back")
+        assert (page.hop, page.text("#pane h3"), page.picture) == (hop, title, picture)
+
+
+def test_hops_go_forwards_and_backwards_by_keys_and_clicks(page):
+    page.open("queue")
+    pictures = [page.picture]
+    for number in range(12):
+        page.key("\ue014") if number % 2 else page.click("#next")
+        pictures.append(page.picture)
+    assert page.hop == 12
+    for picture in reversed(pictures[:-1]):
+        page.key("\ue012")
+        assert page.picture == picture
+    page.key("\ue010")  # End
+    assert not page.driver.find_element("css selector", "#next").is_enabled()
+    page.key("\ue011")  # Home
+    assert page.hop == 0 and not page.driver.find_element("css selector", "#back").is_enabled()
+
+
+def test_a_breakpoint_is_run_to_and_its_source_shown_with_the_lines_that_ran(page):
+    page.open("queue")
+    page.run("""
+        const station = document.getElementById("bp-station");
+        station.value = "queue";
+        station.dispatchEvent(new Event("change"));
+        document.getElementById("bp-kind").value = "duplicate";
+    """)
+    page.click("#breakpoint button")
+    assert "the key waits already" in page.text("#now-what")
+    page.click("#tab-source", draws=False)
+    page.until("return document.querySelector('#pane .ran')")
+    assert "self._queue.touch(item)" not in "".join(
+        each.text for each in page.driver.find_elements("css selector", "#pane .ran")
+    )  # it is being processed, too
+    assert "(*Typed).Add" in page.text("#pane .go") and "util/workqueue/queue.go" in page.text("#pane .go")
+    page.shoot("source")
+
+
+def test_an_object_is_shown_with_what_changed(page):
+    page.open("queue")
+    page.to(26)
+    chip = "document.querySelector('[data-station=apiserver] .chip')"
+    page.run(f"{chip}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    page.until("return document.querySelector('#pane .diff ins')")
+    assert '"AN APPLE"' in page.text("#pane .diff")
+    page.shoot("object")
+
+
+def test_something_breaks_and_another_thread_goes_on(page):
+    page.open("list-and-watch")
+    for _ in range(20):
+        page.key("n")
+    before = page.picture
+    page.click("#tab-break", draws=False)
+    page.click("[data-fault=cut]")
+    assert (page.hop, page.picture) == (20, before)
+    page.key("n")
+    page.run("document.querySelector('#bp-station').value = 'reflector'")
+    page.click("#breakpoint button")
+    page.until("return document.querySelector('#pane').textContent.length > 0")
+    page.click("#undo")
+    thread = page.driver.find_elements("css selector", "[data-thread]")
+    if thread:
+        page.click("[data-thread]")
+        assert page.has("#undo")
+    page.shoot("break")
+
+
+def test_the_machine_can_be_another_one(page):
+    page.open("list-and-watch")
+    page.click("#settings summary", draws=False)
+    page.choose("s-fifo", "DeltaFIFO")
+    for _ in range(6):
+        page.key("n")
+    assert "DeltaFIFO" in page.picture
+
+
+def test_it_speaks_chinese_and_is_dark_when_asked_and_remembers_both(page):
+    page.open("queue")
+    page.click("#language")
+    page.click("#theme", draws=False)
+    theme = page.run("return document.documentElement.dataset.theme")
+    for _ in range(12):
+        page.key("n")
+    assert "工作队列" in page.picture and page.run("return document.documentElement.lang") == "zh"
+    page.shoot("chinese-dark")
+    page.open("queue")
+    assert page.run("return [document.documentElement.lang, document.documentElement.dataset.theme]") == ["zh", theme]
+    page.click("#theme", draws=False)
+    page.click("#language")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768), (390, 844)])
+def test_it_fits_the_screen(page, width, height):
+    page.resize(width, height)
+    page.open("handlers")
+    page.to(81)
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    smallest = page.run(
+        "return Math.min(...[...document.querySelectorAll('#picture text')].filter((each) => each.textContent)"
+        ".map((each) => each.getBoundingClientRect().height))"
+    )
+    assert smallest >= 10
+    page.shoot(f"{width}x{height}")
+
+
+def test_everything_that_can_be_used_has_a_name_and_can_be_reached_by_keys(page):
+    page.open("queue")
+    for _ in range(12):
+        page.key("n")
+    nameless = page.run("""
+        const name = (each) =>
+          each.getAttribute("aria-label") || each.textContent || each.closest("label")?.textContent;
+        return [...document.querySelectorAll("button, select, input, summary, [role=button], [role=tab]")]
+          .filter((each) => !name(each)?.trim()).map((each) => each.outerHTML);
+    """)
+    assert nameless == []
+    buttons = "[...document.querySelectorAll('#picture [role=button]')]"
+    assert page.run(f"return {buttons}.length > 7 && {buttons}.every((each) => each.tabIndex === 0)")
+    page.run("document.querySelector('[data-station=queue]').focus()")
+    from selenium.webdriver import ActionChains
+
+    ActionChains(page.driver).send_keys("\ue007").perform()
+    page.until("return document.getElementById('tab-source').getAttribute('aria-selected') === 'true'")
+
+
+def test_help_has_the_words_of_the_texts(page):
+    page.open("queue")
+    from selenium.webdriver import ActionChains
+
+    ActionChains(page.driver).send_keys("?").perform()
+    page.until("return document.getElementById('help-dialog').open")
+    assert "waitingForAdd" in page.text("#help-dialog") and "DeletedFinalStateUnknown" in page.text("#help-dialog")
+    page.shoot("help")
+    ActionChains(page.driver).send_keys("\ue00c").perform()
+    page.until("return !document.getElementById('help-dialog').open")
+
+
+def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+    told: list[str] = []
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: told.append(obj.get_name())))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+
+    def add(name: str) -> None:
+        source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name, namespace="default")))
+
+    with tour.serve(informer, title="a program") as served:
+        thread.start()
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        add("apple")
+        page.until("return document.getElementById('picture').textContent.includes('apple')")
+        page.until("return document.getElementById('pane').textContent.includes('handlers.called')")
+        page.until("const n = Number(document.body.dataset.drawn); window.before ??= n; return n > window.before + 5")
+        page.click("#tab-break", draws=False)
+        page.until("return document.querySelector('[data-handler]')")
+        page.click("[data-handler]")
+        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
+        add("bread")
+        page.until("return document.querySelector('[data-station=handlers]').textContent.includes('add bread')")
+        page.shoot("live")
+        assert told == ["apple"]
+        page.click("[data-handler]")
+        page.until("return document.querySelector('[data-handler][aria-pressed=false]')")
+        page.until("return !document.querySelector('[data-station=handlers]').textContent.includes('add bread')")
+        assert told == ["apple", "bread"]
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")  # asks no more
+        cancel()
+        thread.join()
+    source.shutdown()

@@ -1,0 +1,314 @@
+"""A program that really runs, looked at: what there is to see, and that it does not notice unless it is asked to.
+
+Its time is virtual: threads as in a program, and each run the same.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clientgo import context, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import live as live_module
+from clientgo.util import workqueue
+
+
+def config_map(name: str, text: str = "") -> corev1.ConfigMap:
+    return corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name, namespace="default"), data={"text": text})
+
+
+class Program:
+    """An informer, a handler that queues keys, and a worker that takes `takes` seconds for each."""
+
+    def __init__(self, bubble: Any) -> None:
+        self.bubble = bubble
+        self.source = new_fake_controller_source()
+        self.informer = cache.new_shared_index_informer(
+            self.source, corev1.ConfigMap(), 0.0, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+        )
+        limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 100.0)
+        self.queue: Any = workqueue.new_typed_rate_limiting_queue(limiter)
+        self.informer.add_event_handler(Handler(self.queue))
+        self.takes = 0.0
+        self.done: list[str] = []
+        self._ctx, self._cancel = context.with_cancel(context.background())
+        self._threads = [
+            threading.Thread(target=self.informer.run_with_context, args=(self._ctx,), name="informer", daemon=True),
+            threading.Thread(target=self._work, name="worker-0", daemon=True),
+        ]
+
+    def _work(self) -> None:
+        while True:
+            key, shutdown = self.queue.get()
+            if shutdown:
+                return
+            self.bubble.sleep(self.takes)
+            self.done.append(key)
+            self.queue.done(key)
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+        self.bubble.sleep(1.0)
+
+    def stop(self) -> None:
+        self._cancel()
+        self.queue.shut_down()
+        for thread in self._threads:
+            thread.join()
+        self.source.shutdown()
+
+
+class Handler:
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        self._queue.add(cache.meta_namespace_key_func(obj))
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        self._queue.add(cache.meta_namespace_key_func(new_obj))
+
+    def on_delete(self, obj: Any) -> None:
+        self._queue.add(cache.deletion_handling_meta_namespace_key_func(obj))
+
+
+NAME = f"{__name__}.Handler"
+
+
+@contextmanager
+def running(*, attach_first: bool = True) -> Iterator[tuple[Program, tour.Live, tour.LiveView]]:
+    with synctest.bubble() as bubble:
+        live = tour.Live()
+        view = tour.LiveView(live)
+        if attach_first:
+            live.attach()
+        program = Program(bubble)
+        program.start()
+        try:
+            if not attach_first:
+                live.watch(program.informer, program.queue)
+                live.attach()
+            yield program, live, view
+        finally:
+            program.stop()
+            live.detach()
+
+
+def facts(view: Any, name: str) -> dict[str, Any]:
+    station = view["views"][name]
+    return dict((station["handlers"][0] if name == "handlers" else station)["facts"])
+
+
+@pytest.mark.parametrize("attach_first", [True, False])
+def test_every_station_shows_what_it_holds(attach_first):
+    with running(attach_first=attach_first) as (program, _, view):
+        program.source.add(config_map("apple"))
+        program.takes = 60.0
+        program.bubble.sleep(2.0)
+        program.source.add(config_map("bread"))
+        program.bubble.sleep(2.0)
+        seen = view.paint()
+    views = seen["views"]
+    assert [each["key"] for each in views["indexer"]["objects"]] == ["default/apple", "default/bread"]
+    assert views["indexer"]["indices"] == {"namespace": {"default": ["default/apple", "default/bread"]}}
+    assert views["reflector"]["state"] == "watching"
+    assert facts(seen, "reflector")["heard"] == "2.0s"
+    assert views["queue"]["order"] == ["default/bread"] and views["queue"]["processing"] == ["default/apple"]
+    assert facts(seen, "queue")["oldest"] == "2.0s"
+    # What a worker was waiting for when the tour came is in unknown hands.
+    name, worker = next(iter(views["workers"]["workers"].items()))
+    assert (worker["doing"], worker["key"]) == ("reconciles", "default/apple")
+    assert (name, worker["for"]) == (("worker-0", "4.0s") if attach_first else ("? 0", ""))
+    assert views["handlers"]["handlers"][0]["name"] == NAME
+    assert seen["informers"][0]["objects"] == 2 and len(seen["queues"]) == 1
+    assert json.loads(json.dumps(seen)) == seen
+
+
+def test_the_last_hops_of_a_key_and_the_states_of_its_object():
+    with running() as (program, _, view):
+        program.source.add(config_map("apple"))
+        program.source.add(config_map("bread"))
+        program.bubble.sleep(1.0)
+        program.source.modify(config_map("apple", "red"))
+        program.bubble.sleep(1.0)
+        everything = view.paint()
+        program.source.modify(config_map("apple", "green"))
+        program.bubble.sleep(1.0)
+        seen = view.paint(key="default/apple", since=everything["last"])
+        states = view.object(0, "default/apple")
+    kinds = [f"{hop['station']}.{hop['kind']}" for hop in seen["hops"]]
+    assert kinds[:4] == ["fifo.queued", "fifo.popped", "indexer.replaced", "handlers.buffered"]
+    rest = {"handlers.taken", "handlers.called", "queue.added", "handlers.returned", "queue.taken", "queue.done"}
+    assert {*kinds[4:]} == rest and len(kinds) == 10
+    assert {hop["key"] for hop in seen["hops"]} == {"default/apple"}
+    assert [state["data"]["text"] for state in states.values() if state["data"]["text"]] == ["red", "green"]
+    assert everything["skipped"] == seen["skipped"] == 0
+
+
+def test_rates_count_every_call():
+    with running() as (program, _, view):
+        for number in range(40):
+            program.queue.add(f"key-{number}")
+            program.bubble.sleep(0.05)
+        seen = view.paint()
+    assert facts(seen, "queue")["per-second-adds"] == facts(seen, "queue")["per-second-gets"] == "20/s"
+
+
+def test_what_is_too_much_is_counted_and_said_and_nothing_of_it_is_lost():
+    with running() as (program, live, view):
+        before = view.paint()
+        for number in range(3 * live_module.BURST):
+            program.queue.add(number)
+        program.bubble.sleep(0.2)
+        seen = view.paint()
+        told = [hop for hop in live.hops(before["last"], most=10_000) if hop.kind == "added"]
+        # As many calls as the machinery made.
+        assert program.done == list(range(3 * live_module.BURST))
+        sums = {tap.function: total for tap, total in live.sums().items()}
+        assert sums["Typed.add"].calls == 3 * live_module.BURST
+        assert sums["Typed.add"].told == len(told) == live_module.BURST
+        assert seen["skipped"] == sum(each.calls - each.told for each in sums.values()) >= 2 * live_module.BURST
+        # Time gives more.
+        program.bubble.sleep(4.0)
+        program.queue.add("later")
+        program.bubble.sleep(0.2)
+        assert live.hops(seen["last"])[0].key == "later"
+
+
+def test_a_paused_handler_waits_and_what_waits_is_seen_and_nothing_is_lost():
+    with running() as (program, live, view):
+        live.pause(NAME)
+        for name in ("apple", "bread", "cheese"):
+            program.source.add(config_map(name))
+        program.bubble.sleep(3.0)
+        seen = view.paint()
+        handler = seen["views"]["handlers"]["handlers"][0]
+        assert handler["paused"] and program.done == []
+        shown = facts(seen, "handlers")
+        assert (shown["length"], shown["oldest"]) == (3, "3.0s")
+        assert 2.8 <= float(shown["in-call"].rstrip("s")) <= 3.0
+        assert seen["informers"][0]["pending"] == 3
+        live.go_on(NAME)
+        program.bubble.sleep(1.0)
+        assert program.done == ["default/apple", "default/bread", "default/cheese"]
+        assert not view.paint()["views"]["handlers"]["handlers"][0]["paused"]
+
+
+def test_a_paused_handler_and_a_slow_worker_do_not_keep_a_program_from_ending():
+    with running() as (program, live, _):
+        live.pause(NAME)
+        live.slow("worker-0", live_module.LONGEST_DELAY)
+        program.source.add(config_map("apple"))
+        program.queue.add("bread")
+        program.bubble.sleep(1.0)
+        began = live.clock.now()
+        program.stop()
+        assert live.clock.now() - began < 5.0
+
+
+def test_to_end_the_tour_lets_go_who_is_paused():
+    with running() as (program, live, _):
+        live.pause(NAME)
+        live.slow("worker-0", 50.0)
+        program.source.add(config_map("apple"))
+        program.queue.add("bread")
+        program.bubble.sleep(1.0)
+        assert program.done == []
+        live.detach()
+        program.bubble.sleep(1.0)
+        assert sorted(program.done) == ["bread", "default/apple"]
+
+
+def test_a_slow_worker_waits_with_each_key_until_it_is_quick_again():
+    with running() as (program, live, view):
+        live.slow("worker-0", 2.0)
+        for key in ("a", "b", "c"):
+            program.queue.add(key)
+        program.bubble.sleep(3.0)
+        assert program.done == ["a"]
+        assert view.paint()["views"]["workers"]["workers"]["worker-0"]["delay"] == 2.0
+        live.slow("worker-0", 0)
+        program.bubble.sleep(0.1)
+        assert program.done == ["a", "b", "c"]
+        with pytest.raises(ValueError, match="0 to 60 seconds, not 61"):
+            live.slow("worker-0", 61)
+
+
+def test_after_the_tour_the_machinery_is_as_before():
+    before = [(tap.find(), tap.find().__code__) for tap in tour.TAPS]
+    with running() as (program, live, _):
+        live.pause("nobody")
+        assert all(function.__code__ is not code for function, code in before)
+        live.detach()
+        assert [(tap.find(), tap.find().__code__) for tap in tour.TAPS] == before
+        program.queue.add("a")
+        program.bubble.sleep(1.0)
+        assert program.done == ["a"]
+
+
+def test_only_what_can_be_looked_at_is_watched():
+    with pytest.raises(TypeError, match="watches factories, informers and queues, not list"):
+        tour.Live().watch([])
+
+
+# ---- on the page
+
+
+def ask(page: tour.LivePage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=60)
+    try:
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, text, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():
+    queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+    with tour.serve(queue, title="a test") as page:
+        queue.add("a")
+        assert ask(page, "GET", "/api/tour")[1]["title"] == "a test"
+        status, seen = ask(page, "GET", "/api/live")
+        assert status == 200 and seen["views"]["queue"]["order"] == ["a"]
+        assert [hop["kind"] for hop in seen["hops"]] == ["added"]
+        assert ask(page, "GET", f"/api/live?since={seen['last']}&queue=7&informer=7")[1]["hops"] == []
+        assert ask(page, "POST", "/api/control", {"pause": "x"}) == (200, {"paused": ["x"], "delays": {}})
+        assert ask(page, "POST", "/api/control", {"slow": "w", "delay": 1}) == (
+            200,
+            {"paused": ["x"], "delays": {"w": 1.0}},
+        )
+        assert ask(page, "POST", "/api/control", {"go-on": "x"})[1]["paused"] == []
+        assert ask(page, "GET", "/api/object?key=default/none") == (200, {})
+        for path in ("informer=x", "queue=-1", f"since={'9' * 5000}", "informer=1.5"):
+            assert ask(page, "GET", f"/api/live?{path}")[0] == 400
+        orders: list[Any] = [{}, {"pause": 1}, {"slow": "w"}, {"slow": "w", "delay": True}, {"slow": "w", "delay": -1}]
+        for order in [*orders, {"slow": "w", "delay": float("nan")}, {"slow": "w", "delay": 1e9}]:
+            assert ask(page, "POST", "/api/control", order)[0] == 400, order
+    queue.shut_down()
+
+
+def test_threads_of_the_page_leave_signals_to_the_program():
+    names = ("tour ticker", "informer-tour")
+    with tour.serve():
+        ids = [thread.native_id for thread in threading.enumerate() if thread.name in names]
+        states = [Path(f"/proc/self/task/{number}/status").read_text() for number in ids]
+    masks = [re.search(r"^SigBlk:\s*(\w+)", state, re.MULTILINE) for state in states]
+    assert len(masks) == 2
+    assert all(mask and int(mask[1], 16) & 1 << (signal.SIGTERM - 1) for mask in masks)

@@ -1,0 +1,336 @@
+"""Runs in virtual time, forwards and backwards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from clientgo import tour
+
+NAMES = [*tour.SCENARIOS]
+
+
+@cache
+def run(name: str) -> tour.Trace:
+    return tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS)
+
+
+def digest(trace: tour.Trace) -> str:
+    return hashlib.sha256(json.dumps(trace.to_dict(), sort_keys=True).encode()).hexdigest()
+
+
+def kinds(trace: tour.Trace) -> list[str]:
+    return [f"{point.hop.station}.{point.hop.kind}" for point in trace.points]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_is_always_the_same(name):
+    assert run(name).is_complete
+    assert tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS).to_dict() == run(name).to_dict()
+
+
+def test_a_run_is_the_same_in_another_process():
+    """Where sets have another order."""
+    program = (
+        "import hashlib, json; from clientgo import tour\n"
+        "for name in sorted(tour.SCENARIOS):\n"
+        "    trace = tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS).to_dict()\n"
+        "    print(name, hashlib.sha256(json.dumps(trace, sort_keys=True).encode()).hexdigest())\n"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "4711"}
+    out = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert dict(line.split() for line in out.stdout.splitlines()) == {name: digest(run(name)) for name in NAMES}
+
+
+def test_a_shorter_run_is_the_beginning_of_a_longer_one():
+    short = tour.execute(tour.SCENARIOS["queue"], limit=40)
+    assert not short.is_complete and len(short.points) == 40
+    assert [point.to_dict() for point in short.points] == [point.to_dict() for point in run("queue").points[:40]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_of_hop_is_a_documented_one_and_the_tour_had_no_trouble(name):
+    for point in run(name).points:
+        assert point.hop.kind in tour.KINDS[point.hop.station]
+        assert not [line for line in point.log if "tour could not" in line or "listener raised" in line]
+
+
+def test_together_the_scenarios_and_faults_show_every_kind_of_hop():
+    more = [
+        tour.execute(tour.SCENARIOS["deltas"], tour.Settings(resync=3.0, fifo="DeltaFIFO", handlers=2)),
+        tour.execute(tour.SCENARIOS["list-and-watch"], tour.Settings(watch_list=True, handlers=2),
+                     [tour.Decision(9, "fault", "handler-raises"), tour.Decision(40, "fault", "restart")]),
+        tour.execute(tour.SCENARIOS["events"], tour.Settings(events=True, replicas=2),
+                     [tour.Decision(75, "fault", "restart")], tour.MAX_HOPS),
+        tour.execute(tour.SCENARIOS["events"], None,
+                     [tour.Decision(kinds(run("events")).index("events.new"), "fault", "writes-fail")]),
+    ]  # fmt: skip
+    seen = {kind for trace in [*map(run, NAMES), *more] for kind in kinds(trace)}
+    everything = {f"{station}.{kind}" for station, of in tour.KINDS.items() for kind in of}
+    # Needs a delete that is reported twice, and a failing list, and an add_after while another waits.
+    assert everything - seen <= {"fifo.merged", "reflector.failed", "queue.sooner"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_at_the_end_the_cache_is_what_the_server_has_and_the_work_is_done(name):
+    trace = run(name)
+    state = trace.state(len(trace.points) - 1)
+    assert state["indexer"]["objects"] == state["apiserver"]["objects"]
+    assert state["queue"]["dirty"] == state["queue"]["processing"] == state["queue"]["waiting"] == []
+    for shown in state["indexer"]["objects"]:
+        data = trace.objects[shown["ref"]]["data"]
+        assert data["shout"] == data["text"].upper()
+
+
+FAULTS = sorted(tour.FAULTS)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fifo", ["RealFIFO", "DeltaFIFO"])
+def test_whatever_breaks_it_recovers_when_it_is_mended(fault, fifo):
+    scenario = tour.SCENARIOS["list-and-watch"]
+    decisions = [tour.Decision(50, "fault", fault), tour.Decision(60, "fault", "mend")]
+    # A half-open connection is given up when its watch should have ended.
+    patient = replace(scenario, after=1000.0 if fault == "half-open" else 200.0)
+    trace = tour.execute(patient, tour.Settings(handlers=2, fifo=fifo), decisions, limit=1500)
+    assert trace.is_complete
+    assert trace.points[:51] == tour.execute(patient, tour.Settings(handlers=2, fifo=fifo), limit=51).points
+    state = trace.state(len(trace.points) - 1)
+    assert state["indexer"]["objects"] == state["apiserver"]["objects"]
+    assert state["queue"]["dirty"] == state["queue"]["waiting"] == []
+
+
+def test_who_goes_last_decides_how_many_deltas_a_key_keeps():
+    together, apart = tour.Settings(fifo="DeltaFIFO"), tour.Settings(fifo="DeltaFIFO", last="reflector")
+    scenario = tour.SCENARIOS["deltas"]
+    assert kinds(tour.execute(scenario, together)).count("fifo.appended") == 3
+    assert kinds(tour.execute(scenario, apart)).count("fifo.appended") == 0
+
+
+@pytest.mark.parametrize("replace", ["Replaced", "Sync"])
+def test_a_delta_fifo_calls_what_a_list_brings_as_the_switch_says(replace):
+    trace = tour.execute(tour.SCENARIOS["queue"], tour.Settings(fifo="DeltaFIFO", replace=replace), limit=10)
+    assert [point.hop.more["type"] for point in trace.points if point.hop.kind == "queued"] == [replace] * 2
+
+
+@pytest.mark.parametrize(
+    ("limiter", "delays"), [("exponential", [1, 2, 4]), ("fast-slow", [1, 1, 1]), ("default", [1, 2, 4])]
+)
+def test_the_limiter_is_the_one_of_the_switch(limiter, delays):
+    trace = tour.execute(tour.SCENARIOS["backoff"], tour.Settings(limiter=limiter))
+    assert [point.hop.more["delay"] for point in trace.points if point.hop.kind == "failure"] == delays
+
+
+def stations(trace: tour.Trace, number: int) -> dict[str, object]:
+    return trace.state(number if number >= 0 else len(trace.points) + number)
+
+
+def test_a_controller_that_is_killed_is_heard_no_more_and_another_takes_over_from_nothing():
+    decisions = [tour.Decision(30, "fault", "kill")]
+    trace = tour.execute(tour.SCENARIOS["list-and-watch"], tour.Settings(), decisions, limit=tour.MAX_HOPS)
+    assert trace.is_complete
+    began = trace.points[30].hop.time
+    silent = [p.hop for p in trace.points[31:] if p.hop.time < began + 9.9 and p.hop.station != "apiserver"]
+    assert silent == []
+    assert stations(trace, 31)["indexer"] == stations(trace, 31)["queue"] == {}
+    again = next(n for n, p in enumerate(trace.points) if p.hop.time > began + 9.9 and p.hop.kind == "list")
+    assert stations(trace, again)["indexer"]["objects"] == [] and stations(trace, again)["reflector"]["lists"] == 1
+    assert stations(trace, -1)["indexer"]["objects"] == stations(trace, -1)["apiserver"]["objects"]
+
+
+@pytest.mark.parametrize(("replicas", "name"), [(1, "backoff"), (2, "list-and-watch")])
+def test_a_clock_that_is_put_ahead_changes_no_delay_and_no_leader(replicas, name):
+    settings = tour.Settings(replicas=replicas)
+    decisions = [tour.Decision(25, "fault", "clock-jump")]
+    trace = tour.execute(tour.SCENARIOS[name], settings, decisions, limit=tour.MAX_HOPS)
+    plain = tour.execute(tour.SCENARIOS[name], settings, limit=tour.MAX_HOPS)
+    assert trace.is_complete
+    for station in ("queue", "workers"):
+        # Sorted: what happens at one moment may happen in another order, since a thread more was there.
+        told = [
+            sorted((p.hop.time, p.hop.key, p.hop.kind) for p in t.points if p.hop.station == station)
+            for t in (trace, plain)
+        ]
+        assert told[0] == told[1]
+    assert [p.hop.key for p in trace.points if p.hop.kind == "leading"] == ["one"] * (replicas - 1)
+    made = {each["metadata"]["creationTimestamp"] for each in trace.objects.values()}
+    assert made == {"2000-01-01T00:00:00Z", "2000-01-01T01:00:02Z"}
+
+
+def test_with_two_replicas_one_leads_at_a_time():
+    trace = tour.execute(tour.SCENARIOS["election"], limit=tour.MAX_HOPS)
+    terms = [(p.hop.key, p.hop.kind) for p in trace.points if p.hop.kind in ("leading", "stopped")]
+    assert terms == [("one", "leading"), ("one", "stopped"), ("two", "leading")]
+    for number, point in enumerate(trace.points):
+        if point.hop.station == "workers":
+            assert any(each["leads"] for each in stations(trace, number)["election"]["candidates"].values())
+
+
+def test_a_worker_that_raises_tries_again_with_backoff():
+    trace = tour.execute(tour.SCENARIOS["list-and-watch"], None, [tour.Decision(50, "fault", "worker-raises")])
+    errors = [point.hop for point in trace.points if point.hop.kind == "error"]
+    assert [hop.more["error"] for hop in errors] == ["RuntimeError: this worker was told to fail"] * 3
+    assert kinds(trace).count("queue.waits") == 3 and trace.state(len(trace.points))["queue"]["failures"] == {}
+
+
+def test_another_thread_may_be_chosen_and_then_it_goes_on():
+    trace = run("queue")
+    number = next(
+        n for n, point in enumerate(trace.points[:-1])
+        if len(point.runnable) > 1 and trace.points[n + 1].hop.thread != point.runnable[-1]
+        and point.runnable[-1].startswith(("handler", "worker"))
+    )  # fmt: skip
+    chosen = trace.points[number].runnable[-1]
+    branched = tour.execute(tour.SCENARIOS["queue"], None, [tour.Decision(number, "thread", chosen)])
+    assert branched.points[: number + 1] == trace.points[: number + 1]
+    assert branched.points[number + 1].hop.thread == chosen
+
+
+def test_a_second_decision_keeps_the_first_and_what_came_of_it():
+    session = tour.Session(tour.SCENARIOS["list-and-watch"])
+    session.to(20)
+    session.break_("cut")
+    assert session.run_to(station="reflector", kind="ended")
+    state = session.state()
+    session.break_("slow-server")
+    assert [decision.name for decision in session.decisions] == ["cut", "slow-server"]
+    assert session.state() == state
+    session.to(10)
+    session.break_("gone")
+    assert [decision.name for decision in session.decisions] == ["gone"]
+
+
+def test_a_session_goes_to_breakpoints_and_back():
+    session = tour.Session(tour.SCENARIOS["backoff"])
+    assert session.point is None and session.state() == {}
+    assert session.run_to(station="queue", kind="waits")
+    assert session.point.hop.kind == "waits"
+    at, state = session.position, session.state()
+    assert session.back() and session.position == at - 1 and session.state() != state
+    assert session.step() and session.state() == state
+    assert not session.run_to(station="queue", key="nobody")
+    assert session.position == at
+    while session.back():
+        pass
+    assert session.position == -1 and not session.back()
+    assert not session.to(10**6)
+    assert not session.step()
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"fifo": "FIFO"}, "RealFIFO or DeltaFIFO"),
+        ({"replace": "x"}, "Replaced or Sync"),
+        ({"limiter": ""}, "exponential or fast-slow or default"),
+        ({"workers": 0}, "workers is between"),
+        ({"workers": True}, "no int"),
+        ({"resync": "1"}, "no float"),
+        ({"resync": float("nan")}, "resync is between"),
+        ({"speed": 1}, "no setting 'speed'"),
+        ({"last": "x" * 101}, "at most 100"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_by_name(given, problem):
+    with pytest.raises(ValueError, match=problem):
+        tour.Settings.of(given)
+
+
+@pytest.mark.parametrize(
+    "decision", [(-1, "fault", "cut"), (0, "fault", "fire"), (0, "magic", "cut"), (10**9, "thread", "x")]
+)
+def test_decisions_that_cannot_be_are_refused(decision):
+    with pytest.raises(ValueError):
+        tour.execute(tour.SCENARIOS["queue"], None, [tour.Decision(*decision)])
+
+
+# What was seen at a point, whichever way one came: by scenario, settings, decisions and number.
+SEEN: dict[tuple[str, tour.Settings, tuple[tour.Decision, ...], int], str] = {}
+
+MACHINES = st.builds(
+    tour.Settings,
+    fifo=st.sampled_from(["RealFIFO", "DeltaFIFO"]),
+    queue=st.sampled_from(["workqueue", "PriorityQueue"]),
+    limiter=st.sampled_from(["exponential", "fast-slow", "default"]),
+    resync=st.sampled_from([0.0, 3.0]),
+    handlers=st.just(2),
+    workers=st.sampled_from([1, 2]),
+    replicas=st.sampled_from([1, 2]),
+    events=st.booleans(),
+)
+
+
+class Walk(RuleBasedStateMachine):
+    """A visitor who goes forwards and backwards, branches, and breaks things."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    @initialize(name=st.sampled_from(["queue", "events", "owners"]), settings=MACHINES)
+    def begins(self, name, settings):
+        self.session = tour.Session(tour.SCENARIOS[name], settings)
+
+    @rule(count=st.integers(1, 30))
+    def steps(self, count):
+        for _ in range(count):
+            self.session.step()
+
+    @rule(count=st.integers(1, 30))
+    def backs(self, count):
+        for _ in range(count):
+            self.session.back()
+
+    @rule(number=st.integers(-5, 150))
+    def goes_to(self, number):
+        self.session.to(number)
+
+    @rule(station=st.sampled_from(tour.STATIONS))
+    def runs_to(self, station):
+        self.session.run_to(station=station)
+
+    @precondition(lambda self: self.session.position >= 0 and len(self.session.decisions) < 3)
+    @rule(fault=st.sampled_from(FAULTS))
+    def breaks(self, fault):
+        before = self.session.state()
+        self.session.break_(fault)
+        assert self.session.state() == before
+
+    @precondition(lambda self: self.session.position >= 0 and len(self.session.decisions) < 3)
+    @rule(data=st.data())
+    def branches(self, data):
+        before = self.session.state()
+        self.session.choose(data.draw(st.sampled_from(self.session.point.runnable)))
+        assert self.session.state() == before
+
+    @invariant()
+    def the_state_here_is_the_same_whichever_way_one_came(self):
+        session = self.session
+        before = tuple(each for each in session.decisions if each.at < session.position)
+        state = json.dumps(session.state(), sort_keys=True)
+        where = session.scenario.name, session.settings, before, session.position
+        assert SEEN.setdefault(where, state) == state
+
+    def teardown(self):
+        if not hasattr(self, "session"):
+            return
+        session = self.session
+        if session.position < 0:
+            return
+        fresh = tour.execute(session.scenario, session.settings, session.decisions, session.position + 1)
+        assert fresh.state(session.position) == session.state()
+
+
+Walk.TestCase.settings = settings(
+    max_examples=6, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+TestWalk = Walk.TestCase

@@ -1,0 +1,141 @@
+"""The tour's picture as lines of text, and what keys do to it."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+
+import pytest
+
+from clientgo import tour
+from clientgo.tour import terminal
+from clientgo.tour.terminal import Screen
+
+RIGHT, LEFT, HOME, END = "\x1b[C", "\x1b[D", "\x1b[H", "\x1b[F"
+
+
+@pytest.fixture(scope="module")
+def screen() -> Screen:
+    return Screen("queue")
+
+
+def picture(screen: Screen, width: int = 130, height: int = 40) -> str:
+    return "\n".join(screen.lines(width, height))
+
+
+def test_hops_go_forwards_and_backwards_and_a_picture_is_the_same_either_way(screen):
+    screen.press(HOME)
+    seen = [picture(screen)]
+    for _ in range(20):
+        assert screen.press(RIGHT)
+        seen.append(picture(screen))
+    assert len({*seen}) == 21 and screen.at == 19
+    for earlier in reversed(seen[:-1]):
+        screen.press(LEFT)
+        assert picture(screen) == earlier
+    screen.press(LEFT)
+    assert screen.at == -1
+
+
+def test_the_end_is_reached_and_is_the_end(screen):
+    screen.press(END)
+    assert screen.trace.is_complete and screen.at == len(screen.trace.points) - 1
+    before = picture(screen)
+    screen.press(RIGHT)
+    assert picture(screen) == before
+
+
+def test_every_station_shows_what_it_holds(screen):
+    screen.press(HOME)
+    found = set()
+    while screen.at < len(screen.trace.points) - 1:
+        screen.press("n")
+        shown = picture(screen, 200, 60)
+        state = screen.trace.state(screen.at)
+        for key in state["queue"]["order"]:
+            assert f"order: {key.removeprefix('default/')}" in shown or len(state["queue"]["order"]) > 1
+        found |= {
+            word for word in ("dirty: apple", "processing: apple", "on_add", "worker-0: reconciles") if word in shown
+        }
+    assert len(found) == 4
+
+
+def test_the_next_hop_of_the_same_object(screen):
+    screen.press(HOME)
+    for _ in range(12):
+        screen.press("n")
+    key, before = screen.trace.points[screen.at].hop.key, screen.at
+    screen.press("o")
+    assert key and screen.trace.points[screen.at].hop.key == key and screen.at > before
+
+
+def test_something_breaks_behind_a_hop_and_is_undone(screen):
+    screen.press(HOME)
+    screen.press("1")
+    assert screen.decisions == []  # nothing has happened yet
+    for _ in range(20):
+        screen.press("n")
+    before = picture(screen)
+    screen.press("1")
+    assert [each.name for each in screen.decisions] == [next(iter(tour.FAULTS))]
+    assert "hop 20: cut" in picture(screen)
+    screen.press("u")
+    assert picture(screen) == before
+
+
+def test_another_scenario_begins_at_its_beginning():
+    screen = Screen("queue")
+    screen.press("n")
+    screen.press("s")
+    assert screen.scenario.name != "queue" and screen.at == -1
+    with pytest.raises(ValueError, match="there is no scenario 'none'"):
+        Screen("none")
+
+
+def test_keys_that_stand_for_nothing_do_nothing_and_q_ends(screen):
+    before = picture(screen)
+    for key in ("x", "\x1b", "\x1b[Z", "0", "²", "中", "\x00"):
+        assert screen.press(key)
+    assert picture(screen) == before
+    assert not screen.press("q") and not screen.press("\x03")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60), (40, 10), (1, 1), (10, 3), (130, 40), (20, 100)])
+def test_it_fits_terminals_of_all_sizes(screen, width, height):
+    screen.press(END)
+    lines = screen.lines(width, height)
+    assert len(lines) <= height
+    for line in lines:
+        wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in line)
+        assert len(line) + wide <= width
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("pressed", "keys"),
+    [
+        ("n", ["n"]),
+        ("\x1b[Cn", ["\x1b[C", "n"]),
+        ("\x1b[1~\x1bOF", ["\x1b[1~", "\x1bOF"]),
+        ("\x1b", ["\x1b"]),
+        ("\x1b[", ["\x1b["]),
+        ("\x1b[1;5C中", ["\x1b[1;5C", "中"]),
+    ],
+)
+def test_keys_are_told_apart(pressed, keys):
+    found, left = [], pressed
+    while left:
+        key, left = terminal.first_key(left)
+        found.append(key)
+    assert found == keys
+
+
+def test_what_others_wrote_moves_no_cursor():
+    shown = terminal.plain("a\x1b[2Jb\nc\x9b7\u202e")
+    assert shown.isprintable() and "\x1b" not in shown
+
+
+def test_without_a_terminal_it_says_so(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert terminal.show() == 1
+    assert "--terminal needs a terminal" in capsys.readouterr().err
