@@ -1,0 +1,140 @@
+"""What names may be: those of Kubernetes, which become names of Python and of files.
+
+Every name of a command line and of a PROJECT file comes through here, so no path leads out of the project.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import keyword
+import re
+import sys
+from pathlib import Path
+
+from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
+from clientgo.codegen import naming
+
+_VERSION = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
+_KIND = re.compile(r"[A-Z][A-Za-z0-9]*")
+_REPO = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+# A label has 63 bytes, and the names that begin with the project's are longer than it.
+_LONGEST_PROJECT = 40
+# Folders of a project beside its package.
+_FOLDERS = ("build", "config", "dist", "hack", "test", "wheels")
+# Names that the templates use beside those of a kind.
+_TAKEN = {"AVAILABLE", "CTX", "Callable", "Context", "Hub", "KEY", "MutableSequence", "Scheme"}
+_TAKEN_VARIABLES = {
+    *("admission", "back", "before", "builder", "client", "cluster", "context", "ctrl", "ctx", "err", "errors"),
+    *("eventually", "fake", "hub", "interceptor", "key", "main", "meta", "metav1", "mgr", "new", "old", "pytest"),
+    *("reconciler", "request", "scheme", "self", "validator", "version"),
+    *dir(builtins),
+}
+
+
+class Refused(Exception):
+    """What was asked for cannot be done, and nothing was; the text is for the user."""
+
+
+def _complain(what: str, value: str, complaints: list[str]) -> str:
+    if complaints:
+        raise Refused(f"{what} {value!r}: {'; '.join(complaints)}")
+    return value
+
+
+def domain(value: str) -> str:
+    """A domain: example.com. Raises Refused."""
+    return _complain("the domain", value, is_dns1123_subdomain(value))
+
+
+def project(value: str) -> str:
+    """A project's name, which those of its namespace, services and roles begin with. Raises Refused."""
+    too_long = [f"must be no more than {_LONGEST_PROJECT} bytes"] if len(value) > _LONGEST_PROJECT else []
+    return _complain("the project name", value, is_dns1035_label(value) + too_long)
+
+
+def repo(value: str) -> str:
+    """A package (shop_operator), or a repository (github.com/acme/shop-operator). Raises Refused."""
+    if not _REPO.fullmatch(value):
+        raise Refused(f"the repo {value!r}: expected a Python package, or the path of a repository")
+    package(value)
+    return value
+
+
+def package(value: str) -> str:
+    """The Python package of a repo: its last part, with underscores. Raises Refused for what Python cannot import."""
+    name = value.rpartition("/")[2].replace("-", "_").replace(".", "_")
+    if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
+        raise Refused(f"the repo {value!r}: {name!r} is no name of a Python package")
+    if name in sys.stdlib_module_names or name == "clientgo":
+        raise Refused(f"the repo {value!r}: there is a module {name!r} that it would hide")
+    if name in _FOLDERS:
+        raise Refused(f"the repo {value!r}: {name!r} is another folder of the project")
+    return name
+
+
+def is_installed(name: str) -> bool:
+    """Whether a module of this name can be imported from elsewhere than the current folder."""
+    everywhere = list(sys.path)
+    try:
+        sys.path[:] = [entry for entry in everywhere if Path(entry).absolute() != Path.cwd()]
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    finally:
+        sys.path[:] = everywhere
+
+
+def group(value: str) -> str:
+    """An API group, without its domain: shop. Raises Refused."""
+    _complain("the group", value, is_dns1123_subdomain(value))
+    folder = group_package(value)
+    if not folder.isidentifier():
+        raise Refused(f"the group {value!r}: {folder!r} is no name of a Python package")
+    if keyword.iskeyword(folder):
+        raise Refused(f"the group {value!r}: {folder!r} is a word of Python's, no name of a package")
+    return value
+
+
+def group_package(value: str) -> str:
+    """The package of a group, as Go's: without dots and dashes."""
+    return value.replace(".", "").replace("-", "")
+
+
+def version(value: str) -> str:
+    """A version: v1, v1alpha1. Raises Refused."""
+    if not _VERSION.fullmatch(value):
+        raise Refused(f"the version {value!r}: expected v1, v1beta1, v2alpha1 or the like")
+    return value
+
+
+def kind(value: str) -> str:
+    """A kind: Order. Raises Refused."""
+    if not value[:1].isupper():
+        raise Refused(f"the kind {value!r}: must start with an uppercase character")
+    if not _KIND.fullmatch(value):
+        raise Refused(f"the kind {value!r}: expected letters and digits")
+    _complain("the kind", value, is_dns1035_label(value.lower()))
+    if keyword.iskeyword(value):
+        raise Refused(f"the kind {value!r}: it is a word of Python's, no name of a class")
+    if value == "List":
+        raise Refused("the kind 'List': Kubernetes has it, for lists of anything")
+    if value in _TAKEN:
+        raise Refused(f"the kind {value!r}: the project's files have a class of that name")
+    return value
+
+
+def plural(value: str) -> str:
+    """The name of a resource in paths: orders. Raises Refused."""
+    return _complain("the plural", value, is_dns1035_label(value))
+
+
+def path(value: str) -> str:
+    """A module: shop_operator.api.shop.v1. Raises Refused."""
+    if not all(part.isidentifier() for part in value.split(".")):
+        raise Refused(f"the path {value!r}: expected the name of a Python module")
+    return value
+
+
+def variable(kind: str) -> str:
+    """A variable that holds an object of the kind."""
+    name = naming.snake(kind)
+    return f"{name}_" if name in _TAKEN_VARIABLES else name

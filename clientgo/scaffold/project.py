@@ -1,0 +1,242 @@
+"""The PROJECT file: what a project has, with kubebuilder's fields. Each command reads it, and writes it last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+from clientgo.apimachinery.runtime import JSONObject
+from clientgo.codegen import commented, naming
+from clientgo.scaffold import names
+from clientgo.scaffold.names import Refused
+
+FILE = "PROJECT"
+LAYOUT = "python.clientgo/v1"
+VERSION = "3"
+
+_NEW = """\
+# What `python -m clientgo.scaffold` has made here. Its commands read it and keep it.
+domain: ""
+"""
+# Larger than any project needs, and small enough to be read whatever is in it.
+_LARGEST = 1 << 20
+_DEEPEST = 50
+_BEGINS = (
+    *(yaml.BlockMappingStartToken, yaml.BlockSequenceStartToken),
+    *(yaml.FlowMappingStartToken, yaml.FlowSequenceStartToken),
+)
+_ENDS = (yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndToken)
+
+
+@dataclass(frozen=True)
+class Webhooks:
+    """Which webhooks a kind has in one version."""
+
+    defaulting: bool = False
+    validation: bool = False
+    conversion: bool = False
+    spoke: tuple[str, ...] = ()
+
+    def document(self) -> JSONObject:
+        said = {"conversion": self.conversion, "defaulting": self.defaulting, "spoke": list(self.spoke)}
+        said |= {"validation": self.validation}
+        return {**{key: value for key, value in said.items() if value}, "webhookVersion": "v1"}
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One kind in one version, and what the project has for it."""
+
+    group: str
+    version: str
+    kind: str
+    domain: str
+    plural: str
+    # Where its class is imported from.
+    path: str
+    namespaced: bool = True
+    # Whether the type is the project's own; if not, it is one of Kubernetes.
+    api: bool = False
+    controller: bool = False
+    webhooks: Webhooks = field(default_factory=Webhooks)
+
+    @property
+    def gvk(self) -> tuple[str, str, str]:
+        return self.group, self.version, self.kind
+
+    @property
+    def qualified_group(self) -> str:
+        """The group as the API has it: shop.example.com."""
+        return ".".join(part for part in (self.group, self.domain) if part)
+
+    @property
+    def package(self) -> str:
+        """The folder of its group: shop."""
+        return names.group_package(self.group)
+
+    def __str__(self) -> str:
+        return f"{self.qualified_group}/{self.version}, Kind={self.kind}"
+
+    def document(self) -> JSONObject:
+        said: JSONObject = {}
+        if self.api:
+            said["api"] = {"crdVersion": "v1", "namespaced": self.namespaced}
+        said["controller"] = self.controller
+        if not self.api:
+            said["core"] = True
+        said |= {"domain": self.domain, "group": self.group, "kind": self.kind, "path": self.path}
+        if self.plural != naming.plural(self.kind):
+            said["plural"] = self.plural
+        said["version"] = self.version
+        if self.webhooks != Webhooks():
+            said["webhooks"] = self.webhooks.document()
+        return {key: value for key, value in said.items() if value not in ("", False)}
+
+    @classmethod
+    def from_document(cls, said: JSONObject) -> Self:
+        kind = names.kind(_text(said, "kind"))
+        api, webhooks = _object(said, "api"), _object(said, "webhooks")
+        own_domain = _text(said, "domain", "")
+        return cls(
+            group=names.group(_text(said, "group")),
+            version=names.version(_text(said, "version")),
+            kind=kind,
+            domain=names.domain(own_domain) if own_domain else "",
+            plural=names.plural(_text(said, "plural", naming.plural(kind))),
+            path=names.path(_text(said, "path")),
+            namespaced=_boolean(api, "namespaced"),
+            api="api" in said,
+            controller=_boolean(said, "controller"),
+            webhooks=Webhooks(
+                defaulting=_boolean(webhooks, "defaulting"),
+                validation=_boolean(webhooks, "validation"),
+                conversion=_boolean(webhooks, "conversion"),
+                spoke=tuple(names.version(each) for each in _texts(webhooks, "spoke")),
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the PROJECT file says."""
+
+    domain: str
+    name: str
+    repo: str
+    resources: tuple[Resource, ...] = ()
+    # The file as it was read: fields that nobody here knows, and comments, stay.
+    text: str = _NEW
+
+    @property
+    def package(self) -> str:
+        """The project's Python package."""
+        return names.package(self.repo)
+
+    @property
+    def namespace(self) -> str:
+        """Where it runs in a cluster."""
+        return f"{self.name}-system"
+
+    def find(self, group: str, version: str, kind: str) -> Resource | None:
+        """What the project has for this kind and version."""
+        return next((each for each in self.resources if each.gvk == (group, version, kind)), None)
+
+    def versions_of(self, group: str, kind: str) -> list[Resource]:
+        """The same in all versions."""
+        return [each for each in self.resources if (each.group, each.kind) == (group, kind)]
+
+    def with_resource(self, resource: Resource) -> Project:
+        """The project with this one, instead of what it had for its kind and version."""
+        others = [each if each.gvk != resource.gvk else resource for each in self.resources]
+        if self.find(*resource.gvk) is None:
+            others.append(resource)
+        return replace(self, resources=tuple(others))
+
+    def to_yaml(self) -> str:
+        """The text of the file."""
+        document: JSONObject = yaml.safe_load(self.text) or {}
+        document |= {"domain": self.domain, "layout": [LAYOUT], "projectName": self.name, "repo": self.repo}
+        kept = {_identity(each): each for each in document.pop("resources", ())}
+        document.pop("version", None)
+        resources = [{**kept.get(_identity(new), {}), **new} for new in map(Resource.document, self.resources)]
+        if resources:
+            document["resources"] = resources
+        # A text, as kubebuilder writes it: a number would be another type for who reads it.
+        document["version"] = VERSION
+        return commented.dump(document, self.text)
+
+    @classmethod
+    def load(cls, root: Path) -> Self:
+        """Raises Refused when there is none, or when it is not one of ours."""
+        path = root / FILE
+        try:
+            text = _read(path)
+            said = yaml.safe_load(text)
+            if not isinstance(said, dict):
+                raise Refused("expected fields")
+            if _text(said, "version") != VERSION or LAYOUT not in _texts(said, "layout"):
+                raise Refused(f"expected version {VERSION!r} and the layout {LAYOUT}")
+            resources = said.get("resources", [])
+            if not isinstance(resources, list) or not all(isinstance(each, dict) for each in resources):
+                raise Refused("resources: expected a list of objects")
+            return cls(
+                domain=names.domain(_text(said, "domain")),
+                name=names.project(_text(said, "projectName")),
+                repo=names.repo(_text(said, "repo")),
+                resources=tuple(Resource.from_document(each) for each in resources),
+                text=text,
+            )
+        except FileNotFoundError:
+            raise Refused(f"there is no {FILE} file in {root}: this is no project yet, begin with `init`") from None
+        except (Refused, yaml.YAMLError, UnicodeError, RecursionError) as err:
+            raise Refused(f"{path}: {err}") from err
+
+
+def _read(path: Path) -> str:
+    with path.open(encoding="utf-8", newline="") as file:
+        text = file.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
+        raise Refused(f"it is larger than {_LARGEST} bytes")
+    depth = 0
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        depth += isinstance(token, _BEGINS) - isinstance(token, _ENDS)
+        if isinstance(token, yaml.AliasToken):  # They make a small file a huge document.
+            raise Refused("it has aliases")
+        if depth > _DEEPEST:
+            raise Refused("it is nested too deeply")
+    return text.replace("\r\n", "\n")
+
+
+def _identity(said: JSONObject) -> tuple[Any, ...]:
+    return said.get("group"), said.get("version"), said.get("kind")
+
+
+def _text(said: JSONObject, name: str, default: str | None = None) -> str:
+    value = said.get(name, default)
+    if not isinstance(value, str):
+        raise Refused(f"{name}: expected a text, found {value!r}")
+    return value
+
+
+def _texts(said: JSONObject, name: str) -> list[str]:
+    value = said.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise Refused(f"{name}: expected a list of texts, found {value!r}")
+    return value
+
+
+def _boolean(said: JSONObject, name: str) -> bool:
+    value = said.get(name, False)
+    if not isinstance(value, bool):
+        raise Refused(f"{name}: expected true or false, found {value!r}")
+    return value
+
+
+def _object(said: JSONObject, name: str) -> JSONObject:
+    value = said.get(name, {})
+    if not isinstance(value, dict):
+        raise Refused(f"{name}: expected an object, found {value!r}")
+    return value
