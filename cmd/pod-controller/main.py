@@ -18,6 +18,8 @@ from clientgo.apimachinery import fields
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
+from clientgo.golang.channel import Channel
+from clientgo.golang.signal import notify
 from clientgo.tools import cache, clientcmd
 from clientgo.util import workqueue
 
@@ -158,8 +160,6 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run the controller until SIGINT or SIGTERM; the result is the exit code."""
     flags = parse_flags(arguments)
-    # Blocked in all threads, for the main thread to wait for.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         config = clientcmd.build_config_from_flags(flags.master, flags.kubeconfig)
         clientset = kubernetes.new_for_config(config)
@@ -167,11 +167,13 @@ def main(arguments: list[str] | None = None) -> int:
         klog.errorf("%s", err)
         return 1
 
+    signals = Channel[signal.Signals](1)
+    notify(signals, signal.SIGINT, signal.SIGTERM)
     controller = new_pod_controller(clientset)
     ctx, cancel = context.with_cancel_cause(context.background())
     running = start("pod-controller", controller.run, ctx, 1)
 
-    signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    signals.receive()
     cancel(RuntimeError("time to stop because main has completed"))
     running.join()
     clientset.close()

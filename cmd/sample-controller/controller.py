@@ -29,6 +29,8 @@ from pkg.generated.informers.externalversions.samplecontroller import v1alpha1 a
 
 CONTROLLER_AGENT_NAME = "sample-controller"
 
+Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
+
 # The reason of the event for a Foo that was synced.
 SUCCESS_SYNCED = "Synced"
 # The reason of the event for a Foo whose Deployment exists already and is not its own.
@@ -49,7 +51,7 @@ class Controller:
         sampleclientset: clientset.Interface,
         deployment_informer: appsinformers.DeploymentInformer,
         foo_informer: informers.FooInformer,
-        queue: workqueue.TypedRateLimitingInterface[cache.ObjectName],
+        queue: Queue,
         recorder: record.EventRecorder,
     ) -> None:
         self.kubeclientset = kubeclientset
@@ -74,7 +76,7 @@ class Controller:
             logger.info("Starting Foo controller")
 
             logger.info("Waiting for informer caches to sync")
-            # Not below the guard, which would take the error for a crash, log it, and keep it from the caller.
+            # Not below the guard, which would log the error as a crash before the caller hears of it.
             if not cache.wait_for_cache_sync(ctx.done(), self.deployments_synced, self.foos_synced):
                 raise RuntimeError("failed to wait for caches to sync")
 
@@ -237,8 +239,12 @@ def new_controller(
     sampleclientset: clientset.Interface,
     deployment_informer: appsinformers.DeploymentInformer,
     foo_informer: informers.FooInformer,
+    queue: Queue | None = None,
 ) -> Controller:
-    """Make the controller and set its event handlers; `ctx` ends the event broadcaster."""
+    """Make the controller and set its event handlers; `ctx` ends the event broadcaster.
+
+    `queue` takes the place of its own one (`new_queue`), which several replicas do that share the work.
+    """
     logger = klog.from_context(ctx)
 
     # Foo's kind must be in the scheme for events about a Foo to name it.
@@ -249,17 +255,13 @@ def new_controller(
     event_broadcaster.start_structured_logging(0)
     event_broadcaster.start_recording_to_sink(typedcorev1.EventSinkImpl(kubeclientset.core_v1().events("")))
     recorder = event_broadcaster.new_recorder(scheme.SCHEME, corev1.EventSource(component=CONTROLLER_AGENT_NAME))
-    ratelimiter: workqueue.TypedRateLimiter[cache.ObjectName] = workqueue.new_typed_max_of_rate_limiter(
-        workqueue.new_typed_item_exponential_failure_rate_limiter(0.005, 1000.0),
-        workqueue.TypedBucketRateLimiter(flowcontrol.rate.new_limiter(50.0, 300)),
-    )
 
     controller = Controller(
         kubeclientset,
         sampleclientset,
         deployment_informer,
         foo_informer,
-        workqueue.new_typed_rate_limiting_queue(ratelimiter),
+        queue or new_queue(),
         recorder,
     )
 
@@ -287,6 +289,15 @@ def new_controller(
         )
     )
     return controller
+
+
+def new_queue() -> Queue:
+    """The work queue: a failed item comes back ever later, and not more than 50 items a second do in the long run."""
+    ratelimiter: workqueue.TypedRateLimiter[cache.ObjectName] = workqueue.new_typed_max_of_rate_limiter(
+        workqueue.new_typed_item_exponential_failure_rate_limiter(0.005, 1000.0),
+        workqueue.TypedBucketRateLimiter(flowcontrol.rate.new_limiter(50.0, 300)),
+    )
+    return workqueue.new_typed_rate_limiting_queue(ratelimiter)
 
 
 def new_deployment(foo: samplev1alpha1.Foo) -> appsv1.Deployment:

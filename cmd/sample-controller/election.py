@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo import context, klog, rest
-from clientgo.apimachinery.apis.meta.v1.duration import parse_duration
-from clientgo.apimachinery.util import strconv
 from clientgo.context import Context
+from clientgo.golang import strconv
+from clientgo.golang.duration import parse_duration
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
 

@@ -1,7 +1,8 @@
 """Connect to a cluster, make clients and informers, and run the controller until told to stop.
 
 Mirrors main.go of k8s.io/sample-controller. Differs in two things: it joins its informers before it returns, where the
-Go program just exits; and with -leader-elect several replicas may run, of which one works (election.py).
+Go program just exits; and several replicas may run, of which one works (-leader-elect, election.py) or each does a
+part of the work (-shards, shards.py).
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import argparse
 
 import election
+import shards
 from clientgo import informers as kubeinformers
 from clientgo import klog, kubernetes
+from clientgo.apimachinery import labels
 from clientgo.context import Context
 from clientgo.tools import clientcmd
 from controller import new_controller
@@ -37,6 +40,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
         "Only required if out-of-cluster.",
     )
     election.add_flags(parser)
+    shards.add_flags(parser)
     klog.add_flags(parser)
     return parser.parse_args(arguments)
 
@@ -64,12 +68,26 @@ def main(arguments: list[str] | None = None) -> int:
     kube_informer_factory = kubeinformers.new_shared_informer_factory(kube_client, RESYNC_PERIOD)
     example_informer_factory = informers.new_shared_informer_factory(example_client, RESYNC_PERIOD)
 
+    foo_informer = example_informer_factory.samplecontroller().v1alpha1().foos()
+
+    def enqueue_shard(shard: int) -> None:
+        for foo in foo_informer.lister().list(labels.everything()):
+            if sharder is not None and sharder.shard_of(foo.get_namespace(), foo.get_name()) == shard:
+                controller.enqueue_foo(foo)
+
+    try:
+        sharder = shards.new_sharder(kube_client, flags, enqueue_shard) if flags.shards else None
+    except ValueError as err:
+        logger.error(err, "Error building the sharder")
+        return 1
+
     controller = new_controller(
         ctx,
         kube_client,
         example_client,
         kube_informer_factory.apps().v1().deployments(),
-        example_informer_factory.samplecontroller().v1alpha1().foos(),
+        foo_informer,
+        shards.queue_for(sharder) if sharder is not None else None,
     )
 
     def run(ctx: Context) -> None:
@@ -81,6 +99,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if flags.leader_elect:
             election.run_while_leading(ctx, election.lock_for_config(cfg, flags), flags, run)
+        elif sharder is not None:
+            shards.run_beside(ctx, sharder, run)
         else:
             run(ctx)
     except Exception as err:

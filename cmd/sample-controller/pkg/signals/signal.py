@@ -1,20 +1,16 @@
-"""A context that the first SIGINT or SIGTERM ends; the second ends the process. Mirrors pkg/signals/signal.go.
-
-Python runs signal handlers in the main thread between any two instructions, also while that thread holds a lock that
-`cancel` needs. So the handler only writes a byte to a pipe, and a thread reads it and does the rest.
-"""
+"""A context that the first SIGINT or SIGTERM ends; the second ends the process. Mirrors pkg/signals/signal.go."""
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import threading
 from collections.abc import Callable
-from types import FrameType
 
 from clientgo import context
 from clientgo.context import Context
+from clientgo.golang.channel import Channel
+from clientgo.golang.signal import notify
 
 SHUTDOWN_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -31,20 +27,15 @@ def setup_signal_handler() -> Context:
         raise RuntimeError("setup_signal_handler can be called only once")
     _only_one.set()
 
-    reader, writer = os.pipe()
+    signals = Channel[signal.Signals](2)
     ctx, cancel = context.with_cancel(context.background())
-    threading.Thread(target=_watch, args=(reader, cancel), name="signal-handler", daemon=True).start()
-    for number in SHUTDOWN_SIGNALS:
-        signal.signal(number, functools.partial(_tell, writer))
+    notify(signals, *SHUTDOWN_SIGNALS)
+    threading.Thread(target=_watch, args=(signals, cancel), name="signal-handler", daemon=True).start()
     return ctx
 
 
-def _tell(writer: int, number: int, frame: FrameType | None) -> None:
-    os.write(writer, b"!")
-
-
-def _watch(reader: int, cancel: Callable[[], None]) -> None:
-    os.read(reader, 1)
+def _watch(signals: Channel[signal.Signals], cancel: Callable[[], None]) -> None:
+    signals.receive()
     cancel()
-    os.read(reader, 1)
+    signals.receive()
     os._exit(1)

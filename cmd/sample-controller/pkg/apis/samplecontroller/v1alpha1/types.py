@@ -1,4 +1,7 @@
-"""Foo, written by hand as any API type is; clients, informers and listers are generated from it. Mirrors types.go."""
+"""Foo, written by hand as any API type is. Mirrors types.go.
+
+Its clients, informers and listers are generated from it, and artifacts/examples/crd.yaml.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import schema
 
+_ONE_TO_TEN = runtime.Schema(minimum=1, maximum=10)
+
 
 class FooSpec(runtime.Struct):
     """What a Foo asks for."""
 
     deployment_name: str = runtime.field("deploymentName", "string", default="")
-    replicas: int | None = runtime.field("replicas", "*int32", default=None)
+    replicas: int | None = runtime.field("replicas", "*int32", default=None, schema=_ONE_TO_TEN)
 
 
 class FooStatus(runtime.Struct):
@@ -27,6 +32,11 @@ class Foo(runtime.ResourceObject):
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("samplecontroller.k8s.io", "v1alpha1", "Foo")
     GENCLIENT = runtime.Genclient("foos")
+    CRD = runtime.CustomResource(
+        annotations={"api-approved.kubernetes.io": "unapproved, experimental-only; an example"},
+        descriptions=False,
+        number_formats=False,
+    )
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
     spec: FooSpec = runtime.field("spec", "FooSpec", default=runtime.EMPTY)

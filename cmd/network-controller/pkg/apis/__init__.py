@@ -1,0 +1,1 @@
+"""The API groups of network-controller."""

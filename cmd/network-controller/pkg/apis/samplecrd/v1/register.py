@@ -1,0 +1,27 @@
+"""The group version samplecrd.k8s.io/v1 and its kinds. Mirrors register.go."""
+
+from __future__ import annotations
+
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource, GroupVersion
+from pkg.apis.samplecrd import GROUP_NAME, VERSION
+from pkg.apis.samplecrd.v1.types import Network, NetworkList
+
+SCHEME_GROUP_VERSION = GroupVersion(GROUP_NAME, VERSION)
+
+
+def kind(name: str) -> GroupKind:
+    """The kind of this group. Go: Kind."""
+    return SCHEME_GROUP_VERSION.with_kind(name).group_kind()
+
+
+def resource(name: str) -> GroupResource:
+    """The resource of this group. Go: Resource."""
+    return SCHEME_GROUP_VERSION.with_resource(name).group_resource()
+
+
+def add_to_scheme(scheme: runtime.Scheme) -> None:
+    """Make the kinds known to `scheme`, so that clients can decode them. Go: AddToScheme, addKnownTypes."""
+    scheme.add_known_types(SCHEME_GROUP_VERSION, Network, NetworkList)
+    metav1.add_to_group_version(scheme, SCHEME_GROUP_VERSION)
