@@ -12,8 +12,8 @@ from processes import eventually, kubectl
 from clientgo import context, kubernetes
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.channel import Signal
 from clientgo.context import Context
+from clientgo.golang.channel import Signal
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.kubernetes.typed.core.v1 import EventSinkImpl
 from clientgo.testing.apiserver import Environment

@@ -18,7 +18,13 @@ from processes import (
     start_apiserver,
 )
 
-pytestmark = pytest.mark.kubectl
+from clientgo import context, kubernetes
+from clientgo.api.apps import v1 as appsv1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.tools import clientcmd
+
+pytestmark = [pytest.mark.kubectl, pytest.mark.shared_server]
+CTX = context.background()
 Run = Callable[..., str]
 
 
@@ -45,12 +51,53 @@ def run(minor: int, kubeconfig: Path) -> Iterator[Run]:
     assert children() == []
 
 
+@pytest.fixture(scope="module")
+def client(run: Run, kubeconfig: Path) -> Iterator[kubernetes.Clientset]:
+    """For what every test needs: kubectl would take a second for each."""
+    made = kubernetes.new_for_config(clientcmd.build_config_from_flags("", str(kubeconfig)))
+    yield made
+    made.close()
+
+
+WEB = appsv1.Deployment.from_dict(
+    {
+        "metadata": {"name": "web", "labels": {"app": "web"}},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "example.com/web:1"}]},
+            },
+        },
+    }
+)
+
+
 @pytest.fixture
-def web(run: Run) -> Iterator[str]:
+def web(client: kubernetes.Clientset) -> Iterator[str]:
     """A Deployment that has rolled out."""
-    run("create", "deployment", "web", "--image=example.com/web:1", "--replicas=2")
-    run("rollout", "status", "deploy/web", "--timeout=30s")
+    deployments = client.apps_v1().deployments("default")
+
+    def rolled_out() -> bool:
+        found = deployments.get(CTX, "web")
+        status = found.status
+        current = status.observed_generation == found.metadata.generation
+        return current and (status.replicas, status.available_replicas) == (2, 2)
+
+    deployments.create(CTX, WEB)
+    eventually("the Deployment to roll out", rolled_out)
     yield "deploy/web"
+    if deployments.list(CTX).items:
+        deployments.delete(CTX, "web", metav1.DeleteOptions(propagation_policy="Foreground"))
+    eventually("the Deployment to go", lambda: not deployments.list(CTX).items)
+
+
+def test_a_deployment_comes_and_goes(run: Run) -> None:
+    run("create", "deployment", "web", "--image=example.com/web:1", "--replicas=2")
+    assert "successfully rolled out" in run("rollout", "status", "deploy/web", "--timeout=30s")
+    run("delete", "deploy", "web", "--cascade=foreground")
+    assert "No resources found" in run("get", "deploy,rs,pods", "-l", "app=web")
     run("delete", "deploy", "web", "--cascade=foreground", "--ignore-not-found")
 
 
@@ -400,8 +447,10 @@ def test_what_is_not_done_here_is_said(run: Run, tmp_path: Path) -> None:
         "  versions:\n  - name: v1\n    served: true\n    storage: true\n    deprecated: true\n    schema:\n"
         "      openAPIV3Schema:\n        type: object\n"
         "        properties: {spec: {type: object, x-kubernetes-validations: [{rule: 'true'}]}}\n"
+        "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], "
+        "clientConfig: {service: {namespace: a, name: b}}}}\n"
     )
-    assert "are stored, but not evaluated" in run("apply", "-f", str(file))
+    assert "this server has no cluster network" in run("apply", "-f", str(file))
     run("wait", "crd/rules.example.org", "--for=condition=Established", "--timeout=30s")
     assert "Warning: example.org/v1 Rule is deprecated" in run("get", "rules.example.org")
     assert "v1 Endpoints is deprecated" in run("get", "endpoints")

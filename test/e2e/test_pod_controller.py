@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import Program, children, python, start_apiserver
+from processes import Program, children, kubectl, python, start_apiserver
 
 from clientgo import context, kubernetes
 from clientgo.api.core import v1 as corev1
@@ -34,6 +34,7 @@ def pod(name: str) -> corev1.Pod:
     return corev1.Pod(metadata=metav1.ObjectMeta(name=name), spec=corev1.PodSpec(containers=[container]))
 
 
+@pytest.mark.kubectl
 @pytest.mark.parametrize("in_order", ["true", "false"])
 def test_it_prints_what_happens_to_pods(kubeconfig: Path, in_order: str) -> None:
     config = clientcmd.build_config_from_flags("", str(kubeconfig))
@@ -54,7 +55,13 @@ def test_it_prints_what_happens_to_pods(kubeconfig: Path, in_order: str) -> None
         controller.wait_for("Sync/Add/Update for Pod added", after=seen)
 
         pods.delete(CTX, "added", metav1.DeleteOptions(grace_period_seconds=0))
-        controller.wait_for("Pod default/added does not exist anymore")
+        seen = controller.wait_for("Pod default/added does not exist anymore")
+
+        # As cmd/README.md has it.
+        kubectl(kubeconfig, "run", "mypod", "--image=nginx")
+        seen = controller.wait_for("Sync/Add/Update for Pod mypod", after=seen)
+        kubectl(kubeconfig, "delete", "pod", "mypod")
+        controller.wait_for("Pod default/mypod does not exist anymore", after=seen)
         assert controller.stop() == 0, controller.output
     assert "Stopping Pod controller" in controller.output
     assert "Traceback" not in controller.output

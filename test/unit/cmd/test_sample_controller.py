@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,9 @@ from clientgo import context, informers
 from clientgo.api.apps import v1 as appsv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.golang.channel import Signal
 from clientgo.kubernetes import fake as k8sfake
+from clientgo.testing import synctest
 from clientgo.tools import cache, record
 from controller import Controller, new_controller, new_deployment
 from pkg.apis.samplecontroller import v1alpha1
@@ -177,6 +180,50 @@ def test_what_is_no_object_is_reported_and_ignored(ctx: Context) -> None:
         fixture.controller.handle_object(cache.DeletedFinalStateUnknown("default/x", None))
 
         assert fixture.controller.workqueue.len() == 0
+
+
+def test_run_ends_after_its_context_and_after_all_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    with synctest.bubble() as bubble:
+        ctx, cancel = context.with_cancel(context.background())
+        with Fixture(ctx, new_foo("test", 1)) as fixture:
+            controller = fixture.controller
+            controller.deployments_synced = controller.foos_synced = lambda: True
+            begun, ended = Signal(), Signal()
+
+            def sync(ctx: Context, ref: cache.ObjectName) -> None:
+                begun.set()
+                ended.wait()
+
+            monkeypatch.setattr(controller, "sync_handler", sync)
+            run = threading.Thread(target=controller.run, args=(ctx, 2))
+            run.start()
+            bubble.sleep(60.0)
+            assert run.is_alive(), "the context is not done"
+            controller.enqueue_foo(new_foo("test", 1))
+            begun.wait()
+            cancel()
+            bubble.sleep(60.0)
+            assert run.is_alive(), "a worker is not done"
+            ended.set()
+            run.join()
+
+
+def test_what_the_controller_records_reaches_the_server() -> None:
+    with synctest.bubble() as bubble:
+        ctx, cancel = context.with_cancel(context.background())
+        foo = new_foo("test", 1)
+        client, kubeclient = fake.new_clientset(foo), k8sfake.new_clientset()
+        foos = externalversions.new_shared_informer_factory(client, 0.0).samplecontroller().v1alpha1().foos()
+        deployments = informers.new_shared_informer_factory(kubeclient, 0.0).apps().v1().deployments()
+        controller = new_controller(ctx, kubeclient, client, deployments, foos)
+        controller.recorder.event(foo, "Normal", "Synced", "Foo synced successfully")
+        bubble.wait()
+        [created] = [action for action in kubeclient.actions() if action.get_resource().resource == "events"]
+        event = created.get_object()
+        assert (event.involved_object.name, event.reason) == ("test", "Synced")
+        controller.workqueue.shut_down()
+        cancel()
+        bubble.wait()
 
 
 def test_caches_that_do_not_sync_are_an_error_of_run_and_no_crash(caplog: pytest.LogCaptureFixture) -> None:

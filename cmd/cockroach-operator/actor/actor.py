@@ -1,0 +1,119 @@
+"""What an actor is, what it works with, and how it says that it cannot. Mirrors pkg/actor/actor.go.
+
+Actors here never wait, as those in Go do for minutes: what has to be waited for is a NotReadyError, and the operator
+comes back. So each finds out by itself how far the work is, at the API server and not in the cache, since the program
+may have been killed after any of its writes. Each write says which version it is about: what has changed meanwhile is
+a conflict, and looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from database import Database
+from features import FeatureGates
+from resources import Builder, Cluster, Pods, Reconciler
+
+from clientgo.api.apps import v1 as appsv1
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.runtime import ResourceObject, Scheme
+from clientgo.apimachinery.types import NamespacedName
+from clientgo.context import Context
+from clientgo.controller_runtime import client as ctrlclient
+from clientgo.controller_runtime.client import Client, Reader
+from clientgo.logr import Logger
+
+T = TypeVar("T", bound=ResourceObject)
+
+
+class NotReadyError(Exception):
+    """Something has to happen first: look again soon."""
+
+
+class PermanentError(Exception):
+    """Nothing that the operator does will help."""
+
+
+class ValidationError(Exception):
+    """What the user asks for cannot be: nothing is done until that changes."""
+
+
+class Actor(Protocol):
+    """One action against a cluster. Go: actor.Actor."""
+
+    def get_action_type(self) -> str: ...
+
+    def act(self, ctx: Context, cluster: Cluster, log: Logger) -> None:
+        """Do the next step of it. What is to be in the status is set in `cluster`. Raises what went wrong."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """What actors work with. `client` reads from the cache, `reader` from the API server."""
+
+    client: Client
+    reader: Reader
+    scheme: Scheme
+    database: Database
+    gates: FeatureGates
+
+    def find(self, ctx: Context, cluster: Cluster, name: str, kind: type[T]) -> T | None:
+        """What the API server has, as a copy of one's own; None when it has none. Raises StatusError."""
+        try:
+            return self.reader.get(ctx, NamespacedName(cluster.namespace, name), kind).deep_copy()
+        except errors.StatusError as err:
+            ctrlclient.ignore_not_found(err)
+            return None
+
+    def stateful_set(self, ctx: Context, cluster: Cluster) -> appsv1.StatefulSet:
+        """Raises NotReadyError when there is none, or when its controller has not seen it as it is now."""
+        found = self.find(ctx, cluster, cluster.statefulset_name, appsv1.StatefulSet)
+        if found is None or found.metadata.deletion_timestamp is not None:
+            raise NotReadyError("statefulset is not there")
+        if found.status.observed_generation < found.get_generation():
+            raise NotReadyError("statefulset is updating, waiting for its controller")
+        return found
+
+    def pods(self, ctx: Context, cluster: Cluster) -> Pods:
+        return Pods(ctx, self.reader, cluster)
+
+    def reconcile(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
+        """Bring a part of the cluster in line; whether anything had to be done. Raises StatusError."""
+        return Reconciler(self.client, self.reader, self.scheme, cluster).reconcile(ctx, builder)
+
+    def has_changed(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
+        """Whether there seems to be something to do, by the cache. Raises StatusError."""
+        return Reconciler(self.client, self.client, self.scheme, cluster).has_changed(ctx, builder)
+
+    def is_there(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
+        """Whether the cluster has this part, by the cache. Raises StatusError."""
+        return Reconciler(self.client, self.client, self.scheme, cluster).is_there(ctx, builder)
+
+    def delete(self, ctx: Context, cluster: Cluster, builder: Builder) -> None:
+        """Take a part of the cluster away, if there is one. Raises StatusError."""
+        Reconciler(self.client, self.reader, self.scheme, cluster).delete(ctx, builder)
+
+    def annotate(self, ctx: Context, cluster: Cluster, annotations: Mapping[str, str | None]) -> None:
+        """Write annotations of the CrdbCluster itself; None removes one. Raises StatusError, a conflict too."""
+        before = cluster.crdb.deep_copy()
+        after = cluster.crdb.deep_copy()
+        for name, value in annotations.items():
+            if value is None:
+                after.metadata.annotations.pop(name, None)
+            else:
+                after.metadata.annotations[name] = value
+        patch = ctrlclient.merge_from_with_options(before, ctrlclient.MergeFromWithOptimisticLock())
+        self.client.patch(ctx, after, patch)
+        # The status that is about to be written is for this version.
+        cluster.crdb.set_resource_version(after.get_resource_version())
+        cluster.crdb.metadata.annotations = after.metadata.annotations
+
+
+def check_ready(pods: Pods, replicas: int, *, but: int = -1) -> None:
+    """Raises NotReadyError when a pod of these replicas, except for `but`, is not ready, or one is too many."""
+    ordinal = pods.unready(replicas, but)
+    if ordinal is not None:
+        raise NotReadyError(f"pod {ordinal} is not ready" if ordinal < replicas else f"pod {ordinal} is not gone yet")

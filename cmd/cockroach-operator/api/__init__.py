@@ -1,0 +1,1 @@
+"""The API group crdb.cockroachlabs.com, one package a version."""

@@ -1,0 +1,65 @@
+"""The pods of a cluster's StatefulSet, as the API server has them at this moment."""
+
+from __future__ import annotations
+
+import re
+
+from clientgo.api.core import v1 as corev1
+from clientgo.context import Context
+from clientgo.controller_runtime import client
+from resources.builders import selector_of
+from resources.cluster import Cluster
+
+_ORDINAL = re.compile(r"-(0|[1-9][0-9]*)$")
+REVISION = "controller-revision-hash"
+
+
+def is_ready(pod: corev1.Pod) -> bool:
+    if pod.metadata.deletion_timestamp is not None:
+        return False
+    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+
+
+class Pods:
+    """By ordinal. Also those that no StatefulSet owns at the moment, because theirs is being made anew."""
+
+    def __init__(self, ctx: Context, reader: client.Reader, cluster: Cluster) -> None:
+        """Lists them; raises StatusError. Give the API server's own reader where a stale answer could do harm."""
+        found = reader.list(
+            ctx, corev1.PodList, client.InNamespace(cluster.namespace), client.MatchingLabels(selector_of(cluster))
+        )
+        self.by_ordinal: dict[int, corev1.Pod] = {}
+        for pod in found.items:
+            prefix, ordinal = pod.get_name().rpartition("-")[0], _ORDINAL.search(pod.get_name())
+            if prefix == cluster.statefulset_name and ordinal is not None:
+                self.by_ordinal[int(ordinal[1])] = pod
+
+    def __repr__(self) -> str:
+        return f"<Pods {sorted(self.by_ordinal)}>"
+
+    @property
+    def count(self) -> int:
+        """How many ordinals there are, up to the highest one."""
+        return max(self.by_ordinal, default=-1) + 1
+
+    def first(self) -> corev1.Pod | None:
+        return self.by_ordinal[min(self.by_ordinal)] if self.by_ordinal else None
+
+    def unready(self, replicas: int, but: int = -1) -> int | None:
+        """The lowest ordinal of these replicas that is not ready, or of a pod beyond them; None when all is well.
+
+        `but`: an ordinal that does not matter.
+        """
+        for ordinal in range(replicas):
+            pod = self.by_ordinal.get(ordinal)
+            if ordinal != but and (pod is None or not is_ready(pod)):
+                return ordinal
+        return next((ordinal for ordinal in sorted(self.by_ordinal) if ordinal >= replicas), None)
+
+    def outdated(self, replicas: int, revision: str) -> int | None:
+        """The highest ordinal of these replicas whose pod is of another revision; None when there is none."""
+        for ordinal in reversed(range(replicas)):
+            pod = self.by_ordinal.get(ordinal)
+            if pod is not None and pod.metadata.labels.get(REVISION) != revision:
+                return ordinal
+        return None

@@ -1,0 +1,106 @@
+"""Brings one part of a cluster in line with what its builder says. Mirrors pkg/resource/resource.go.
+
+What was applied stands in an annotation of the part, as with kubectl apply: a change of what is wanted is seen by it,
+and a change that somebody else made by the part itself. Fields nobody asked for stay as the server set them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.runtime import ResourceObject, Scheme
+from clientgo.apimachinery.types import NamespacedName
+from clientgo.context import Context
+from clientgo.controller_runtime import client
+from clientgo.controller_runtime.controller import controllerutil
+from resources.builders import LAST_APPLIED, Builder, Manifest, digest_of, is_part_of
+from resources.cluster import Cluster
+
+
+class Reconciler:
+    """For one builder. Reads by `reader`: the cache's answer is enough to look, the server's is needed to act."""
+
+    def __init__(self, c: client.Client, reader: client.Reader, scheme: Scheme, cluster: Cluster) -> None:
+        self._client = c
+        self._reader = reader
+        self._scheme = scheme
+        self._cluster = cluster
+
+    def existing(self, ctx: Context, builder: Builder) -> Any:
+        """What is there, None when nothing is. Raises StatusError."""
+        try:
+            return self._reader.get(ctx, NamespacedName(self._cluster.namespace, builder.resource_name()), builder.kind)
+        except errors.StatusError as err:
+            client.ignore_not_found(err)
+            return None
+
+    def is_there(self, ctx: Context, builder: Builder) -> bool:
+        """Whether there is one, and it is the cluster's own. Raises StatusError."""
+        found = self.existing(ctx, builder)
+        return found is not None and _is_controlled_by(found, self._cluster)
+
+    def has_changed(self, ctx: Context, builder: Builder) -> bool:
+        """Whether there is something to do. Raises StatusError."""
+        found = self.existing(ctx, builder)
+        return found is None or self._target(builder, found) is not None
+
+    def reconcile(self, ctx: Context, builder: Builder) -> bool:
+        """Do it; whether anything was done. Raises StatusError, a conflict too when what was read is no longer so."""
+        found = self.existing(ctx, builder)
+        if found is None:
+            self._client.create(ctx, self._new(builder))
+            return True
+        if not _is_controlled_by(found, self._cluster):
+            raise ValueError(f"{builder.kind.__name__} {builder.resource_name()} belongs to somebody else")
+        target = self._target(builder, found)
+        if target is None:
+            return False
+        self._client.update(ctx, builder.kind.from_dict(target))
+        return True
+
+    def delete(self, ctx: Context, builder: Builder) -> None:
+        """What is there, if it is the cluster's own. Raises StatusError."""
+        found = self.existing(ctx, builder)
+        if found is None or not _is_controlled_by(found, self._cluster):
+            return
+        try:
+            self._client.delete(ctx, found, client.Preconditions(uid=found.get_uid()))
+        except errors.StatusError as err:
+            client.ignore_not_found(err)
+
+    def _new(self, builder: Builder) -> ResourceObject:
+        manifest = builder.build(None)
+        metadata = {
+            **manifest["metadata"],
+            "namespace": self._cluster.namespace,
+            "name": builder.resource_name(),
+        }
+        metadata["annotations"] = {
+            **metadata.get("annotations", {}),
+            LAST_APPLIED: digest_of(manifest, builder.digested),
+        }
+        obj = builder.kind.from_dict({**manifest, "metadata": metadata})
+        controllerutil.set_controller_reference(self._cluster.crdb, obj, self._scheme)
+        return obj
+
+    @staticmethod
+    def _target(builder: Builder, found: ResourceObject) -> Manifest | None:
+        """How the part shall be; None when it is so."""
+        manifest = builder.build(found)
+        document = found.to_dict()
+        digest = digest_of(manifest, builder.digested)
+        applied = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
+        if applied == digest and is_part_of(manifest, document):
+            return None
+        metadata = dict(document["metadata"])
+        for name in ("labels", "annotations"):
+            metadata[name] = {**(metadata.get(name) or {}), **manifest["metadata"].get(name, {})}
+        metadata["annotations"][LAST_APPLIED] = digest
+        if "spec" in manifest:
+            manifest = {**manifest, "spec": {**document.get("spec", {}), **manifest["spec"]}}
+        return {**document, **manifest, "metadata": metadata}
+
+
+def _is_controlled_by(obj: ResourceObject, cluster: Cluster) -> bool:
+    return any(owner.controller and owner.uid == cluster.crdb.get_uid() for owner in obj.get_owner_references())

@@ -1,0 +1,7 @@
+"""`python cmd/elasticsearch-operator` runs main.py."""
+
+import sys
+
+from main import main
+
+sys.exit(main())

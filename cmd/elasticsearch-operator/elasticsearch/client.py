@@ -1,0 +1,160 @@
+"""What the operator asks of a running cluster: Elasticsearch's own API, as far as orchestration needs it.
+
+The operator knows Elasticsearch through `Client` alone. Behind it is a simulated cluster here (simulated.py); a client
+of the real API has the paths that the methods name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from api.v1 import Elasticsearch
+
+
+class Unreachable(ConnectionError):
+    """No node answers."""
+
+
+class NoMaster(Unreachable):
+    """Nodes answer, but have no elected master, so that nothing can be changed: fewer than a quorum are there."""
+
+
+class RequestFailed(Exception):
+    """Elasticsearch has refused, or has not done it in time."""
+
+
+class HealthStatus(StrEnum):
+    """How the shards are: all copies there, all primaries there, or neither."""
+
+    GREEN = "green"
+    YELLOW = "yellow"
+    RED = "red"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Health:
+    """GET /_cluster/health."""
+
+    status: HealthStatus
+    number_of_nodes: int = 0
+    relocating_shards: int = 0
+    initializing_shards: int = 0
+    unassigned_shards: int = 0
+
+    @property
+    def has_shard_activity(self) -> bool:
+        """Whether shards are moving, or being filled."""
+        return bool(self.relocating_shards or self.initializing_shards)
+
+
+class ShardState(StrEnum):
+    """What a copy of a shard is doing."""
+
+    STARTED = "STARTED"
+    INITIALIZING = "INITIALIZING"
+    RELOCATING = "RELOCATING"
+    UNASSIGNED = "UNASSIGNED"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A line of GET /_cat/shards: one copy of a shard. `node` is "" for one that is nowhere."""
+
+    index: str
+    number: int
+    primary: bool
+    state: ShardState
+    node: str
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Which shard it is a copy of."""
+        return self.index, self.number
+
+
+class ShutdownType(StrEnum):
+    """Why a node shuts down: to come back, or for good."""
+
+    RESTART = "restart"
+    REMOVE = "remove"
+
+
+class ShutdownStatus(StrEnum):
+    """How far a node is with what it has to do before it may go."""
+
+    NOT_STARTED = "NOT_STARTED"
+    IN_PROGRESS = "IN_PROGRESS"
+    STALLED = "STALLED"
+    COMPLETE = "COMPLETE"
+
+
+@dataclass(frozen=True)
+class NodeShutdown:
+    """An entry of GET /_nodes/shutdown."""
+
+    node_id: str
+    type: ShutdownType
+    status: ShutdownStatus
+    explanation: str = ""
+
+
+class Client(Protocol):
+    """The API of one cluster.
+
+    Everything blocks until it is answered and may raise Unreachable; what changes something may raise NoMaster too.
+    Asked twice for the same, it does it once.
+    """
+
+    def cluster_uuid(self) -> str:
+        """The id that the cluster got when it was formed, "" before. GET /"""
+        ...
+
+    def health(self) -> Health:
+        """GET /_cluster/health"""
+        ...
+
+    def shards(self) -> list[Shard]:
+        """All copies of all shards. GET /_cat/shards"""
+        ...
+
+    def nodes(self) -> dict[str, str]:
+        """The ids of the nodes that are in the cluster, by name. GET /_nodes"""
+        ...
+
+    def shutdowns(self) -> dict[str, NodeShutdown]:
+        """The shutdowns that were asked for, by the id of the node. GET /_nodes/shutdown"""
+        ...
+
+    def put_shutdown(self, node_id: str, type: ShutdownType, reason: str) -> None:
+        """Prepare a node for going. PUT /_nodes/{node_id}/shutdown"""
+        ...
+
+    def delete_shutdown(self, node_id: str) -> None:
+        """Forget a shutdown, which cancels one that is going on. DELETE /_nodes/{node_id}/shutdown"""
+        ...
+
+    def voting_config_exclusions(self) -> list[str]:
+        """The names of the nodes that shall not vote. GET /_cluster/state/metadata"""
+        ...
+
+    def add_voting_config_exclusions(self, names: list[str]) -> None:
+        """Let these nodes vote no longer; returns when they do not. POST /_cluster/voting_config_exclusions
+
+        Raises RequestFailed when the others are too few.
+        """
+        ...
+
+    def delete_voting_config_exclusions(self) -> None:
+        """Let everybody vote again. DELETE /_cluster/voting_config_exclusions?wait_for_removal=false"""
+        ...
+
+
+class Clients(Protocol):
+    """Finds the API of a cluster."""
+
+    def client_for(self, es: Elasticsearch) -> Client:
+        """Never blocks; whether it can be reached, its first answer tells."""
+        ...

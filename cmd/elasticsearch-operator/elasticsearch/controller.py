@@ -1,0 +1,141 @@
+"""The reconciler of Elasticsearch clusters: read the cluster, bring its resources in line, write its status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from api.v1 import Elasticsearch
+from clientgo import controller_runtime as ctrl
+from clientgo.api.apps import v1 as appsv1
+from clientgo.api.batch import v1 as batchv1
+from clientgo.api.core import v1 as corev1
+from clientgo.api.policy import v1 as policyv1
+from clientgo.apimachinery.api import errors
+from clientgo.context import Context
+from clientgo.controller_runtime import client, handler
+from clientgo.tools import events
+from elasticsearch import label
+from elasticsearch.certificates import Certificates
+from elasticsearch.client import Clients, RequestFailed, Unreachable
+from elasticsearch.driver import Driver
+from elasticsearch.expectations import ClustersExpectations
+from elasticsearch.state import REQUEUE_AFTER, Refused, Results, State
+from elasticsearch.validation import validate
+
+# An annotation: "false" keeps the operator's hands off.
+MANAGED = "eck.k8s.elastic.co/managed"
+
+
+class ReconcileElasticsearch:
+    """Makes clusters what their resources ask for."""
+
+    def __init__(
+        self,
+        client: client.Client,
+        live: client.Reader,
+        recorder: events.EventRecorder,
+        clients: Clients,
+        certificates: Certificates | None = None,
+        requeue_after: float = REQUEUE_AFTER,
+    ) -> None:
+        """`live` reads from no cache; `clients` are the way to the clusters' own API; `requeue_after` in seconds."""
+        self.client = client
+        self.recorder = recorder
+        self.clients = clients
+        self.certificates = certificates or Certificates(client)
+        self.requeue_after = requeue_after
+        self.expectations = ClustersExpectations(client, live)
+
+    def setup_with_manager(self, mgr: ctrl.Manager) -> None:
+        """Run with the manager: for each change of a cluster, of what it owns, and of its pods."""
+        builder = ctrl.new_controller_managed_by(mgr).for_(Elasticsearch)
+        builder.owns(appsv1.StatefulSet).owns(corev1.Service).owns(corev1.Secret).owns(policyv1.PodDisruptionBudget)
+        builder.owns(batchv1.Job)
+        # Pods belong to StatefulSets, so they are told by their label.
+        builder.watches(corev1.Pod, handler.enqueue_requests_from_map_func(_cluster_of))
+        builder.complete(self)
+
+    def reconcile(self, ctx: Context, request: ctrl.Request) -> ctrl.Result | None:
+        """Do the next safe step, and say when to look again. What is raised is tried again, later and later.
+
+        The cache may be behind, and the program may be killed between any two writes: each step finds out by itself
+        whether it has anything to do, and decisions wait for expectations.
+        """
+        log = ctrl.logger_from(ctx)
+        try:
+            # What the cache hands out is shared, hence the copy.
+            es = self.client.get(ctx, request, Elasticsearch).deep_copy()
+        except errors.StatusError as err:
+            client.ignore_not_found(err)
+            self.expectations.forget(request)
+            return None
+        if es.get_deletion_timestamp() is not None:
+            return None
+        if es.get_annotations().get(MANAGED) == "false":
+            log.info("Object is currently not managed by this controller. Skipping reconciliation")
+            return None
+        log.v(1).info("Starting reconciliation run")
+        state = State(es)
+        try:
+            results = self._reconcile(ctx, es, state)
+        except Exception as err:
+            self._failed(state, err)
+            self._update_status(ctx, es, state)
+            raise
+        self._update_status(ctx, es, state)
+        log.v(1).info("Ending reconciliation run", reasons=results.reasons if results else None)
+        return ctrl.Result(requeue_after=self.requeue_after) if results else None
+
+    def _reconcile(self, ctx: Context, es: Elasticsearch, state: State) -> Results | None:
+        """None when nothing can be done until somebody changes the cluster."""
+        if invalid := validate(es):
+            text = "; ".join(map(str, invalid))
+            ctrl.logger_from(ctx).error(None, "Elasticsearch manifest validation failed", errors=text)
+            state.refuse("Validation", text)
+            return None
+        driver = Driver(
+            client=self.client,
+            api=self.clients.client_for(es),
+            certificates=self.certificates,
+            es=es,
+            expectations=self.expectations.for_cluster(es),
+            state=state,
+        )
+        try:
+            results = driver.reconcile(ctx)
+        except Refused as err:
+            # By the state of the cluster: what changes there makes no event, so it is looked at again.
+            ctrl.logger_from(ctx).error(err, "Elasticsearch cannot be made as it is asked for")
+            state.refuse("Refused", str(err))
+            return Results()
+        state.finish(results)
+        return results
+
+    @staticmethod
+    def _failed(state: State, err: Exception) -> None:
+        """Conflicts are a cache that is behind, and mend themselves; of everything else the user hears."""
+        if isinstance(err, errors.StatusError) and (errors.is_conflict(err) or errors.is_already_exists(err)):
+            return
+        if isinstance(err, (errors.StatusError, RequestFailed, Unreachable)):
+            note = f"Reconciliation error: {err}"
+            state.add_event(corev1.EVENT_TYPE_WARNING, "ReconciliationError", "Reconcile", note)
+
+    def _update_status(self, ctx: Context, es: Elasticsearch, state: State) -> None:
+        """Write what was seen, if it is news: writing changes the object, and a change calls us again.
+
+        By a patch, since the cache may be behind our own last write: an update would be a conflict then, and a retry.
+        """
+        before = es.deep_copy()
+        state.write_to(es)
+        if es.status != before.status:
+            try:
+                self.client.status().patch(ctx, es, client.merge_from(before))
+            except errors.StatusError as err:
+                client.ignore_not_found(err)  # gone: the cache is behind
+        for event in state.events:
+            self.recorder.eventf(es, None, event.type, event.reason, event.action, "%s", event.note)
+
+
+def _cluster_of(ctx: Context, pod: client.Object) -> Iterable[ctrl.Request]:
+    name = pod.get_labels().get(label.CLUSTER_NAME)
+    return [ctrl.Request(pod.get_namespace(), name)] if name else []

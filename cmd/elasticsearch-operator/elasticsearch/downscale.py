@@ -1,0 +1,195 @@
+"""Phase 2: shrink the StatefulSets that are too large, one node at a time, each when its data is elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from api.v1 import Elasticsearch, Phase
+from clientgo import controller_runtime as ctrl
+from clientgo.api.apps import v1 as appsv1
+from clientgo.api.core import v1 as corev1
+from clientgo.context import Context
+from clientgo.controller_runtime import client
+from elasticsearch import label, names, sset, voting
+from elasticsearch.client import Client, ShutdownStatus
+from elasticsearch.expectations import Expectations
+from elasticsearch.shutdown import NodeShutdowns
+from elasticsearch.state import Results, State
+
+# Why a node may not be removed now.
+ONE_NODE_AT_A_TIME = "A node is already in the process of being removed"
+AT_LEAST_ONE_RUNNING_MASTER = "Cannot remove the last running master node"
+MASTERS_QUORUM = "Not removing master node to keep a quorum of running masters"
+RESPECT_MAX_UNAVAILABLE = "Not removing node to respect maxUnavailable setting"
+
+DEFAULT_MAX_UNAVAILABLE = 1
+
+
+@dataclass
+class Downscale:
+    """What the phase works with."""
+
+    client: client.Client
+    api: Client
+    shutdowns: NodeShutdowns
+    es: Elasticsearch
+    expectations: Expectations
+    state: State
+    results: Results
+
+
+@dataclass
+class Removal:
+    """A StatefulSet that is too large."""
+
+    stateful_set: appsv1.StatefulSet
+    # How many pods it has in the end.
+    final: int
+
+    @property
+    def size(self) -> int:
+        return sset.replicas_of(self.stateful_set)
+
+    @property
+    def leaving(self) -> list[str]:
+        """All nodes that go, the first to go first: StatefulSets shrink from their highest ordinal."""
+        return [names.pod(self.stateful_set.get_name(), each) for each in reversed(range(self.final, self.size))]
+
+
+def max_unavailable(es: Elasticsearch) -> int | None:
+    """How many nodes may be away; None for any number."""
+    said = es.spec.update_strategy.change_budget.max_unavailable
+    if said is None:
+        return DEFAULT_MAX_UNAVAILABLE
+    return None if said < 0 else said
+
+
+class Invariants:
+    """What must hold while nodes are removed, counted from the pods that are there."""
+
+    def __init__(
+        self, es: Elasticsearch, expected: sset.StatefulSets, actual: sset.StatefulSets, pods: list[corev1.Pod]
+    ) -> None:
+        self._removing = False
+        self._ready = {pod.get_name() for pod in pods if sset.is_ready(pod)}
+        self._ready_masters = {pod.get_name() for pod in label.master_pods(pods)} & self._ready
+        self._wanted_masters = len(sset.master_names(expected))
+        budget = max_unavailable(es)
+        away = sset.node_count(actual) - len(self._ready)
+        self._too_many_away = budget is not None and away > budget
+
+    def check(self, removal: Removal) -> str:
+        """Why the first of its nodes may not go now; "" when it may, and then none else may."""
+        (node, *_) = removal.leaving
+        reason = self._reason(node, sset.is_master_set(removal.stateful_set))
+        self._removing = self._removing or not reason
+        return reason
+
+    def _reason(self, node: str, is_master: bool) -> str:
+        if self._removing:
+            return ONE_NODE_AT_A_TIME
+        if is_master:
+            left = self._ready_masters - {node}
+            if not left:
+                return AT_LEAST_ONE_RUNNING_MASTER
+            if len(left) < self._wanted_masters // 2 + 1:
+                return MASTERS_QUORUM
+        # Nodes that work and are taken away, while others are away, are missed.
+        if self._too_many_away and node in self._ready:
+            return RESPECT_MAX_UNAVAILABLE
+        return ""
+
+
+def removals(expected: sset.StatefulSets, actual: sset.StatefulSets) -> list[Removal]:
+    """The StatefulSets that are too large."""
+    found = [Removal(each, sset.replicas_of(expected.get(name))) for name, each in actual.items()]
+    return [each for each in found if each.final < each.size]
+
+
+def handle_downscale(
+    ctx: Context, down: Downscale, expected: sset.StatefulSets, actual: sset.StatefulSets, pods: list[corev1.Pod]
+) -> None:
+    """One step of it. Raises StatusError, Unreachable, RequestFailed."""
+    wanted = removals(expected, actual)
+    all_leaving = [node for each in wanted for node in each.leaving]
+    down.state.nodes_to_remove(all_leaving)
+    _delete_empty(ctx, down, expected, actual)
+    invariants = Invariants(down.es, expected, actual, pods)
+    allowed = []
+    for each in wanted:
+        if reason := invariants.check(each):
+            name = each.stateful_set.get_name()
+            ctrl.logger_from(ctx).v(1).info("Cannot downscale StatefulSet", statefulset_name=name, reason=reason)
+        else:
+            allowed.append(each)
+    leaving = [each.leaving[0] for each in allowed]
+    terminating = [pod.get_name() for pod in pods if pod.get_deletion_timestamp() is not None]
+    down.shutdowns.reconcile(ctx, leaving, terminating)
+    for each in allowed:
+        _attempt(ctx, down, each)
+    if delayed := sorted(set(all_leaving) - set(leaving)):
+        down.results.requeue(f"Downscale in progress, delayed nodes: {delayed}")
+
+
+def _delete_empty(
+    ctx: Context, down: Downscale, expected: sset.StatefulSets, actual: sset.StatefulSets
+) -> None:
+    """StatefulSets that nobody asks for, once they have no pods: expectations have seen to it that 0 means 0."""
+    for name, each in actual.items():
+        if name in expected or sset.replicas_of(each):
+            continue
+        ctrl.logger_from(ctx).info("Deleting statefulset", statefulset_name=name)
+        metadata = {"namespace": each.get_namespace(), "name": names.config_secret(name)}
+        for obj in (
+            corev1.Service.from_dict({"metadata": {**metadata, "name": name}}),
+            corev1.Secret.from_dict({"metadata": metadata}),
+            each,
+        ):
+            _delete(ctx, down.client, obj)
+        # It holds the place of its name until the cache has seen that it is gone.
+        down.results.requeue("StatefulSet is being deleted")
+
+
+def _delete(ctx: Context, c: client.Client, obj: client.Object) -> None:
+    try:
+        c.delete(ctx, obj)
+    except Exception as err:
+        client.ignore_not_found(err)
+
+
+def _attempt(ctx: Context, down: Downscale, removal: Removal) -> None:
+    """Take the first node of the set away, if it may go."""
+    node = removal.leaving[0]
+    status = down.shutdowns.status(node)
+    down.state.shutdown_seen(node, status)
+    log = ctrl.logger_from(ctx)
+    if status.status == ShutdownStatus.COMPLETE:
+        log.info("Node shutdown complete, can start node deletion", type=status.type, node=node)
+        _do(ctx, down, removal)
+    elif status.status == ShutdownStatus.STALLED:
+        down.state.phase = Phase.STALLED
+        text = "Requested topology change is stalled. User intervention maybe required if this condition persists."
+        down.state.add_event(corev1.EVENT_TYPE_WARNING, "Stalled", "Shutdown", f"{text} {status.explanation}")
+        log.info("Node shutdown stalled", type=status.type, node=node, explanation=status.explanation)
+    else:
+        down.state.phase = Phase.MIGRATING_DATA
+        text = "Requested topology change delayed by data migration. Ensure index settings allow node removal."
+        down.state.add_event(corev1.EVENT_TYPE_NORMAL, "Delayed", "Shutdown", text)
+        log.v(1).info("Node shutdown not over yet, hold off with node deletion", type=status.type, node=node)
+    down.results.requeue("Downscale in progress")
+
+
+def _do(ctx: Context, down: Downscale, removal: Removal) -> None:
+    """Its vote first: a master that goes with its vote takes a part of the quorum along."""
+    node = removal.leaving[0]
+    if sset.is_master_set(removal.stateful_set):
+        voting.exclude(ctx, down.api, [node])
+    target = removal.size - 1
+    ctrl.logger_from(ctx).info(
+        "Scaling replicas down",
+        **{"statefulset_name": removal.stateful_set.get_name(), "from": removal.size, "to": target},
+    )
+    changed = removal.stateful_set.deep_copy()
+    changed.spec.replicas = target
+    down.client.update(ctx, changed)
+    down.expectations.generations.expect_generation(changed)

@@ -1,0 +1,111 @@
+"""An image of the user's own is run once, in a Job, before any node gets it: does it hold the version it is said to?
+
+The operator decides by the version of the specification which way is an upgrade, which nodes go first, and that none
+goes back. An image that holds another one would make all of that wrong, and a node that has once started with newer
+data directories does not come back. The images that follow from the version need no Job.
+
+A Job is named by image and version, and never changes. As long as a cluster asks for both it is kept: it is what tells
+that they were looked at. So nothing is asked of the database for it, and an operator that is killed finds it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from api.v1 import Elasticsearch
+from clientgo import controller_runtime as ctrl
+from clientgo.api.batch import v1 as batchv1
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.context import Context
+from clientgo.controller_runtime import client
+from clientgo.controller_runtime.controller import controllerutil
+from elasticsearch import label, names, nodespec
+from elasticsearch.nodespec import Resources
+from elasticsearch.reconciler import get, hash_of
+from elasticsearch.state import Refused
+
+CONTAINER = "image-check"
+# `Version: 8.11.0, Build: ...` is what it says.
+_COMMAND = 'bin/elasticsearch --version | grep -F "Version: $EXPECTED_VERSION,"'
+# A node of the cluster may be full or ill; an image that holds something else stays what it is.
+_ATTEMPTS = 3
+
+
+def reconcile_image_checks(
+    ctx: Context, c: client.Client, es: Elasticsearch, expected: Sequence[Resources]
+) -> list[str]:
+    """The images that are being looked at; empty when every one is known to be good. Raises Refused for one that is
+    not, StatusError.
+    """
+    wanted = {job.get_name(): job for job in (_job(es, image, expected) for image in _images(es, expected))}
+    _delete_others(ctx, c, es, wanted)
+    pending, bad = [], []
+    for job in wanted.values():
+        found = get(ctx, c, job)
+        if found is None:
+            _create(ctx, c, es, job)
+            pending.append(_image_of(job))
+        elif _has(found, "Failed"):
+            bad.append(_image_of(found))
+        elif not _has(found, "Complete"):
+            pending.append(_image_of(found))
+    if bad:
+        raise Refused(f"image {', '.join(bad)} does not hold Elasticsearch {es.spec.version}, or does not run")
+    return pending
+
+
+def _images(es: Elasticsearch, expected: Sequence[Resources]) -> list[str]:
+    """Those that somebody has chosen, in their order and each once."""
+    used = (nodespec.image_of(each.stateful_set) for each in expected)
+    return [image for image in dict.fromkeys(used) if image != nodespec.default_image(es.spec.version)]
+
+
+def _image_of(job: batchv1.Job) -> str:
+    return next((each.image for each in job.spec.template.spec.containers if each.name == CONTAINER), "")
+
+
+def _has(job: batchv1.Job, condition: str) -> bool:
+    return any(each.type == condition and each.status == "True" for each in job.status.conditions)
+
+
+def _job(es: Elasticsearch, image: str, expected: Sequence[Resources]) -> batchv1.Job:
+    name = names.image_check(es.get_name(), hash_of([image, es.spec.version]))
+    labels = {label.TYPE: label.TYPE_VALUE, label.IMAGE_CHECK: es.get_name()}
+    job = batchv1.Job(metadata=metav1.ObjectMeta(namespace=es.get_namespace(), name=name, labels=labels))
+    job.spec.backoff_limit = _ATTEMPTS - 1
+    container = corev1.Container(
+        name=CONTAINER,
+        image=image,
+        command=["/bin/bash", "-c", _COMMAND],
+        env=[corev1.EnvVar(name="EXPECTED_VERSION", value=es.spec.version)],
+    )
+    # Not the labels of the cluster: it is no node of it.
+    pod = job.spec.template
+    pod.metadata.labels = dict(labels)
+    pod.spec.containers = [container]
+    pod.spec.restart_policy = "Never"
+    pod.spec.automount_service_account_token = False
+    users = next(each.stateful_set for each in expected if nodespec.image_of(each.stateful_set) == image)
+    pod.spec.image_pull_secrets = list(users.spec.template.spec.image_pull_secrets)
+    return job
+
+
+def _create(ctx: Context, c: client.Client, es: Elasticsearch, job: batchv1.Job) -> None:
+    controllerutil.set_controller_reference(es, job, c.scheme())
+    c.create(ctx, job)
+    ctrl.logger_from(ctx).info("Checking the version of an image", image=_image_of(job), job=job.get_name())
+
+
+def _delete_others(ctx: Context, c: client.Client, es: Elasticsearch, wanted: dict[str, batchv1.Job]) -> None:
+    """The Jobs of images that nobody asks for any more, with their pods."""
+    chosen = client.MatchingLabels({label.IMAGE_CHECK: es.get_name()})
+    for job in c.list(ctx, batchv1.JobList, client.InNamespace(es.get_namespace()), chosen).items:
+        if job.get_name() in wanted or job.get_deletion_timestamp() is not None:
+            continue
+        if not metav1.is_controlled_by(job, es):
+            continue
+        try:
+            c.delete(ctx, job, client.PropagationPolicy("Background"), client.Preconditions(uid=job.get_uid()))
+        except Exception as err:
+            client.ignore_not_found(err)

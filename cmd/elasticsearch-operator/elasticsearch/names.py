@@ -1,0 +1,80 @@
+"""What everything of a cluster is called."""
+
+from __future__ import annotations
+
+from api.v1 import Elasticsearch
+
+CONTAINER = "elasticsearch"
+CONFIG_FILE = "elasticsearch.yml"
+HTTP_PORT = 9200
+TRANSPORT_PORT = 9300
+# The annotation of a cluster that has been formed, with its uuid; and that of one that is being formed, with who does.
+CLUSTER_UUID = "elasticsearch.k8s.elastic.co/cluster-uuid"
+INITIAL_MASTER_NODES = "elasticsearch.k8s.elastic.co/initial-master-nodes"
+# The annotation that switches predicates off, by their names with commas between, or all with a star.
+DISABLE_PREDICATES = "eck.k8s.elastic.co/disable-upgrade-predicates"
+CONFIG_HASH = "elasticsearch.k8s.elastic.co/config-hash"
+# The annotation, before a dash and its name, with a StatefulSet that is to be made anew.
+RECREATE = "elasticsearch.k8s.elastic.co/recreate-"
+# The label with the hash of what the operator has asked for.
+TEMPLATE_HASH = "common.k8s.elastic.co/template-hash"
+
+
+def stateful_set(es: str, node_set: str) -> str:
+    return f"{es}-es-{node_set}"
+
+
+def config_secret(stateful_set: str) -> str:
+    return f"{stateful_set}-es-config"
+
+
+def image_check(es: str, hash: str) -> str:
+    return f"{es}-es-image-{hash}"
+
+
+def http_service(es: str) -> str:
+    return f"{es}-es-http"
+
+
+def transport_service(es: str) -> str:
+    return f"{es}-es-transport"
+
+
+def http_certificates(es: str) -> str:
+    return f"{es}-es-http-certs-internal"
+
+
+def public_http_certificates(es: str) -> str:
+    return f"{es}-es-http-certs-public"
+
+
+def transport_certificates(es: str) -> str:
+    return f"{es}-es-transport-certs"
+
+
+def elastic_user(es: str) -> str:
+    return f"{es}-es-elastic-user"
+
+
+def disruption_budget(es: str) -> str:
+    return f"{es}-es-default"
+
+
+def pod(stateful_set: str, ordinal: int) -> str:
+    return f"{stateful_set}-{ordinal}"
+
+
+def ordinal(pod: str) -> int:
+    """Raises ValueError for what is no pod of a StatefulSet."""
+    return int(pod.rpartition("-")[2])
+
+
+def initial_master_nodes(es: Elasticsearch) -> list[str]:
+    """Who is forming the cluster; empty when it is formed, or nobody has begun."""
+    text = es.get_annotations().get(INITIAL_MASTER_NODES, "")
+    return text.split(",") if text else []
+
+
+def is_formed(es: Elasticsearch) -> bool:
+    """Whether the cluster has been formed once."""
+    return bool(es.get_annotations().get(CLUSTER_UUID))

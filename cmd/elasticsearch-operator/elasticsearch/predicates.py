@@ -1,0 +1,243 @@
+"""Which pod may be deleted next for a rolling upgrade, and why another may not: a predicate for each reason.
+
+A pod goes when all of them let it. The name of the first that does not is logged, and stands in the status. The
+annotation names.DISABLE_PREDICATES switches some off, for who knows better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from api.v1 import Elasticsearch
+from clientgo import controller_runtime as ctrl
+from clientgo.api.core import v1 as corev1
+from clientgo.context import Context
+from elasticsearch import label, names, sset
+from elasticsearch.client import Client, Health, HealthStatus, Shard, ShardState
+
+
+@dataclass
+class PredicateContext:
+    """What predicates look at."""
+
+    es: Elasticsearch
+    api: Client
+    health: Health
+    # All pods that there are; those that are to be restarted; those that are ready and in the cluster, by name.
+    pods: list[corev1.Pod]
+    to_update: list[corev1.Pod]
+    healthy: dict[str, corev1.Pod]
+    # Who is to be master in the end; the roles that nodes of each StatefulSet are to have.
+    expected_masters: list[str]
+    expected_roles: dict[str, set[str]]
+    max_unavailable_reached: bool
+    # What was let go so far.
+    deleted: list[corev1.Pod] = field(default_factory=list)
+    master_update_in_progress: bool = False
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """Asked for once, when a predicate needs them."""
+        return self.api.shards()
+
+    def is_healthy(self, pod: corev1.Pod) -> bool:
+        return pod.get_name() in self.healthy
+
+    def changes_version(self, pod: corev1.Pod) -> bool:
+        return pod.get_labels().get(label.VERSION) != self.es.spec.version
+
+    def roles_to_be(self, pod: corev1.Pod) -> set[str]:
+        return self.expected_roles.get(pod.get_labels().get(label.STATEFUL_SET_NAME, ""), set())
+
+    def becomes_master(self, pod: corev1.Pod) -> bool:
+        return pod.get_name() in self.expected_masters
+
+    def shards_on(self, pod: corev1.Pod) -> list[Shard]:
+        return [shard for shard in self.shards if shard.node == pod.get_name()]
+
+
+Predicate = Callable[[PredicateContext, corev1.Pod], bool]
+
+# Whether the candidate may go, by name, in the order in which they are asked.
+PREDICATES: dict[str, Predicate] = {}
+
+
+def _predicate(function: Predicate) -> Predicate:
+    PREDICATES[function.__name__] = function
+    return function
+
+
+# From where the data is newest to where it ends: it moves to the right.
+_TIERS = ("data_hot", "data_warm", "data_cold", "data_frozen")
+
+
+def _depends_on(roles: set[str], others: set[str]) -> bool:
+    """Whether data moves from nodes of these roles to nodes of those."""
+    return any(
+        early in roles and any(late in others for late in _TIERS[number + 1 :]) for number, early in enumerate(_TIERS)
+    )
+
+
+@_predicate
+def data_tier_with_higher_priority_must_be_upgraded_first(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """Data moves on to colder tiers, and no node takes data of a newer version: so the colder nodes come first."""
+    if not ctx.changes_version(candidate):
+        return True
+    roles = ctx.roles_to_be(candidate)
+    others = [ctx.roles_to_be(pod) for pod in [*ctx.to_update, *ctx.deleted]]
+    return not any(_depends_on(roles, each) and not _depends_on(each, roles) for each in others)
+
+
+@_predicate
+def do_not_restart_healthy_node_if_MaxUnavailable_reached(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """As many are away as may be. One that is away itself may go all the same: a change can be what mends it."""
+    return not (ctx.max_unavailable_reached and ctx.is_healthy(candidate))
+
+
+@_predicate
+def skip_already_terminating_pods(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """It is on its way out."""
+    return candidate.get_deletion_timestamp() is None
+
+
+@_predicate
+def only_restart_healthy_node_if_green_or_yellow(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """Data is missing: what runs must go on running."""
+    return ctx.health.status in (HealthStatus.GREEN, HealthStatus.YELLOW) or not ctx.is_healthy(candidate)
+
+
+@_predicate
+def if_yellow_only_restart_upgrading_nodes_with_unassigned_replicas(
+    ctx: PredicateContext, candidate: corev1.Pod
+) -> bool:
+    """Copies are missing. That may be because the nodes left are too old for them: then going on is what helps."""
+    if ctx.health.status != HealthStatus.YELLOW or not ctx.is_healthy(candidate) or len(ctx.pods) == 1:
+        return True
+    return ctx.changes_version(candidate) and not ctx.health.has_shard_activity
+
+
+@_predicate
+def require_started_replica(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """It has the only copy, of those there should be, of a shard. An index without replicas has to bear it."""
+    if ctx.health.status == HealthStatus.GREEN:
+        return True
+    if len(ctx.pods) == 1 and ctx.health.status == HealthStatus.YELLOW and ctx.is_healthy(candidate):
+        return True
+    for mine in ctx.shards_on(candidate):
+        others = [each for each in ctx.shards if each.key == mine.key and each is not mine]
+        if mine.primary and others and not any(each.state == ShardState.STARTED for each in others):
+            return False
+    return True
+
+
+@_predicate
+def one_master_at_a_time(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """Masters go one by one, each when all others are there."""
+    is_master = label.is_master_node(candidate)
+    if not is_master and not ctx.becomes_master(candidate):
+        return True
+    if ctx.master_update_in_progress:
+        return False
+    if not is_master or not ctx.is_healthy(candidate):
+        return True
+    others = [pod for pod in label.master_pods(ctx.pods) if pod.get_name() != candidate.get_name()]
+    if not all(map(ctx.is_healthy, others)):
+        return False
+    # One that ceases to be master may go then. One that stays waits until all masters are there that shall be.
+    healthy = sum(map(label.is_master_node, ctx.healthy.values()))
+    return not ctx.becomes_master(candidate) or healthy == len(ctx.expected_masters)
+
+
+@_predicate
+def do_not_delete_last_master_if_all_master_ineligible_nodes_are_not_upgraded(
+    ctx: PredicateContext, candidate: corev1.Pod
+) -> bool:
+    """The last of the old masters waits for all nodes that are none: it may elect no node of an older version."""
+    if not label.is_master_node(candidate):
+        return True
+    others = [pod for pod in ctx.to_update if pod.get_name() != candidate.get_name()]
+    return not others or any(map(label.is_master_node, others))
+
+
+@_predicate
+def do_not_delete_pods_with_same_shards(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """Another that has just been let go has copies of the same shards."""
+    if not ctx.deleted:
+        return True
+    gone = {shard.key for pod in ctx.deleted for shard in ctx.shards_on(pod)}
+    return not any(shard.key in gone for shard in ctx.shards_on(candidate))
+
+
+@_predicate
+def do_not_delete_all_members_of_a_tier(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
+    """Somebody must be left with each of its roles, where there is more than one."""
+    if not ctx.is_healthy(candidate):
+        return True
+    others = [pod for name, pod in ctx.healthy.items() if name != candidate.get_name()]
+    for role in label.roles_of(candidate) - {label.MASTER}:
+        if sum(label.has_role(pod, role) for pod in ctx.pods) == 1:
+            continue
+        if not any(label.has_role(pod, role) for pod in others):
+            return False
+    return True
+
+
+def run_predicates(ctx: Context, context: PredicateContext, candidate: corev1.Pod) -> str:
+    """The name of the first predicate that does not let the pod go; "" when all do. Raises Unreachable."""
+    disabled = context.es.get_annotations().get(names.DISABLE_PREDICATES, "").split(",")
+    for name, predicate in PREDICATES.items():
+        if predicate(context, candidate):
+            continue
+        if name not in disabled and "*" not in disabled:
+            return name
+        text = "Warning: disabling upgrade predicate because of annotation"
+        ctrl.logger_from(ctx).info(text, predicate=name)
+    return ""
+
+
+def apply_predicates(
+    ctx: Context, context: PredicateContext, candidates: Iterable[corev1.Pod], allowed: int
+) -> tuple[list[corev1.Pod], dict[str, str]]:
+    """Those that may go now, `allowed` at most; and which predicate has kept back which of the others.
+
+    When none is allowed any more, one may still go: the predicates let it only when it is away already.
+    """
+    refused: dict[str, str] = {}
+    for candidate in candidates:
+        if predicate := run_predicates(ctx, context, candidate):
+            refused[candidate.get_name()] = predicate
+            continue
+        if label.is_master_node(candidate) or context.becomes_master(candidate):
+            context.master_update_in_progress = True
+        context.healthy.pop(candidate.get_name(), None)
+        context.deleted.append(candidate)
+        allowed -= 1
+        if allowed <= 0:
+            break
+    if refused:
+        grouped: dict[str, list[str]] = {}
+        for name, predicate in sorted(refused.items()):
+            grouped.setdefault(predicate, []).append(name)
+        text = "Cannot restart some nodes for upgrade at this time"
+        ctrl.logger_from(ctx).info(text, failed_predicates=grouped)
+    return context.deleted, refused
+
+
+def sort_candidates(pods: Iterable[corev1.Pod]) -> list[corev1.Pod]:
+    """In the order in which they go: masters last; then by StatefulSet, the highest ordinal first."""
+
+    def key(pod: corev1.Pod) -> tuple[bool, str, int]:
+        stateful_set = pod.get_labels().get(label.STATEFUL_SET_NAME, "")
+        return label.is_master_node(pod), stateful_set, -names.ordinal(pod.get_name())
+
+    return sorted(pods, key=key)
+
+
+def needs_upgrade(pod: corev1.Pod, stateful_sets: sset.StatefulSets) -> bool:
+    """Whether the pod was made from an older revision than its StatefulSet is at."""
+    found = stateful_sets.get(pod.get_labels().get(label.STATEFUL_SET_NAME, ""))
+    if found is None or not found.status.update_revision:
+        return False
+    return sset.revision_of(pod) != found.status.update_revision

@@ -1,0 +1,85 @@
+"""Makes one object that a cluster owns what it should be: the server's, as the cache shows it, or a new one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from api.v1 import Elasticsearch
+from clientgo import controller_runtime as ctrl
+from clientgo.apimachinery.api import errors
+from clientgo.context import Context
+from clientgo.controller_runtime import client
+from clientgo.controller_runtime.controller import controllerutil
+from elasticsearch import names
+
+T = TypeVar("T", bound=client.Object)
+
+
+def hash_of(value: Any) -> str:
+    """The same text for the same value."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def reconcile_resource(
+    ctx: Context, c: client.Client, es: Elasticsearch, expected: T, update: Callable[[T, T], None]
+) -> T:
+    """Create the object, or bring it in line: `update(expected, actual)` changes what is there.
+
+    Nothing is written when nothing is missing: when the hash of what is asked for is the one that was, and everything
+    that is asked for is there. Raises StatusError (Conflict, AlreadyExists) when the cache is behind.
+    """
+    controllerutil.set_controller_reference(es, expected, c.scheme())
+    expected.set_labels({**expected.get_labels(), names.TEMPLATE_HASH: _template_hash(expected.to_dict())})
+    document = expected.to_dict()
+    actual = get(ctx, c, expected)
+    kind = c.group_version_kind_for(expected).kind
+    if actual is None:
+        c.create(ctx, expected)
+        ctrl.logger_from(ctx).info("Created resource successfully", kind=kind, name=expected.get_name())
+        return expected
+    if covers(actual.to_dict(), document):
+        return actual
+    changed = actual.deep_copy()
+    changed.set_labels({**changed.get_labels(), **expected.get_labels()})
+    changed.set_annotations({**changed.get_annotations(), **expected.get_annotations()})
+    changed.set_owner_references(expected.get_owner_references())
+    update(expected, changed)
+    ctrl.logger_from(ctx).info("Updating resource", kind=kind, name=expected.get_name())
+    c.update(ctx, changed)
+    return changed
+
+
+def _template_hash(document: dict[str, Any]) -> str:
+    """Of all but the size, which changes by itself when nodes are taken away, and the claims, which never change."""
+    unsteady = ("replicas", "volumeClaimTemplates")
+    spec = {key: value for key, value in (document.get("spec") or {}).items() if key not in unsteady}
+    return hash_of({**document, "spec": spec})
+
+
+def get(ctx: Context, reader: client.Reader, obj: T) -> T | None:
+    """The object of this name, None when it is not there."""
+    try:
+        return reader.get(ctx, client.object_key_from_object(obj), type(obj))
+    except errors.StatusError as err:
+        client.ignore_not_found(err)
+        return None
+
+
+def covers(actual: Any, expected: Any) -> bool:
+    """Whether everything that is asked for is there; what the server and others have added is not looked at.
+
+    >>> covers({"replicas": 2, "paused": False}, {"replicas": 2})
+    True
+    """
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict):
+            return not expected and actual is None
+        return all(covers(actual.get(key), value) for key, value in expected.items())
+    if isinstance(expected, list):
+        if not isinstance(actual, list):
+            return not expected and actual is None
+        return len(actual) == len(expected) and all(map(covers, actual, expected))
+    return bool(actual == expected)

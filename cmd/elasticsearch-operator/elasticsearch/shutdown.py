@@ -1,0 +1,75 @@
+"""Shutdowns of nodes: Elasticsearch is told who is to go, and tells when they may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from clientgo import controller_runtime as ctrl
+from clientgo.context import Context
+from elasticsearch.client import (
+    Client,
+    HealthStatus,
+    NodeShutdown,
+    RequestFailed,
+    ShutdownStatus,
+    ShutdownType,
+)
+
+
+class NodeShutdowns:
+    """The shutdowns of one type, as they were when it was made, and as it has changed them. Not thread-safe."""
+
+    def __init__(self, api: Client, type: ShutdownType, reason: str) -> None:
+        """Raises Unreachable."""
+        self._api = api
+        self._type = type
+        self._reason = reason
+        self._ids = api.nodes()
+        self._shutdowns = {node_id: each for node_id, each in api.shutdowns().items() if each.type == type}
+
+    def __repr__(self) -> str:
+        return f"<NodeShutdowns {self._type} {list(self._shutdowns.values())}>"
+
+    def is_in_cluster(self, name: str) -> bool:
+        """Whether the node has joined."""
+        return name in self._ids
+
+    def reconcile(self, ctx: Context, leaving: Collection[str], terminating: Collection[str]) -> None:
+        """Ask for the shutdown of those who leave, and cancel it for all others that are not gone yet.
+
+        Raises RequestFailed, Unreachable.
+        """
+        wanted = {self._ids[name] for name in leaving if name in self._ids}
+        spared = wanted | {self._ids[name] for name in terminating if name in self._ids}
+        self.clear(ctx, lambda each: each.node_id not in spared)
+        for node_id in sorted(wanted - set(self._shutdowns)):
+            ctrl.logger_from(ctx).v(1).info("Requesting shutdown", type=self._type, node_id=node_id)
+            self._api.put_shutdown(node_id, self._type, self._reason)
+        self._shutdowns = {key: each for key, each in self._api.shutdowns().items() if each.type == self._type}
+
+    def clear(self, ctx: Context, condition: Callable[[NodeShutdown], bool]) -> None:
+        """Forget those of which it holds: that cancels them, or tidies up behind them. Raises Unreachable."""
+        for node_id, each in list(self._shutdowns.items()):
+            if condition(each):
+                ctrl.logger_from(ctx).v(1).info("Deleting shutdown", type=self._type, node_id=node_id)
+                self._api.delete_shutdown(node_id)
+                del self._shutdowns[node_id]
+
+    def ids_of(self, nodes: Collection[str]) -> set[str]:
+        """Of those that are in the cluster."""
+        return {self._ids[name] for name in nodes if name in self._ids}
+
+    def status(self, name: str) -> NodeShutdown:
+        """How far the node is. Raises RequestFailed when its shutdown was not asked for, Unreachable.
+
+        A node that is not in the cluster cannot be asked. It may go when nothing is missing without it.
+        """
+        if name not in self._ids:
+            if self._api.health().status == HealthStatus.GREEN:
+                return NodeShutdown("", self._type, ShutdownStatus.COMPLETE)
+            why = f"node {name} is not in the cluster, and shards are missing that it may hold"
+            return NodeShutdown("", self._type, ShutdownStatus.STALLED, why)
+        found = self._shutdowns.get(self._ids[name])
+        if found is None:
+            raise RequestFailed(f"no shutdown in progress for {name}")
+        return found

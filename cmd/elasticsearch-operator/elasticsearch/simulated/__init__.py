@@ -1,0 +1,224 @@
+"""Simulated clusters: the nodes are the ready pods that the API server knows, the rest is made up.
+
+A cluster is as old as its last question: each looks which nodes run, and lets happen what would have happened since.
+What is made up (who votes, where the shards are) outlives the operator in a file, as a real cluster would.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from api.v1 import Elasticsearch
+from clientgo import context
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import errors
+from clientgo.controller_runtime import client
+from clientgo.utils.clock import REAL_CLOCK, Clock
+from elasticsearch import label, names
+from elasticsearch.client import Health, NodeShutdown, Shard, ShutdownType
+from elasticsearch.simulated.cluster import Cluster, Node
+from elasticsearch.simulated.shards import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Cluster", "Node", "Pace", "SimulatedClients", "parse_indices", "running_nodes"]
+
+Indices = tuple[tuple[str, int, int], ...]
+Nodes = Callable[[Elasticsearch], Iterable[Node]]
+
+
+def parse_indices(text: str) -> Indices:
+    """Raises ValueError for what names none.
+
+    >>> parse_indices("logs=3:1,users=1:2")
+    (('logs', 3, 1), ('users', 1, 2))
+    """
+    found = []
+    for part in filter(None, text.split(",")):
+        name, _, sizes = part.partition("=")
+        primaries, _, replicas = sizes.partition(":")
+        if not name or not primaries.isdecimal() or not replicas.isdecimal():
+            raise ValueError(f"invalid index {part!r}: expected NAME=PRIMARIES:REPLICAS")
+        found.append((name, int(primaries), int(replicas)))
+    return tuple(found)
+
+
+def running_nodes(reader: client.Reader) -> Nodes:
+    """The nodes of a cluster are its ready pods, as `reader` knows them: give one that reads from no cache."""
+
+    def nodes(es: Elasticsearch) -> Iterable[Node]:
+        ctx, namespace = context.background(), client.InNamespace(es.get_namespace())
+        chosen = client.MatchingLabels({label.CLUSTER_NAME: es.get_name()})
+        for pod in reader.list(ctx, corev1.PodList, namespace, chosen).items:
+            if _runs(pod):
+                yield _node_of(pod, _initial_masters(reader, pod))
+
+    return nodes
+
+
+def _runs(pod: corev1.Pod) -> bool:
+    ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return ready and pod.get_deletion_timestamp() is None
+
+
+def _node_of(pod: corev1.Pod, initial: tuple[str, ...]) -> Node:
+    restarts = sum(each.restart_count for each in pod.status.container_statuses)
+    instance = f"{pod.get_uid()}/{restarts}"
+    roles = tuple(sorted(label.roles_of(pod)))
+    return Node(pod.get_name(), instance, pod.get_labels().get(label.VERSION, "0.0.0"), roles, initial)
+
+
+def _initial_masters(reader: client.Reader, pod: corev1.Pod) -> tuple[str, ...]:
+    """What the node finds in its elasticsearch.yml."""
+    stateful_set = pod.get_labels().get(label.STATEFUL_SET_NAME, "")
+    key = client.ObjectKey(pod.get_namespace(), names.config_secret(stateful_set))
+    try:
+        secret = reader.get(context.background(), key, corev1.Secret)
+    except errors.StatusError as err:
+        client.ignore_not_found(err)
+        return ()
+    settings = yaml.safe_load(secret.data.get(names.CONFIG_FILE, b"")) or {}
+    return tuple(settings.get("cluster.initial_master_nodes") or ())
+
+
+class SimulatedClients:
+    """Simulated clusters by the uid of their resource. Thread-safe; one process at a time."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        *,
+        path: str | Path | None = None,
+        indices: Indices = (),
+        pace: Pace | None = None,
+        clock: Clock = REAL_CLOCK,
+    ) -> None:
+        """`path`: the file that the clusters outlive the program in; None for memory.
+
+        Raises ValueError for a file with something else in it, OSError for one that cannot be read.
+        """
+        self._nodes = nodes
+        self._path = Path(path) if path else None
+        self._indices = indices
+        self._pace = pace or Pace()
+        self._clock = clock
+        # Guards all below, and the file between reading and writing it.
+        self._lock = threading.Lock()
+        self._clusters: dict[str, Cluster] = {}
+        self._written = ""
+        self._load()
+
+    def __repr__(self) -> str:
+        return f"<SimulatedClients {len(self._clusters)} clusters>"
+
+    def client_for(self, es: Elasticsearch) -> SimulatedClient:
+        """The API of a cluster."""
+        return SimulatedClient(self, es)
+
+    @contextmanager
+    def looking_at(self, es: Elasticsearch) -> Iterator[Cluster]:
+        """The cluster as it is now; what is done to it is kept."""
+        with self._lock:
+            self._load()
+            cluster = self._clusters.setdefault(es.get_uid(), Cluster(self._pace, self._indices))
+            # Asked for inside, so that nobody's older answer follows a younger one.
+            cluster.observe(list(self._nodes(es)), self._clock.now())
+            try:
+                yield cluster
+            finally:
+                self._save()
+
+    def _load(self) -> None:
+        """What the file says: another process may have been at it."""
+        if self._path is None:
+            return
+        try:
+            text = self._path.read_text()
+        except FileNotFoundError:
+            return
+        if text == self._written:
+            return
+        try:
+            found = json.loads(text)
+            self._clusters = {
+                uid: Cluster.from_json(self._pace, self._indices, each) for uid, each in found["clusters"].items()
+            }
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as err:
+            raise ValueError(f"{self._path} is no state of simulated clusters: {err}") from err
+        self._written = text
+
+    def _save(self) -> None:
+        if self._path is None:
+            return
+        document: dict[str, Any] = {uid: each.to_json() for uid, each in self._clusters.items()}
+        text = json.dumps({"clusters": document}, indent=1, sort_keys=True)
+        if text == self._written:
+            return
+        new = self._path.with_name(f"{self._path.name}.new")
+        with new.open("w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._path)
+        self._written = text
+
+
+class SimulatedClient:
+    """The API of one simulated cluster; see client.Client."""
+
+    def __init__(self, clients: SimulatedClients, es: Elasticsearch) -> None:
+        self._clients = clients
+        self._es = es
+
+    def cluster_uuid(self) -> str:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.check_reachable()
+            return cluster.uuid
+
+    def health(self) -> Health:
+        with self._clients.looking_at(self._es) as cluster:
+            return cluster.health()
+
+    def shards(self) -> list[Shard]:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.check_master()
+            return cluster.shards.view()
+
+    def nodes(self) -> dict[str, str]:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.check_master()
+            return {name: node.id for name, node in cluster.nodes.items()}
+
+    def shutdowns(self) -> dict[str, NodeShutdown]:
+        with self._clients.looking_at(self._es) as cluster:
+            return cluster.shutdown_views()
+
+    def put_shutdown(self, node_id: str, type: ShutdownType, reason: str) -> None:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.put_shutdown(node_id, type, reason)
+
+    def delete_shutdown(self, node_id: str) -> None:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.delete_shutdown(node_id)
+
+    def voting_config_exclusions(self) -> list[str]:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.check_master()
+            return list(cluster.exclusions)
+
+    def add_voting_config_exclusions(self, names: list[str]) -> None:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.exclude(names)
+
+    def delete_voting_config_exclusions(self) -> None:
+        with self._clients.looking_at(self._es) as cluster:
+            cluster.include_all()

@@ -1,0 +1,164 @@
+"""What a reconciliation finds out and comes to: what is left to do, what the user is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from api.v1 import (
+    ConditionType,
+    DownscaledNode,
+    Elasticsearch,
+    NewNode,
+    Phase,
+    UpgradedNode,
+)
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from elasticsearch import label, sset, version
+from elasticsearch.client import HealthStatus, NodeShutdown
+
+# Seconds until a cluster is looked at again, unless an event comes first. What it waits for in Elasticsearch makes no
+# event, and the health of one with which all is well changes without any either.
+REQUEUE_AFTER = 10.0
+
+REACHABLE, COMPLETE, DESIRED_VERSION = (
+    ConditionType.ELASTICSEARCH_IS_REACHABLE,
+    ConditionType.RECONCILIATION_COMPLETE,
+    ConditionType.RUNNING_DESIRED_VERSION,
+)
+
+
+class Refused(Exception):
+    """What the user asks for cannot be done as things are, and nothing is until they change."""
+
+
+class Results:
+    """Why a cluster is not as it should be yet, if it is not. What goes wrong is raised."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+
+    def requeue(self, reason: str) -> None:
+        """It is not, for this reason."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether it is."""
+        return not self.reasons
+
+
+class NewNodeStatus(StrEnum):
+    """Whether a node that is to come is asked for."""
+
+    EXPECTED = "EXPECTED"
+    PENDING = "PENDING"
+
+
+@dataclass
+class Event:
+    """What the user is to be told, once the status is written."""
+
+    type: str
+    reason: str
+    action: str
+    note: str
+
+
+@dataclass
+class State:
+    """Gathers the status of a cluster while it is reconciled."""
+
+    es: Elasticsearch
+    phase: Phase = Phase.APPLYING_CHANGES
+    health: HealthStatus = HealthStatus.UNKNOWN
+    pods: list[corev1.Pod] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    _new: dict[str, NewNode] = field(default_factory=dict)
+    _upgraded: dict[str, UpgradedNode] = field(default_factory=dict)
+    _downscaled: dict[str, DownscaledNode] = field(default_factory=dict)
+    _message: str = ""
+
+    def add_event(self, type: str, reason: str, action: str, note: str) -> None:
+        """Tell the user."""
+        self.events.append(Event(type, reason, action, note))
+
+    def refuse(self, reason: str, note: str) -> None:
+        """Tell the user that this cannot be done, once: whoever looks at it again and again finds the same."""
+        self.phase, self._message = Phase.INVALID, note
+        known = meta.find_status_condition(self.es.status.conditions, COMPLETE)
+        if self.es.status.phase != Phase.INVALID or known is None or known.message != note:
+            self.add_event(corev1.EVENT_TYPE_WARNING, reason, "Validation", note)
+
+    def new_node(self, name: str, status: NewNodeStatus, message: str) -> None:
+        """A node is to come."""
+        self._new[name] = NewNode(name=name, status=status, message=message)
+
+    def nodes_to_upgrade(self, names: Iterable[str]) -> None:
+        """These are to be restarted."""
+        self._upgraded = {name: UpgradedNode(name=name, status="PENDING") for name in names}
+
+    def upgrade_refused(self, name: str, predicate: str) -> None:
+        """This one may not be restarted now, says a predicate."""
+        message = "Cannot restart node because of failed predicate"
+        self._upgraded[name] = UpgradedNode(name=name, status="PENDING", message=message, predicate=predicate)
+
+    def deleted(self, name: str, message: str) -> None:
+        """The pod of this one was deleted, to come back as it should be."""
+        self._upgraded[name] = UpgradedNode(name=name, status="DELETED", message=message)
+
+    def nodes_to_remove(self, names: Iterable[str]) -> None:
+        """These are to go."""
+        self._downscaled = {name: DownscaledNode(name=name, shutdown_status="NOT_STARTED") for name in names}
+
+    def shutdown_seen(self, name: str, shutdown: NodeShutdown) -> None:
+        """How far one of those is."""
+        self._downscaled[name] = DownscaledNode(
+            name=name, shutdown_status=shutdown.status, explanation=shutdown.explanation
+        )
+
+    def finish(self, results: Results) -> None:
+        """What the reconciliation has come to."""
+        self._message = "; ".join(results.reasons)
+        if results.is_reconciled and self.phase == Phase.APPLYING_CHANGES:
+            self.phase = Phase.READY
+
+    def write_to(self, es: Elasticsearch) -> None:
+        """Make it the status of the object."""
+        status = es.status
+        status.phase, status.health = self.phase, self.health
+        status.available_nodes = sum(map(sset.is_ready, self.pods))
+        status.version = self._lowest_version() or status.version
+        operations = status.in_progress_operations
+        operations.upscale.nodes = [self._new[name] for name in sorted(self._new)]
+        operations.upgrade.nodes = [self._upgraded[name] for name in sorted(self._upgraded)]
+        operations.downscale.nodes = [self._downscaled[name] for name in sorted(self._downscaled)]
+        self._write_conditions(es)
+        status.observed_generation = es.get_generation()
+
+    def _lowest_version(self) -> str:
+        running = [each for pod in self.pods if (each := pod.get_labels().get(label.VERSION))]
+        return min(running, key=version.parse, default="")
+
+    def _write_conditions(self, es: Elasticsearch) -> None:
+        reachable = self.health != HealthStatus.UNKNOWN
+        self._condition(es, REACHABLE, reachable, "" if reachable else "Elasticsearch cannot be reached")
+        self._condition(es, COMPLETE, self.phase == Phase.READY, self._message)
+        running, wanted = es.status.version, es.spec.version
+        text = f"All nodes are running version {running}" if running == wanted else f"Upgrading from {running}"
+        self._condition(es, DESIRED_VERSION, running == wanted, text if running else "No nodes are running")
+
+    @staticmethod
+    def _condition(es: Elasticsearch, type: ConditionType, holds: bool, message: str) -> None:
+        condition = metav1.Condition(
+            type=type,
+            status="True" if holds else "False",
+            reason=type if holds else f"Not{type}",
+            message=message,
+            observed_generation=es.get_generation(),
+        )
+        meta.set_status_condition(es.status.conditions, condition)

@@ -1,0 +1,1 @@
+"""The API group of operator-patterns."""

@@ -1,0 +1,47 @@
+"""What the last reconcile came to, for the status of any kind.
+
+`status`, `reason` and `lastUpdate` are the guides' own. Today the same is said by a condition and the generation it was
+made for: `kubectl wait --for=condition=Ready` and other programs know those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+
+# The values of `status`.
+SUCCESS = "Success"
+FAILURE = "Failure"
+# The type of the condition.
+READY = "Ready"
+
+
+class ReconcileStatus(runtime.Struct):
+    """The outcome of the last reconcile."""
+
+    status: str = runtime.field("status", "string", default="", schema=runtime.Schema(enum=[SUCCESS, FAILURE]))
+    # When that was, to the second.
+    last_update: datetime | None = runtime.field("lastUpdate", "*metav1.Time", default=None)
+    # Why it failed.
+    reason: str = runtime.field("reason", "string", default="")
+    # The generation of the object it is about. Another than the object's: the operator has not come to it yet.
+    observed_generation: int = runtime.field("observedGeneration", "int64", default=0)
+    conditions: MutableSequence[metav1.Condition] = runtime.field(
+        "conditions",
+        "[]metav1.Condition",
+        default=runtime.EMPTY,
+        schema=runtime.Schema(list_type="map", list_map_keys=["type"]),
+    )
+
+
+@runtime_checkable
+class ReconcileStatusAware(Protocol):
+    """A kind whose status tells of the last reconcile."""
+
+    def get_reconcile_status(self) -> ReconcileStatus:
+        """The part of the status that does; what is written to it is written to the object."""
+        ...

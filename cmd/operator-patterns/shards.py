@@ -1,0 +1,84 @@
+"""Several replicas share the work: the flag -shards, and the queue that lets each work on its part.
+
+Every Site belongs to a shard, by its namespace and name; every shard has a Lease (clientgo.tools.sharding says what is
+promised). The manager elects nobody then: all replicas run the controller, each with a queue that takes and gives only
+what is its own. cmd/sample-controller does the same without a manager.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import threading
+import uuid
+
+from api.v1alpha1 import SiteList
+from clientgo import context
+from clientgo import controller_runtime as ctrl
+from clientgo.context import Context
+from clientgo.controller_runtime import client
+from clientgo.controller_runtime.controller.priorityqueue import priorityqueue
+from clientgo.tools import sharding
+from clientgo.tools.sharding.membership import MemberLeasesGetter
+from clientgo.util import workqueue
+
+
+class Shards:
+    """This replica's part of the Sites. A Runnable: give it to the manager, and `new_queue` to the controller."""
+
+    def __init__(self, reader: client.Reader, leases: MemberLeasesGetter, name: str, flags: argparse.Namespace) -> None:
+        """`reader` is the manager's client, whose cache it reads. Raises ValueError for flags that make no sense."""
+        if flags.leader_elect:
+            raise ValueError("-shards and -leader-elect exclude each other: several replicas work, or one does")
+        if not flags.leader_elect_namespace:
+            raise ValueError("-shards needs -leader-elect-namespace, where the Leases are")
+        self._reader = reader
+        # Guards _queue, which is made when the controller starts.
+        self._lock = threading.Lock()
+        self._queue: workqueue.TypedRateLimitingInterface[ctrl.Request] | None = None
+        self.sharder = sharding.new_sharder(
+            sharding.ShardingConfig(
+                leases=leases,
+                namespace=flags.leader_elect_namespace,
+                name=name,
+                identity=f"{socket.gethostname()}_{uuid.uuid4()}",
+                shards=flags.shards,
+                on_acquired=self._enqueue_shard,
+                lease_duration=flags.leader_elect_lease_duration,
+                renew_deadline=flags.leader_elect_renew_deadline,
+                retry_period=flags.leader_elect_retry_period,
+            )
+        )
+
+    def start(self, ctx: Context) -> None:
+        """Take part until `ctx` is done, then give the shards back, each when its keys are through. Blocks."""
+        self.sharder.run(ctx)
+
+    def need_leader_election(self) -> bool:
+        """Nobody is elected. It also starts before the controllers, and after the cache it reads."""
+        return False
+
+    def new_queue(
+        self, name: str, rate_limiter: workqueue.TypedRateLimiter[ctrl.Request]
+    ) -> workqueue.TypedRateLimitingInterface[ctrl.Request]:
+        """The controller's queue, the usual one behind the filter: the `new_queue` of controller.Options."""
+
+        def choose(opts: priorityqueue.Opts[ctrl.Request]) -> None:
+            opts.rate_limiter = rate_limiter
+
+        inner: priorityqueue.PriorityQueue[ctrl.Request] = priorityqueue.new(name, choose)
+        queue = sharding.ShardedPriorityQueue(inner, self.sharder, lambda request: (request.namespace, request.name))
+        with self._lock:
+            self._queue = queue
+        return queue
+
+    def _enqueue_shard(self, shard: int) -> None:
+        """Queue all Sites of a shard that has become ours: nobody here listened to their events before."""
+        with self._lock:
+            queue = self._queue
+        if queue is None:
+            return  # The controller is yet to start, and will see all Sites then.
+        for site in self._reader.list(context.background(), SiteList).items:
+            request = ctrl.Request(site.get_namespace(), site.get_name())
+            if self.sharder.shard_of(request.namespace, request.name) == shard:
+                queue.add(request)

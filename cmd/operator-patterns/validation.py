@@ -1,0 +1,28 @@
+"""Semantic validation and defaults: what a schema cannot say.
+
+Both are here and not in the webhooks, since the controller asks for them once more: nobody can be sure that the
+webhooks are deployed and answer, and what is stored cannot be refused any more.
+"""
+
+from __future__ import annotations
+
+from api.v1alpha1 import Site
+from clientgo.apimachinery.util.validation import field
+
+
+def validate(site: Site, domain: str) -> field.ErrorList:
+    """All that is wrong with the spec. The domain is the operator's, which is why no schema can check it."""
+    found = field.ErrorList()
+    host = site.spec.host
+    if host and not host.endswith(f".{domain}"):
+        found.append(field.invalid(field.new_path("spec", "host"), host, f"must be in the domain {domain}"))
+    return found
+
+
+def set_defaults(site: Site, domain: str) -> bool:
+    """Fill in what is left open; whether anything was."""
+    # A name that is still to be generated is not there yet when webhooks are asked; the controller fills it in later.
+    if site.spec.host or not site.get_name():
+        return False
+    site.spec.host = f"{site.get_name()}.{site.get_namespace()}.{domain}"
+    return True

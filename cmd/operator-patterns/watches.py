@@ -1,0 +1,82 @@
+"""Creating watches: which events count, and for which Sites.
+
+The guides write `predicate.Funcs` with e.MetaNew and e.ObjectNew; both are `e.object_new` today. Their handler with a
+method for each event is a function of the object, which `enqueue_requests_from_map_func` calls for each.
+"""
+
+from __future__ import annotations
+
+from api.v1alpha1 import Site, SiteList
+from clientgo import controller_runtime as ctrl
+from clientgo.api.core import v1 as corev1
+from clientgo.context import Context
+from clientgo.controller_runtime import client, event, predicate
+
+# An annotation: "true" allows Sites to use the Secret, and makes the operator listen to it.
+CERTIFICATE_ANNOTATION = "patterns.example.com/certificate"
+# The index of Sites by the Secret they name.
+TLS_SECRET_FIELD = ".spec.tlsSecretName"
+
+
+class ResourceGenerationOrFinalizerChangedPredicate(predicate.Funcs):
+    """Drops the updates that changed neither the spec nor the finalizers.
+
+    A written status is such an update: without the predicate each reconcile would be the reason for the next one. A
+    finalizer alone, as initialisation may add it, does not change the generation.
+    """
+
+    def update(self, e: event.UpdateEvent, /) -> bool:
+        """Whether the generation or the finalizers changed."""
+        old, new = e.object_old, e.object_new
+        return new.get_generation() != old.get_generation() or new.get_finalizers() != old.get_finalizers()
+
+
+def is_annotated_secret() -> predicate.TypedFuncs[corev1.Secret]:
+    """Passes what happens to TLS Secrets with the annotation, and their losing it.
+
+    Of a change only that of the certificate, of the authority, or of the annotation counts.
+    """
+
+    def update(e: event.TypedUpdateEvent[corev1.Secret]) -> bool:
+        old, new = e.object_old, e.object_new
+        if new.type != corev1.SecretType.TLS:
+            return False
+        if certificate_of(new) != certificate_of(old):
+            return is_annotated(new)
+        return is_annotated(new) != is_annotated(old)
+
+    # A deletion counts too: the guides leave it out, and then that of any Secret passes.
+    return predicate.TypedFuncs(
+        create_func=lambda e: is_usable(e.object), update_func=update, delete_func=lambda e: is_usable(e.object)
+    )
+
+
+def is_usable(secret: corev1.Secret) -> bool:
+    """Whether Sites may use it."""
+    return secret.type == corev1.SecretType.TLS and is_annotated(secret)
+
+
+def is_annotated(secret: corev1.Secret) -> bool:
+    """Whether its owner lets Sites use it."""
+    return secret.get_annotations().get(CERTIFICATE_ANNOTATION) == "true"
+
+
+def certificate_of(secret: corev1.Secret) -> tuple[bytes, bytes]:
+    """The certificate and its authority. The key changes with the certificate."""
+    return secret.data.get(corev1.TLS_CERT_KEY, b""), secret.data.get(corev1.SERVICE_ACCOUNT_ROOT_CA_KEY, b"")
+
+
+def match_secret(reader: client.Reader, ctx: Context, secret: client.Object) -> list[ctrl.Request]:
+    """The Sites that name the Secret: one event becomes a request for each of them."""
+    found = reader.list(
+        ctx,
+        SiteList,
+        client.InNamespace(secret.get_namespace()),
+        client.MatchingFields({TLS_SECRET_FIELD: secret.get_name()}),
+    )
+    return [ctrl.Request(site.get_namespace(), site.get_name()) for site in found.items]
+
+
+def index_tls_secret(site: Site) -> list[str]:
+    """What TLS_SECRET_FIELD is of a Site: without the index `match_secret` would look at all Sites."""
+    return [site.spec.tls_secret_name] if site.spec.tls_secret_name else []

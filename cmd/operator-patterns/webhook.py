@@ -1,0 +1,57 @@
+"""The webhooks of Sites: initialisation and semantic validation before anything is stored.
+
+Both ask validation.py, as the controller does: `is_initialized` and `is_valid` are the second line.
+"""
+
+from __future__ import annotations
+
+import validation
+from api.v1alpha1 import GROUP_VERSION, Site
+from clientgo import controller_runtime as ctrl
+from clientgo.apimachinery.api import errors
+from clientgo.context import Context
+from clientgo.controller_runtime.webhook import admission
+
+
+def setup_webhook_with_manager(mgr: ctrl.Manager, domain: str) -> None:
+    """Serve both with the manager's webhook server."""
+    builder = ctrl.new_webhook_managed_by(mgr, Site)
+    builder.with_defaulter(SiteDefaulter(domain)).with_validator(SiteValidator(domain)).complete()
+
+
+class SiteDefaulter:
+    """Initialises a Site, so that its user sees at once what it will be."""
+
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
+
+    def default(self, ctx: Context, site: Site) -> None:
+        """Fill in what is left open."""
+        validation.set_defaults(site, self._domain)
+
+
+class SiteValidator:
+    """Refuses what makes no sense, with an error that names all the fields at fault."""
+
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
+
+    def validate_create(self, ctx: Context, site: Site) -> admission.Warnings | None:
+        """What is wrong with the spec."""
+        return self._check(site)
+
+    def validate_update(self, ctx: Context, old: Site, new: Site) -> admission.Warnings | None:
+        """The same, if the spec has changed.
+
+        One that was let in, by other rules or by no webhook, can still be labelled, and lose its finalizers.
+        """
+        return self._check(new) if new.spec != old.spec else None
+
+    def validate_delete(self, ctx: Context, site: Site) -> admission.Warnings | None:
+        """Nothing keeps a Site."""
+        return None
+
+    def _check(self, site: Site) -> admission.Warnings | None:
+        if found := validation.validate(site, self._domain):
+            raise errors.new_invalid(GROUP_VERSION.with_kind("Site").group_kind(), site.get_name(), found)
+        return None if site.spec.tls_secret_name else ["without spec.tlsSecretName the Site is served unencrypted"]

@@ -1,0 +1,111 @@
+"""A DNS zone: something outside the cluster that must be cleaned up when a Site goes.
+
+The API server knows nothing of it, so the garbage collector cannot clean it up. Here it is a folder with a file for
+each host, named by it. Several replicas may use it at once: whoever makes the file has the host.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from clientgo.apimachinery.util import validation
+
+
+class HostTakenError(Exception):
+    """Another Site has the host."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known under a host name."""
+
+    # Whose it is: namespace/name of a Site.
+    owner: str
+    # Where visitors are sent.
+    target: str
+
+
+class Zone:
+    """The records, in a folder. Thread-safe, and safe among processes as long as one at a time works for an owner.
+
+    A change is there in full or not at all, also when the process is killed in the middle of it.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        """Makes the folder. Raises OSError."""
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def records(self) -> dict[str, Record]:
+        """All records by host. Blocks for the files; raises as `publish` does."""
+        hosts = [path.name for path in self._folder.iterdir() if not path.name.startswith(".")]
+        found = {host: self._read(host) for host in sorted(hosts)}
+        return {host: record for host, record in found.items() if record is not None}
+
+    def publish(self, host: str, record: Record) -> bool:
+        """Make the owner known under this host and no other; False if it is already. Blocks for the files.
+
+        Raises HostTakenError when the host is another owner's, ValueError for what is no host or no record, OSError.
+        """
+        found = self._read(host)
+        if found == record:
+            return False
+        _check_owner(host, found, record)
+        # Before the new one is there: then it is not forgotten when the process ends in between.
+        self.withdraw(record.owner, but=host)
+        new = self._written(host, record)
+        try:
+            # Only one can make the link: it has the host.
+            os.link(new, self._path(host))
+        except FileExistsError:
+            _check_owner(host, self._read(host), record)
+            new.replace(self._path(host))
+        finally:
+            new.unlink(missing_ok=True)
+        return True
+
+    def withdraw(self, owner: str, but: str = "") -> list[str]:
+        """Forget the owner under all hosts but one; which they were. Blocks for the files; raises as `publish`."""
+        hosts = [host for host, record in self.records().items() if record.owner == owner and host != but]
+        for host in hosts:
+            self._path(host).unlink(missing_ok=True)
+        return hosts
+
+    def _path(self, host: str) -> Path:
+        if errors := validation.is_dns1123_subdomain(host):
+            raise ValueError(f"{host!r} is no host name: {'; '.join(errors)}")
+        return self._folder / host
+
+    def _read(self, host: str) -> Record | None:
+        path = self._path(host)
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            return Record(owner=str(document["owner"]), target=str(document["target"]))
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, RecursionError) as err:
+            raise ValueError(f"{path} is no record of a zone: {type(err).__name__}: {err}") from err
+
+    def _written(self, host: str, record: Record) -> Path:
+        """The record in a file beside the others.
+
+        What a killed process has left there goes first, instead of being written over: it may be the record itself,
+        which two names link to for a moment.
+        """
+        name = hashlib.blake2b(f"{record.owner} {host}".encode(), digest_size=16).hexdigest()
+        path = self._folder / f".{name}"
+        path.unlink(missing_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            json.dump({"owner": record.owner, "target": record.target}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
+
+def _check_owner(host: str, found: Record | None, record: Record) -> None:
+    if found is not None and found.owner != record.owner:
+        raise HostTakenError(f"the host {host} is taken by the Site {found.owner}")
