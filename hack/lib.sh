@@ -2,6 +2,13 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Some machines forbid Python to keep what it compiled. Then each of the hundreds of programs that the tests start
+# compiles the library anew: four times the time of starting one.
+unset PYTHONDONTWRITEBYTECODE
+
+# The versions of Python that are supported. In CI each of them has to be there.
+supported_pythons="3.11 3.12 3.13"
+
 # The first Python on PATH that is new enough; $PYTHON goes before all.
 find_python() {
   local candidate
@@ -16,10 +23,21 @@ find_python() {
   exit 1
 }
 
-# make_venv DIR EXTRAS: a virtual environment in DIR with the project and its extras; a second run reuses it.
+# find_python_version 3.12: that Python on PATH, or one that pyenv has. Prints nothing when there is none.
+find_python_version() {
+  local candidate
+  for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python "${PYTHON:-python3}"; do
+    if "$candidate" -c "import sys, venv; sys.exit(sys.version_info[:2] != (${1/./, }))" >/dev/null 2>&1; then
+      echo "$candidate"
+      return
+    fi
+  done
+}
+
+# make_venv DIR EXTRAS [PYTHON]: a virtual environment in DIR with the project and its extras; a second run reuses it.
 make_venv() {
   local venv=$1 extras=$2 python stamp
-  python=$(find_python) || exit 1
+  python=${3:-$(find_python)} || exit 1
   stamp="$("$python" -c 'import sys; print(sys.version)') $extras $(cat "$root/setup.cfg" "$root/pyproject.toml" | cksum)"
   if [ "$(cat "$venv/.stamp" 2>/dev/null)" = "$stamp" ]; then
     return

@@ -1,0 +1,480 @@
+"""Put bugs of one line into a copy of this tree, one at a time, and see whether the tests of their area notice.
+
+    hack/mutants                 all areas; what an earlier run has found out is not done again
+    hack/mutants cache rest      these areas only
+    hack/mutants --again cache   also what is known
+    hack/mutants --check         only whether every bug can still be put in: its line is there, and the result compiles
+
+hack/mutants.d has a file for each area. A line that is not indented names a file and, after a colon, the tests that
+have to notice its bugs; the lines below it are the bugs:
+
+    clientgo/tools/cache/heap.py: test/unit/tools/cache/test_heap.py
+        - the line as it is
+        + the line with the bug
+        after: text     in front of `-`: the line is the first one behind a line with this text
+        = reason        below `+`: this is no bug, and why
+
+Lines are compared without their indentation, and the new one is indented as the old one. A line that is there twice,
+or not at all, is an error: whoever changes a line with a bug changes the bug too. A bug that somebody meets and no
+test had noticed belongs into the list.
+
+Results are kept in .mutants, which no commit has. A result is old once the bug, its file or its tests have changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "hack" / "mutants.d"
+RESULTS = ROOT / ".mutants" / "results.jsonl"
+
+CAUGHT, SURVIVED, NO_BUG = "caught", "survived", "no bug"
+
+# Tests that take longer than this much of what they take without a bug hang because of it.
+_SLOWER = 10
+_LEAST_SECONDS = 120.0
+
+
+class BrokenListError(Exception):
+    """The list does not fit the sources, or cannot be read."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A bug of one line."""
+
+    area: str
+    file: str
+    tests: tuple[str, ...]
+    old: str
+    new: str
+    after: str = ""
+    no_bug: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.old}  ->  {self.new}"
+
+    def applied(self, source: str) -> str:
+        """The source with the bug in it. Raises BrokenListError when the line is not there exactly once."""
+        lines = source.splitlines(keepends=True)
+        number = self._line(lines)
+        line = lines[number]
+        indent = line[: len(line) - len(line.lstrip())]
+        return "".join([*lines[:number], f"{indent}{self.new}\n", *lines[number + 1 :]])
+
+    def _line(self, lines: list[str]) -> int:
+        start = 0
+        if self.after:
+            start = next((n + 1 for n, line in enumerate(lines) if self.after in line), len(lines))
+        found = [n for n in range(start, len(lines)) if lines[n].strip() == self.old]
+        if not found:
+            raise BrokenListError(f"{self.file} has no line {self.old!r}" + f" after {self.after!r}" * bool(self.after))
+        if len(found) > 1 and not self.after:
+            raise BrokenListError(f"{self.file} has {len(found)} lines {self.old!r}: say `after:`")
+        return found[0]
+
+
+def read_list(folder: Path = LIST, areas: Sequence[str] = ()) -> list[Mutant]:
+    """All bugs, in the order of the files. Raises BrokenListError for what it cannot read."""
+    paths = {path.stem: path for path in sorted(folder.glob("*.txt"))}
+    unknown = set(areas) - set(paths)
+    if unknown:
+        raise BrokenListError(f"no area {', '.join(sorted(unknown))} in {folder}; there are {', '.join(paths)}")
+    mutants = [mutant for area in areas or paths for mutant in _read_area(paths[area])]
+    twice = [mutant for mutant, n in Counter(mutants).items() if n > 1]
+    if twice:
+        raise BrokenListError(f"in the list twice: {twice[0]}")
+    return mutants
+
+
+def _read_area(path: Path) -> Iterator[Mutant]:
+    file = ""
+    tests: tuple[str, ...] = ()
+    entry: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if not line[0].isspace():
+            yield from _mutant(path, file, tests, entry)
+            entry = {}
+            file, _, rest = text.partition(":")
+            tests = tuple(rest.split())
+            continue
+        key, _, value = text.partition(" ")
+        if key not in ("-", "+", "=", "after:") or key in entry.keys() - {"-", "after:"}:
+            raise BrokenListError(f"{path.name}:{number}: cannot read {line!r}")
+        if key in ("-", "after:") and "+" in entry:
+            yield from _mutant(path, file, tests, entry)
+            entry = {}
+        entry[key] = value.strip()
+    yield from _mutant(path, file, tests, entry)
+
+
+def _mutant(path: Path, file: str, tests: tuple[str, ...], entry: dict[str, str]) -> Iterator[Mutant]:
+    if not entry:
+        return
+    if not file or not tests or not entry.get("-") or not entry.get("+"):
+        raise BrokenListError(f"{path.name}: a bug needs a file, tests, - and +: {entry}")
+    if entry["-"] == entry["+"]:
+        raise BrokenListError(f"{path.name}: nothing changes: {entry['-']}")
+    yield Mutant(path.stem, file, tests, entry["-"], entry["+"], entry.get("after:", ""), entry.get("=", ""))
+
+
+def problems(mutants: Iterable[Mutant], root: Path = ROOT) -> Iterator[str]:
+    """Bugs that cannot be put in, or do not compile; and tests that are not there."""
+    sources: dict[str, str] = {}
+    for mutant in mutants:
+        yield from (f"no test {test}" for test in mutant.tests if not (root / test.partition("::")[0]).exists())
+        try:
+            if mutant.file not in sources:
+                sources[mutant.file] = (root / mutant.file).read_text(encoding="utf-8")
+            _compile(mutant, sources[mutant.file])
+        except (BrokenListError, OSError, SyntaxError) as err:
+            yield f"hack/mutants.d/{mutant.area}.txt: {err}"
+
+
+def _compile(mutant: Mutant, source: str) -> None:
+    """Raises SyntaxError when the bug is no Python; BrokenListError as `applied`."""
+    lines = mutant.applied(source).splitlines(keepends=True)
+    before = source.splitlines(keepends=True)
+    number = next(n for n in range(len(lines)) if lines[n] != before[n])
+    outermost = [n for n, line in enumerate(lines) if line[0] not in " \t\n)]}"]
+    begin = max((n for n in outermost if n <= number), default=0)
+    end = min((n for n in outermost if n > number), default=len(lines))
+    try:
+        # The function or class around it, which is quicker than the whole file.
+        compile("".join(lines[begin:end]), mutant.file, "exec", dont_inherit=True)
+    except SyntaxError:
+        compile("".join(lines), mutant.file, "exec", dont_inherit=True)
+
+
+# ---- running
+
+
+@dataclass
+class Tree:
+    """A copy of this tree, for one thread; nothing is ever written to the user's own."""
+
+    root: Path
+    pytests: Pytests = field(init=False)
+    # How long each selection of tests takes without a bug.
+    seconds: dict[tuple[str, ...], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pytests = Pytests(self.root)
+
+    def __enter__(self) -> Tree:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pytests.close()
+
+    @classmethod
+    def copy(cls, folder: Path) -> Tree:
+        """What git knows, and what it does not know yet but would not ignore, as it is now."""
+        done = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+        for name in filter(None, done.stdout.decode().split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        return cls(folder)
+
+    def run(self, mutant: Mutant) -> tuple[str, float]:
+        """Whether the tests notice, and how long that took. Raises RuntimeError when they fail without the bug."""
+        usual = self._usual(mutant.tests)
+        path = self.root / mutant.file
+        before, times = path.read_bytes(), path.stat()
+        path.write_text(mutant.applied(before.decode()), encoding="utf-8")
+        # What Python has compiled is told from what is written by the time in whole seconds, and by the size.
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10_000_000_000))
+        started = time.monotonic()
+        try:
+            passed, _ = self._test(mutant.file, mutant.tests, max(_LEAST_SECONDS, usual * _SLOWER))
+        finally:
+            path.write_bytes(before)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        return SURVIVED if passed else CAUGHT, time.monotonic() - started
+
+    def _usual(self, tests: tuple[str, ...]) -> float:
+        if tests not in self.seconds:
+            started = time.monotonic()
+            passed, output = self._test("", tests, 1800.0)
+            if not passed:
+                raise RuntimeError(f"{' '.join(tests)} fails without a bug in it:\n{output}")
+            self.seconds[tests] = time.monotonic() - started
+        return self.seconds[tests]
+
+    def _test(self, mutated: str, tests: tuple[str, ...], timeout: float) -> tuple[bool, str]:
+        """Whether the tests pass, and what they print."""
+        args = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", *tests]
+        with tempfile.NamedTemporaryFile() as output:
+            code = self.pytests.run(args, mutated, output.name, timeout)
+            text = Path(output.name).read_text(errors="replace")[-4000:]
+        if code not in (-1, 0, 1, 2):  # 2: it cannot even be imported
+            raise RuntimeError(f"pytest ends with {code} for {' '.join(tests)}:\n{text}")
+        return code == 0, text
+
+
+# What nearly every test imports. A run that mutates none of it is forked from a process that has it already.
+_PRELOADED = ("requests", "urllib3", "yaml", "hypothesis", "clientgo.api.core.v1", "clientgo.api.apps.v1")
+
+# Forks a pytest for each line on stdin: prints its process id, and when it has ended, its exit code.
+_FORKING = """
+import importlib, json, os, sys
+import pytest
+for name in json.loads(sys.argv[1]):
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        pass
+print(json.dumps(sorted(sys.modules)), flush=True)
+for line in sys.stdin:
+    args, output = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number in (1, 2):
+            os.dup2(os.open(output, os.O_WRONLY), number)
+        sys.argv = ["pytest", *args]
+        code = int(pytest.main(args))
+        sys.stdout.flush()
+        os._exit(code)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Pytests:
+    """Runs pytest in a folder, many times."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[str] | None = None
+        self._loaded: set[str] = set()
+
+    def run(self, args: list[str], mutated: str, output: str, timeout: float) -> int:
+        """Its exit code; -1 when it took too long and was killed, with all it had started."""
+        if self._process is None:
+            self._process, self._loaded = self._begin(_PRELOADED)
+        if mutated.removesuffix(".py").removesuffix("/__init__").replace("/", ".") not in self._loaded:
+            return self._ask(self._process, args, output, timeout)
+        process, _ = self._begin(())
+        try:
+            return self._ask(process, args, output, timeout)
+        finally:
+            _end(process)
+
+    def close(self) -> None:
+        """End the process that has the modules."""
+        if self._process is not None:
+            _end(self._process)
+
+    def _begin(self, preloaded: tuple[str, ...]) -> tuple[subprocess.Popen[str], set[str]]:
+        # What is compiled from a mutated file must not be left behind.
+        more = {"PYTHONPATH": str(self._folder), "HYPOTHESIS_PROFILE": "ci", "PYTHONDONTWRITEBYTECODE": "1"}
+        process = subprocess.Popen(
+            [sys.executable, "-c", _FORKING, json.dumps(preloaded)],
+            cwd=self._folder,
+            env={**os.environ, **more},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        return process, set(json.loads(process.stdout.readline()))
+
+    def _ask(self, process: subprocess.Popen[str], args: list[str], output: str, timeout: float) -> int:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps([args, output]) + "\n")
+        process.stdin.flush()
+        child = int(process.stdout.readline())
+        killed = threading.Event()
+
+        def kill() -> None:
+            killed.set()
+            _kill_session(child)
+
+        timer = threading.Timer(timeout, kill)
+        timer.start()
+        code = int(process.stdout.readline())
+        timer.cancel()
+        _kill_session(child)  # what it has left running
+        return -1 if killed.is_set() else code
+
+
+def _kill_session(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.communicate()
+
+
+class Results:
+    """What is known, by bug, source and tests; written as it is found out, so that a run can be broken off."""
+
+    def __init__(self, path: Path = RESULTS, root: Path = ROOT) -> None:
+        self._path = path
+        self._root = root
+        self._lock = threading.Lock()
+        self._known: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                entry = json.loads(line)
+                self._known[entry["key"]] = entry["result"]
+
+    def known(self, mutant: Mutant) -> str:
+        """The result; "" when there is none, or it is old."""
+        return self._known.get(self._key(mutant), "")
+
+    def add(self, mutant: Mutant, result: str) -> None:
+        key = self._key(mutant)
+        with self._lock:
+            self._known[key] = result
+            self._path.parent.mkdir(exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": key, "result": result, "mutant": str(mutant)}) + "\n")
+
+    def _key(self, mutant: Mutant) -> str:
+        parts = [mutant.old, mutant.new, mutant.after, self._digest(mutant.file), *map(self._digest, mutant.tests)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+    def _digest(self, name: str) -> str:
+        if name not in self._digests:
+            path = self._root / name.partition("::")[0]
+            files = [path] if path.is_file() else sorted(path.rglob("*.py"))
+            text = b"".join(each.read_bytes() for each in files)
+            self._digests[name] = f"{name} {hashlib.sha256(text).hexdigest()}"
+        return self._digests[name]
+
+
+class Progress:
+    """Prints what becomes of each bug, and the figures."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._lock = threading.Lock()
+        self._by_area: dict[str, Counter[str]] = defaultdict(Counter)
+        self._survivors: list[Mutant] = []
+
+    def tell(self, mutant: Mutant, result: str, seconds: float | None) -> None:
+        """One more is known; `seconds` is None when it was known before."""
+        with self._lock:
+            self._done += 1
+            self._by_area[mutant.area][result] += 1
+            if result == SURVIVED:
+                self._survivors.append(mutant)
+            if seconds is not None:
+                print(f"[{self._done}/{self._total}] {result} {seconds:.1f}s {mutant.area}: {mutant}", flush=True)
+
+    def finish(self) -> int:
+        """Print the figure for each area and what survived; how many did."""
+        for mutant in self._survivors:
+            print(f"survived: {mutant.area}: {mutant}")
+        total: Counter[str] = Counter()
+        print(f"\n{'area':24} {'bugs':>5} {'caught':>7} {'survived':>9} {'no bug':>7} {'of the bugs':>12}")
+        for area, counts in sorted(self._by_area.items()):
+            _print_figures(area, counts)
+            total += counts
+        _print_figures("all", total)
+        return len(self._survivors)
+
+
+def _print_figures(area: str, counts: Counter[str]) -> None:
+    bugs = counts[CAUGHT] + counts[SURVIVED]
+    share = f"{counts[CAUGHT] / bugs:.1%}" if bugs else "-"
+    print(f"{area:24} {bugs:>5} {counts[CAUGHT]:>7} {counts[SURVIVED]:>9} {counts[NO_BUG]:>7} {share:>12}")
+
+
+def run_all(mutants: list[Mutant], results: Results, again: bool, jobs: int, folder: Path) -> int:
+    """Run them in copies of the tree below `folder`; how many survived. Raises the first error of a worker."""
+    progress = Progress(len(mutants))
+    # Those with the same tests go to the same worker, which has to know how these do without a bug.
+    groups: dict[tuple[str, ...], list[Mutant]] = {}
+    for mutant in mutants:
+        known = NO_BUG if mutant.no_bug else "" if again else results.known(mutant)
+        if known:
+            progress.tell(mutant, known, None)
+        else:
+            groups.setdefault(mutant.tests, []).append(mutant)
+    waiting: queue.SimpleQueue[list[Mutant]] = queue.SimpleQueue()
+    for group in groups.values():
+        waiting.put(group)
+    errors: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            with Tree.copy(folder / str(number)) as tree:
+                while not errors:
+                    for mutant in waiting.get_nowait():
+                        result, seconds = tree.run(mutant)
+                        results.add(mutant, result)
+                        progress.tell(mutant, result, seconds)
+        except queue.Empty:
+            return
+        except BaseException as err:
+            errors.append(err)
+
+    threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(min(jobs, waiting.qsize()))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    survived = progress.finish()
+    if errors:
+        raise errors[0]
+    return survived
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        "hack/mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("areas", nargs="*", help="the areas to run, all by default")
+    parser.add_argument("--again", action="store_true", help="also run what an earlier run has found out")
+    parser.add_argument("--check", action="store_true", help="only look whether all bugs can be put in")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (default: one)")
+    options = parser.parse_args()
+    try:
+        mutants = read_list(areas=options.areas)
+        wrong = list(problems(mutants))
+        if wrong or options.check:
+            print("\n".join(wrong) or f"{len(mutants)} bugs of one line can be put in")
+            return 1 if wrong else 0
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            survived = run_all(mutants, Results(), options.again, options.jobs, Path(folder))
+    except (BrokenListError, RuntimeError) as err:
+        print(err, file=sys.stderr)
+        return 2
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
