@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,12 @@ class Authority:
     @property
     def data(self) -> bytes:
         return self.pair.cert.read_bytes()
+
+    def trust(self) -> ssl.SSLContext:
+        """What a client that trusts this authority uses. As Go's does, it asks for no key usage extension."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cadata=self.data.decode())
+        return context
 
     def issue(self, name: str, *alternative_names: str, days: int = 30, common_name: str = "") -> Pair:
         """A certificate for the alternative names ("DNS:a", "IP:127.0.0.1"); a negative `days` has expired."""

@@ -13,9 +13,9 @@ from clientgo.apimachinery.runtime import undecoded
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.serializer import JSONSerializer
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
+from clientgo.golang.http import BytesBody
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.rest.watch import Decoder
-from clientgo.transport.http import BytesBody
 
 # For tests of objects that are still undecoded.
 needs_msgspec = pytest.mark.skipif(not undecoded.AVAILABLE, reason="msgspec is not installed, or switched off")
@@ -26,7 +26,7 @@ _POD = '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{}}}
 
 
 def is_undecoded(obj: Object) -> bool:
-    return isinstance(obj._pending, undecoded.Undecoded)
+    return obj._undecoded is not None
 
 
 @contextlib.contextmanager

@@ -69,6 +69,21 @@ class FakeLeases:
                 raise errors.new_conflict(_LEASES, name, "the object has been modified")
             return self._store(obj)
 
+    def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> coordinationv1.LeaseList:
+        """All that have the labels of the selector, which is one `label=value`."""
+        self._enter("list", ctx)
+        label, _, value = (opts.label_selector if opts is not None else "").partition("=")
+        with self._lock:
+            found = [one.deep_copy() for one in self._stored.values() if one.metadata.labels.get(label, "") == value]
+        return coordinationv1.LeaseList(items=found)
+
+    def delete(self, ctx: Context, name: str, opts: metav1.DeleteOptions | None = None) -> None:
+        self._enter("delete", ctx)
+        with self._lock:
+            if name not in self._stored:
+                raise errors.new_not_found(_LEASES, name)
+            del self._stored[name]
+
     def _enter(self, verb: str, ctx: Context) -> None:
         self.calls.append(verb)
         self.react(verb, ctx)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.tools import cache
 
 Shorthand = dict[str, Any]
@@ -58,7 +59,7 @@ def to_shorthand(obj: Any) -> Any:
 
 def value(obj: Any) -> str:
     """The `v` of a ConfigMap, "" without one."""
-    return str((obj._document.get("data") or {}).get("v", ""))
+    return str((document_of(obj).get("data") or {}).get("v", ""))
 
 
 def tags(obj: Any) -> list[str]:

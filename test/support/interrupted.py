@@ -17,7 +17,7 @@ from typing import Any
 
 from clientgo import context
 from clientgo.apimachinery.util import wait
-from clientgo.channel import Channel, select
+from clientgo.golang.channel import Channel, select
 from clientgo.tools import cache
 from clientgo.util import flowcontrol, workqueue
 from clientgo.utils.clock import REAL_CLOCK

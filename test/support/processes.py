@@ -170,7 +170,9 @@ def post_mortem(programs: Iterable[Program], look: Callable[[], object] = lambda
         raise AssertionError("\n\n".join([seen, *(program.post_mortem() for program in programs)])) from None
 
 
-def kubectl(kubeconfig: Path, *arguments: str, minor: int | None = None, check: bool = True) -> str:
+def kubectl(
+    kubeconfig: Path, *arguments: str, minor: int | None = None, check: bool = True, cwd: Path | None = None
+) -> str:
     """Run kubectl and return what it printed."""
     command = [kubectl_binary(minor), "--kubeconfig", str(kubeconfig), *arguments]
     home = kubeconfig.parent / "home"  # its discovery cache
@@ -181,9 +183,17 @@ def kubectl(kubeconfig: Path, *arguments: str, minor: int | None = None, check: 
         timeout=PATIENCE,
         env=environment(HOME=str(home)),
         stdin=subprocess.DEVNULL,
+        cwd=cwd,
     )
     assert not check or done.returncode == 0, f"{arguments}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr
+
+
+def watch(kubeconfig: Path, resource: str, columns: str) -> Program:
+    """A kubectl that prints a line for each change of these objects: `columns` as in jsonpath."""
+    command = [kubectl_binary(), "--kubeconfig", kubeconfig, "get", resource, "--watch"]
+    home = kubeconfig.parent / "home"
+    return Program(*command, f'-o=jsonpath={columns}{{"\\n"}}', env=environment(HOME=str(home)))
 
 
 def children(pid: int | None = None) -> list[str]:

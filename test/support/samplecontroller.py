@@ -15,8 +15,8 @@ from processes import ROOT
 sys.path.insert(0, str(ROOT / "cmd" / "sample-controller"))
 
 from clientgo import context, informers, kubernetes, rest
+from clientgo.golang import http
 from clientgo.tools import clientcmd
-from clientgo.transport import http
 from controller import Controller, new_controller
 from pkg.generated.clientset import versioned as clientset
 from pkg.generated.informers import externalversions

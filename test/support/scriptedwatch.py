@@ -22,7 +22,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.util.validation.field import ErrorList
-from clientgo.channel import Channel, Signal
+from clientgo.golang.channel import Channel, Signal
 from clientgo.testing.synctest import Bubble
 
 _CONFIG_MAPS = GroupResource("", "configmaps")
@@ -164,6 +164,6 @@ def to_event(event: dict[str, Any]) -> watch.Event:
     if event["type"] == "WRONG_TYPE":
         return watch.Event("ADDED", corev1.Pod(metadata=metav1.ObjectMeta(name="wrong")))
     obj = to_config_map(event["object"])
-    if event.get("initial_events_end"):
-        obj.set_annotations({metav1.INITIAL_EVENTS_ANNOTATION_KEY: "true"})
+    if end := event.get("initial_events_end"):
+        obj.set_annotations({metav1.INITIAL_EVENTS_ANNOTATION_KEY: "true" if end is True else end})
     return watch.Event(event["type"], obj)

@@ -156,3 +156,25 @@ class SimpleRateLimitingQueue(SimpleDelayingQueue):
 
     def num_requeues(self, item: str) -> int:
         return self.failures.get(item, 0)
+
+
+class MarksTheItemAsProcessedTooLate(SimpleQueue):
+    def get(self) -> tuple[str | None, bool]:
+        item, shutdown = super().get()
+        if item is not None:
+            self.processing.add(item)  # somebody else may have added and got it since
+        return item, shutdown
+
+    def take(self) -> tuple[str | None, bool]:
+        if not self.queue:
+            return None, True
+        item = self.queue.pop(0)
+        self.dirty.remove(item)
+        return item, False
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.discard(item)
+            if item in self.dirty and item not in self.queue:
+                self.push(item)
+            self.changed.notify_all()

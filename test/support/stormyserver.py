@@ -17,7 +17,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Event, EventType
-from clientgo.channel import Channel
+from clientgo.golang.channel import Channel
 from clientgo.tools import cache
 
 

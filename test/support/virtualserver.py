@@ -18,11 +18,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from clientgo import kubernetes
+from clientgo.golang.http import Header, Request, Response
 from clientgo.informers.core.v1.pod import new_pod_informer
 from clientgo.rest import Config
 from clientgo.testing.synctest import Bubble
 from clientgo.tools import cache
-from clientgo.transport.http import Header, Request, Response
 from clientgo.utils.clock import REAL_CLOCK
 
 Piece = tuple[float, bytes]

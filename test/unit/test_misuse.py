@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from clientgo import context, informers
+from clientgo import context, dynamic, informers, rest
 from clientgo.api.core import v1 as corev1
+from clientgo.api.policy import v1 as policyv1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.util import wait
 from clientgo.dynamic import dynamicinformer
 from clientgo.dynamic.fake import new_simple_dynamic_client
@@ -19,6 +22,8 @@ from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.listers.core.v1 import new_pod_lister
 from clientgo.tools import cache
+
+PODS = GroupVersionResource("", "v1", "pods")
 
 
 def pod(name: str, node: str = "") -> corev1.Pod:
@@ -65,6 +70,7 @@ def test_a_has_synced_that_fails_is_not_taken_for_a_cache_that_has_not_synced() 
 def test_a_call_without_its_context_is_told_so() -> None:
     """As in programs for client-go before v0.18."""
     pods: Any = fake.new_clientset().core_v1().pods("ns")
+    dynamic_pods: Any = dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1")).resource(PODS).namespace("ns")
 
     for call in (
         lambda: pods.get("a", metav1.GetOptions()),
@@ -74,6 +80,18 @@ def test_a_call_without_its_context_is_told_so() -> None:
         lambda: pods.update(pod("a"), pod("a")),
         lambda: pods.delete("a", metav1.DeleteOptions()),
         lambda: pods.patch("a", "application/merge-patch+json", "a", b"{}"),
+        lambda: pods.get("a"),
+        lambda: pods.create(pod("a")),
+        lambda: pods.update(obj=pod("a")),
+        lambda: pods.delete("a"),
+        lambda: pods.apply(pod("a")),
+        lambda: pods.list(),
+        lambda: pods.evict_v1(policyv1.Eviction()),
+        lambda: fake.new_clientset().apps_v1().deployments("ns").get_scale("a"),
+        lambda: fake.new_clientset().apps_v1().deployments("ns").apply_scale("a", {}),
+        lambda: dynamic_pods.get("a"),
+        lambda: dynamic_pods.create(Unstructured()),
+        lambda: dynamic_pods.list(),
     ):
         with pytest.raises(TypeError, match="the first argument is a context, such as context.background"):
             call()

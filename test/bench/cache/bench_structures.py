@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.tools import cache
 
 
@@ -52,7 +53,7 @@ def make_pods(n: int, version: int = 1) -> list[corev1.Pod]:
 
 
 def by_node(obj: Any) -> list[str]:
-    return [obj._document["spec"]["nodeName"]]
+    return [document_of(obj)["spec"]["nodeName"]]
 
 
 INDEXERS: Any = {"namespace": cache.meta_namespace_index_func, "node": by_node}

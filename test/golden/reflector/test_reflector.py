@@ -41,7 +41,7 @@ def run(config: dict[str, Any], run_ms: int) -> dict[str, Any]:
         def on_error(_: context.Context, __: cache.Reflector, err: BaseException) -> None:
             errors.append({"at_ms": server.now_ms(), "error": str(err)})
 
-        reflector._watch_error_handler = on_error
+        reflector.watch_error_handler = on_error
         ctx, cancel = context.with_cancel(context.background())
         thread = threading.Thread(target=reflector.run_with_context, args=(ctx,), name="reflector")
         thread.start()

@@ -11,7 +11,7 @@ from scriptedwatch import Script, ScriptedListerWatcher
 
 from clientgo import context
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.channel import select
+from clientgo.golang.channel import select
 from clientgo.testing import synctest
 from clientgo.tools import watch
 from clientgo.utils.clock import REAL_CLOCK

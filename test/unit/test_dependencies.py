@@ -1,0 +1,68 @@
+"""What the library is installed with: each package it imports and no other, within bounds that this very run backs."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import clientgo
+
+# As pip calls them, by the name they are imported under.
+PACKAGES = {"yaml": "PyYAML", "prometheus_client": "prometheus-client", "re2": "google-re2"}
+# Imported by modules that only tests of the user's own import.
+OF_TESTS = {"hypothesis", "pytest"}
+
+REQUIREMENTS = [Requirement(text) for text in importlib.metadata.requires("clientgo") or []]
+# Alone, and with the extras that are for programs.
+RUNTIME = {
+    requirement.name: requirement
+    for requirement in REQUIREMENTS
+    for extra in ("", "fast", "metrics", "cel")
+    if requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+}
+
+
+def nodes(node: ast.AST, *, with_expressions: bool) -> Iterator[ast.AST]:
+    """What stands below, in expressions only if asked for: they are most of a module, and seldom import."""
+    for child in ast.iter_child_nodes(node):
+        if with_expressions or not isinstance(child, ast.expr):
+            yield child
+            yield from nodes(child, with_expressions=with_expressions)
+
+
+def imported_packages() -> set[str]:
+    """The top-level names of others that modules of the library import."""
+    names: set[str] = set()
+    for path in Path(clientgo.__file__).parent.rglob("*.py"):
+        source = path.read_text()
+        for node in nodes(ast.parse(source), with_expressions="import_module" in source):
+            if isinstance(node, ast.Import):
+                names.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                names.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
+                names.update(arg.value.partition(".")[0] for arg in node.args if isinstance(arg, ast.Constant))
+    return names - set(sys.stdlib_module_names) - {"clientgo"}
+
+
+def test_what_is_imported_is_required_and_the_other_way_round():
+    assert {PACKAGES.get(name, name) for name in imported_packages() - OF_TESTS} == set(RUNTIME)
+
+
+@pytest.mark.parametrize("name", sorted(RUNTIME))
+def test_an_upper_bound_is_the_next_series_after_the_one_these_tests_run_with(name):
+    """A bound that nobody tested is a guess; one that lags behind keeps users from what works."""
+    try:
+        installed = Version(importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{name} is not installed")
+    bounds = {each.operator: Version(each.version) for each in RUNTIME[name].specifier}
+    assert set(bounds) == {">=", "<"}
+    assert bounds[">="] <= installed < bounds["<"] == Version(str(installed.major + 1))

@@ -1,0 +1,143 @@
+"""The house can be drawn from the names of its folders: no circle of imports goes through two of them.
+
+A folder is a Go package, which cannot import what imports it. `test_architecture` holds the layers above that, by the
+table in ARCHITECTURE.md. Inside a folder files may refer to each other as Go's files do; where they do, they stand in
+`CIRCLES`, and nothing else may.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import clientgo
+
+LIBRARY = Path(clientgo.__file__).parent
+
+# Folders that need each other.
+PACKAGES = [
+    # The front door of the one passes on what the other has, as no package of Go can.
+    ["clientgo.discovery.cached", "clientgo.discovery.cached.memory"],
+    # Contexts have deadlines, and a clock's ticks come through channels; in Go both are the standard library.
+    ["clientgo.golang", "clientgo.utils.clock"],
+]
+
+# Modules of one folder that need each other: Go's files of these names do, or one class of ours is in several.
+CIRCLES = [
+    "clientgo.apimachinery.apis.meta.v1: type_methods types",
+    "clientgo.apimachinery.apis.meta.v1.unstructured: unstructured unstructured_list",
+    "clientgo.apimachinery.fields: fields selector",
+    "clientgo.apimachinery.labels: labels selector",
+    "clientgo.apimachinery.util.wait: backoff delay loop wait",
+    "clientgo.controller_runtime.cache: cache delegating_by_gvk_cache informer_cache multi_namespace_cache",
+    "clientgo.controller_runtime.client: client metadata_client typed_client unstructured_client",
+    "clientgo.controller_runtime.webhook.admission: http response webhook",
+    "clientgo.controller_runtime.webhook.authentication: http response webhook",
+    "clientgo.features: envvar features known_features",
+    "clientgo.rest: client request",
+    "clientgo.rest: config exec",
+    "clientgo.testing.apiserver.views: documents table",
+    "clientgo.testing.synctest: primitives scheduler",
+    "clientgo.tools.cache: store thread_safe_store",
+    "clientgo.tools.clientcmd: client_config config loader merged_client_builder",
+    "clientgo.tools.leaderelection.resourcelock: interface leaselock",
+    "clientgo.tools.record: event events_cache",
+    "clientgo.transport: config round_trippers token_source transport",
+]
+
+
+@functools.cache
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in LIBRARY.rglob("*.py"):
+        parts = path.relative_to(LIBRARY.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(node: ast.AST) -> Iterator[str]:
+    """The modules of the library that are imported below `node`, sooner or later; not those for type checkers alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):  # most of a module, and no place for an import
+            continue
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom) and child.module:
+            for alias in child.names:
+                name = f"{child.module}.{alias.name}"
+                yield name if name in modules() else child.module
+        else:
+            yield from imports(child)
+
+
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    """What each module imports."""
+    return {
+        name: {other for other in imports(ast.parse(path.read_text())) if other in modules()} - {name}
+        for name, path in modules().items()
+    }
+
+
+def folder(module: str) -> str:
+    """The package of a module; one that stands alone below `clientgo`, and a program, is a package of one file."""
+    alone = modules()[module].name in ("__init__.py", "__main__.py") or module.count(".") == 1
+    return module if alone else module.rpartition(".")[0]
+
+
+def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
+    """The sets of nodes that reach each other (Tarjan's strongly connected components), of two or more."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    waiting: list[str] = []
+    found = []
+
+    def visit(node: str) -> None:
+        order[node] = low[node] = len(order)
+        waiting.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in waiting:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            start = waiting.index(node)
+            circle = sorted(waiting[start:])
+            del waiting[start:]
+            if len(circle) > 1:
+                found.append(circle)
+
+    for node in sorted(edges):
+        if node not in order:
+            visit(node)
+    return sorted(found)
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"e"}}) == [["b", "c"]]
+    assert "clientgo.tools.cache.delta_fifo" in graph()["clientgo.tools.cache.reflector"]
+    assert "clientgo.tools.cache.thread_safe_store" in graph()["clientgo.tools.cache.store"]  # Inside a function.
+
+
+def test_no_folder_imports_what_imports_it() -> None:
+    edges: dict[str, set[str]] = defaultdict(set)
+    for module, imported in graph().items():
+        here = folder(module)
+        edges[here] |= {folder(other) for other in imported} - {here}
+
+    assert circles(edges) == PACKAGES
+
+
+def test_files_that_need_each_other_are_those_that_do_so_in_go() -> None:
+    found = set()
+    for circle in circles(graph()):
+        (package,) = {folder(module) for module in circle}
+        found.add(f"{package}: {' '.join(module.rpartition('.')[2] for module in circle)}")
+
+    assert sorted(found) == sorted(CIRCLES)
