@@ -4,10 +4,12 @@ socket is left behind, and, in CI, that no test is skipped because something is 
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import random
 import signal
+import sys
 import threading
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
@@ -108,7 +110,33 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
+# How much longer than its limit a test may take before its process ends, whatever it is stuck in.
+_LAST_RESORT = 60.0
+
+
+class _Watchdog:
+    """Ends a process whose test is stuck where pytest-timeout cannot reach: in C code, or in its clean-up after a timeout.
+
+    Its thread is in C and needs no lock of Python's. It prints the stacks of all threads; xdist then says which test it
+    was, and goes on in a new process.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._output = os.dup(sys.__stderr__.fileno())  # where pytest does not capture it
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Generator[None, Any, Any]:
+        faulthandler.dump_traceback_later(self._limit, exit=True, file=self._output)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if limit := config.getoption("timeout", None):
+        config.pluginmanager.register(_Watchdog(limit + _LAST_RESORT), "watchdog")
     config.addinivalue_line(
         "markers",
         "shared_server: uses a server of the whole module; threads and sockets are checked when the module ends",

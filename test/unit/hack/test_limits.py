@@ -23,6 +23,14 @@ def test_deadlock():
 def test_the_next_one_runs():
     pass
 """
+STUCK = """
+import ctypes
+import signal
+
+def test_holds_the_interpreter():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    ctypes.PyDLL(None).sleep(1000)
+"""
 SKIPS = """
 import pytest
 
@@ -58,6 +66,18 @@ def test_a_deadlock_is_a_failure_with_the_stack_of_every_thread(tmp_path: Path) 
     assert "1 failed, 1 passed" in printed
     assert "Timeout (>1.0s)" in printed
     assert "the-other-one" in printed
+
+
+def test_a_process_that_no_timeout_reaches_ends_with_the_stack_of_every_thread(tmp_path: Path) -> None:
+    conftest = (ROOT / "test" / "conftest.py").read_text()
+    shorter = conftest.replace("_LAST_RESORT = 60.0", "_LAST_RESORT = 0.5")
+    assert shorter != conftest
+    (tmp_path / "conftest.py").write_text(shorter)
+
+    printed = run_pytest(tmp_path, STUCK, "--timeout", "0.5", PYTHONPATH=str(ROOT))
+
+    assert "Timeout (0:00:01)!" in printed
+    assert "in test_holds_the_interpreter" in printed
 
 
 def test_a_skip_fails_in_ci_and_only_there(tmp_path: Path) -> None:
