@@ -48,3 +48,16 @@ make_venv() {
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
   echo "$stamp" >"$venv/.stamp"
 }
+
+# Is there a browser that tests can drive?
+has_browser() {
+  command -v chromium >/dev/null && command -v chromedriver >/dev/null
+}
+
+# make_test_venv: .venv-test, which test, lint, mutants and bench share: were their extras not the same, each would make
+# it anew after the other.
+make_test_venv() {
+  local browser=
+  if has_browser; then browser=,browser; fi
+  make_venv "$root/.venv-test" "[fast,metrics,cel,test,peers,lint$browser]"
+}

@@ -29,7 +29,7 @@ def script(path: Path, text: str) -> None:
     ids=["all holds", "lint fails", "a test fails", "a test without the extra fails"],
 )
 def test_it_ends_with_0_only_when_all_holds(tmp_path: Path, lint: int, first: int, second: int, code: int) -> None:
-    script(tmp_path / "hack" / "lib.sh", f"root={tmp_path}\nmake_venv() {{ :; }}\n")
+    script(tmp_path / "hack" / "lib.sh", f"root={tmp_path}\nhas_browser() {{ :; }}\nmake_test_venv() {{ :; }}\n")
     script(tmp_path / "hack" / "lint", f"#!/bin/sh\necho what lint says\nexit {lint}\n")
     script(tmp_path / ".venv-test" / "bin" / "python", PYTHON.format(first=first, second=second))
     shutil.copy(HACK / "test", tmp_path / "hack" / "test")
