@@ -115,7 +115,7 @@ _LAST_RESORT = 60.0
 
 
 class _Watchdog:
-    """Ends a process whose test is stuck where pytest-timeout cannot reach: in C code, or in its clean-up after a timeout.
+    """Ends a process whose test is stuck where pytest-timeout does not reach: in C code, or clean-up after a timeout.
 
     Its thread is in C and needs no lock of Python's. It prints the stacks of all threads; xdist then says which test it
     was, and goes on in a new process.
