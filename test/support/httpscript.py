@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from urllib3 import HTTPHeaderDict
+from clientgo.golang.http import Header
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Received:
 
     method: str
     target: str
-    headers: HTTPHeaderDict
+    headers: Header
     body: bytes
     # Numbers the connections, so that a test can see whether one was used again.
     connection: int
@@ -159,7 +159,7 @@ def _read_request(stream: Any, number: int) -> Received | None:
     if not line:
         return None
     method, target, _ = line.decode("latin-1").split(" ", 2)
-    headers = HTTPHeaderDict()
+    headers = Header()
     while (header := stream.readline().strip()) != b"":
         name, _, value = header.decode("latin-1").partition(":")
         headers.add(name, value.strip())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import select
 import socket
 import ssl
 from typing import IO, Final
 
-from urllib3.util import wait_for_read
-
 from clientgo.golang.http.head import Head, read_head
-from clientgo.golang.http.message import Header
+from clientgo.golang.http.header import Header
 from clientgo.golang.http.route import Route
 from clientgo.golang.strconv import parse_int, quote
 
@@ -79,6 +78,15 @@ def _content_length(headers: Header) -> int | None:
     return length
 
 
+def _is_readable(sock: socket.socket) -> bool:
+    """Whether a read would not wait."""
+    if not hasattr(select, "poll"):  # Windows, whose select takes any descriptor
+        return bool(select.select([sock], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class Connection(http.client.HTTPConnection):
     """A socket that leads along a route. Belongs to one request at a time; `close` may come from any thread."""
 
@@ -97,7 +105,7 @@ class Connection(http.client.HTTPConnection):
 
     def has_news(self) -> bool:
         """Whether the peer of an idle connection has hung up, or says something nobody has asked for."""
-        return self.sock is None or wait_for_read(self.sock, timeout=0.0)
+        return self.sock is None or _is_readable(self.sock)
 
     def send_request(self, method: str, target: str, headers: Header, body: bytes | IO[bytes] | None) -> None:
         """Send it all. A body without Content-Length goes out in chunks. Blocks. Raises OSError, ValueError."""

@@ -11,8 +11,6 @@ import ssl
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from urllib3.util import ssl_wrap_socket
-
 from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin, with_text
 from clientgo.golang.http.head import read_head
@@ -191,12 +189,7 @@ def _encrypted(
 ) -> socket.socket:
     """TLS over the socket with whoever has a certificate for this name."""
     try:
-        wrapped: Any = ssl_wrap_socket(
-            sock,
-            server_hostname=name.partition("%")[0].rstrip("."),
-            ssl_context=context if context is not None else _default_context(),
-            tls_in_tls=isinstance(sock, ssl.SSLSocket),
-        )
+        wrapped = _wrapped(sock, context or _default_context(), name.partition("%")[0].rstrip("."))
     except TimeoutError:
         sock.close()
         raise TimeoutError("net/http: TLS handshake timeout") from None
@@ -204,4 +197,15 @@ def _encrypted(
         sock.close()
         raise as_builtin(err) from None
     exchange.attach(wrapped, timeout)
-    return wrapped  # type: ignore[no-any-return]
+    return wrapped
+
+
+def _wrapped(sock: socket.socket, context: ssl.SSLContext, name: str) -> socket.socket:
+    context.set_alpn_protocols(["http/1.1"])
+    if not isinstance(sock, ssl.SSLSocket):
+        return context.wrap_socket(sock, server_hostname=name)
+    # TLS within TLS, behind a proxy that is spoken to over TLS. Only here, for the import takes a tenth of a second.
+    from urllib3.util import ssl_wrap_socket
+
+    inner: Any = ssl_wrap_socket(sock, server_hostname=name, ssl_context=context, tls_in_tls=True)
+    return inner  # type: ignore[no-any-return]

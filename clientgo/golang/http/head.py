@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from urllib3 import HTTPHeaderDict
-
+from clientgo.golang.http.header import Header
 from clientgo.golang.io import ErrUnexpectedEOF
 from clientgo.golang.strconv import quote
 
@@ -42,7 +41,7 @@ class Head:
     version: tuple[int, int]
     status: int
     reason: str
-    headers: HTTPHeaderDict
+    headers: Header
 
 
 def read_head(stream: _Lines, limit: int = MAX_HEAD_BYTES) -> Head:
@@ -87,8 +86,8 @@ def _parse_status_line(line: str) -> tuple[tuple[int, int], int, str]:
     return (int(version[1]), int(version[2])), int(code), reason.strip()
 
 
-def _parse_headers(lines: Iterator[str]) -> HTTPHeaderDict:
-    headers = HTTPHeaderDict()
+def _parse_headers(lines: Iterator[str]) -> Header:
+    headers = Header()
     name, values = "", [""]
     for line in lines:
         if line.startswith((" ", "\t")) and name:

@@ -10,26 +10,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import IO, Protocol
 
-from urllib3 import HTTPHeaderDict
-
 from clientgo.golang import context
 from clientgo.golang.context import Context
+from clientgo.golang.http.header import Header
 
 __all__ = [
     "Body",
     "BytesBody",
     "ClientTrace",
-    "Header",
     "Request",
     "Response",
     "RoundTripper",
     "RoundTripperWrapper",
     "redacted_url",
 ]
-
-# Case-insensitive and multi-valued: `add`, `getlist`, `get` (joined with commas). Go: http.Header.
-Header = HTTPHeaderDict
-
 
 # A user and a password, also in what is no URL: a mistaken setting is shown in an error.
 _PASSWORD = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?#@:]*):[^/?#]*@")

@@ -21,8 +21,8 @@ from clientgo.golang.http.connection import Answer, Connection
 from clientgo.golang.http.dial import Dialer
 from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin, is_lost
-from clientgo.golang.http.headers import encoded
-from clientgo.golang.http.message import Header, Request, Response
+from clientgo.golang.http.header import Header, encoded
+from clientgo.golang.http.message import Request, Response
 from clientgo.golang.http.pool import Pool
 from clientgo.golang.http.redirect import MAX_REQUESTS, redirected
 from clientgo.golang.http.route import Route, host_header, route_to

@@ -40,7 +40,7 @@ class LocalTransport:
         stream = LocalStream(self._delay)
         parts = urlsplit(request.url)
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-        headers = {name.lower(): value for name, value in request.headers.itermerged()}
+        headers = {name.lower(): request.headers[name] for name in request.headers}
         asked = Request(request.method, target, headers, stream)
         if request.body is not None:
             asked.body = request.body if isinstance(request.body, bytes) else request.body.read()

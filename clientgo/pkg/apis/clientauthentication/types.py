@@ -11,17 +11,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from clientgo.apimachinery.runtime import timestamps
-from clientgo.apimachinery.util.yaml import Limits, unmarshal
 
 GROUP_NAME = "client.authentication.k8s.io"
 VERSIONS = (f"{GROUP_NAME}/v1", f"{GROUP_NAME}/v1beta1")
 KIND = "ExecCredential"
-
-# Of what a plugin prints: a token and a certificate are far below.
-_LIMITS = Limits(size=4 * 1024 * 1024, depth=50, values=10_000)
 
 
 @dataclass(kw_only=True)
@@ -108,9 +102,15 @@ def _parse(data: bytes) -> Any:
     """The document, None for what is neither JSON nor YAML."""
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(data)
+    # Only here: plugins speak JSON, and a program that needs no YAML starts sooner without it.
+    import yaml
+
+    from clientgo.apimachinery.util.yaml import Limits, unmarshal
+
     with contextlib.suppress(ValueError, yaml.YAMLError):
-        # For the bounds only: every value that is asked for is a text, also one that YAML takes for a number.
-        unmarshal(data, _LIMITS)
+        # For the bounds only (a token and a certificate are far below): every value that is asked for is a text, also
+        # one that YAML takes for a number.
+        unmarshal(data, Limits(size=4 * 1024 * 1024, depth=50, values=10_000))
         return yaml.load(data, Loader=yaml.BaseLoader)
     return None
 
