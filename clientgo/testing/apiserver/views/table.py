@@ -290,21 +290,22 @@ def _cell(kind: str, value: Any, times: Times) -> Any:
     return value if isinstance(value, str) else dumps_text(value)
 
 
-_STEP = re.compile(r"""\.([\w$-]+)|\['((?:[^'\\]|\\.)+)'\]|\["((?:[^"\\]|\\.)+)"\]|\[(-?\d+|\*)\]|\[\?\((.+?)\)\]""")
+_STEP = re.compile(
+    r"""\.((?:\\.|[^\s.,\[\]@{}\\])+)|\['((?:[^'\\]|\\.)+)'\]|\["((?:[^"\\]|\\.)+)"\]|\[(-?\d+|\*)\]|\[\?\((.+?)\)\]"""
+)
 _FILTER = re.compile(r"""^@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|(\S+))$""")
 
 
 def json_path(path: str) -> Callable[[Any], Any]:
     """A getter for the JSONPath subset of printer columns: fields, quoted fields, indices, * and one filter."""
-    text = path.replace(r"\.", "\x00")
     steps = []
     at = 0
-    while at < len(text):
-        match = _STEP.match(text, at)
+    while at < len(path):
+        match = _STEP.match(path, at)
         if match is None:
             return lambda obj: None
         field = match[1] or match[2] or match[3]
-        steps.append((field.replace("\x00", ".") if field else None, match[4], match[5]))
+        steps.append((field.replace("\\", "") if field else None, match[4], match[5]))
         at = match.end()
 
     def get(obj: Any) -> Any:

@@ -130,7 +130,7 @@ class Connection:
     def _send(self, request: Request, response: Response, keep: bool) -> None:
         body = response.body
         headers = dict(response.headers)
-        if body or (response.content_type and response.status != 304):
+        if response.content_type:
             headers.setdefault("Content-Type", response.content_type)
         if len(body) > GZIP_THRESHOLD and "gzip" in request.headers.get("accept-encoding", ""):
             body = gzip.compress(body, 1)

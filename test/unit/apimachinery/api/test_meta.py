@@ -168,3 +168,14 @@ def test_default_group_versions_order_the_answers() -> None:
     assert m.kinds_for(GroupVersionResource("g", "", "ks")) == [v2, v1]
     assert m.rest_mapping(GroupKind("g", "K"), "v1").group_version_kind == v1
     assert m.rest_mapping(GroupKind("g", "K")).group_version_kind == v2
+    assert m.rest_mapping(GroupKind("g", "K"), "v9", "v1").group_version_kind == v1
+
+
+def test_resources_come_by_default_group_version_and_then_by_name() -> None:
+    """Go: resourceByPreferredGroupVersion. Here two resources share a singular."""
+    m = meta.new_default_rest_mapper([GroupVersion("g", "v1")])
+    plurals = [GroupVersionResource("g", *each) for each in (("v0", "ka"), ("v1", "kc"), ("v1", "kb"))]
+    for plural in plurals:
+        kind = GroupVersionKind("g", plural.version, plural.resource.title())
+        m.add_specific(kind, plural, GroupVersionResource("g", plural.version, "k"), meta.REST_SCOPE_ROOT)
+    assert m.resources_for(GroupVersionResource(resource="k")) == [plurals[2], plurals[1], plurals[0]]

@@ -128,6 +128,16 @@ def test_the_scheme_maps_kinds_and_classes() -> None:
         scheme.add_known_type_with_name(gvk, appsv1.StatefulSet)
 
 
+def test_the_scheme_counts_no_internal_version_among_those_it_has() -> None:
+    """Go: Scheme.addObservedVersion."""
+    scheme = runtime.new_scheme()
+    for version in ("__internal", "v1", "v1beta1"):
+        scheme.add_known_types(GroupVersion("apps", version), appsv1.Deployment)
+    assert scheme.prioritized_versions_for_group("apps") == [GroupVersion("apps", v) for v in ("v1", "v1beta1")]
+    assert not scheme.is_version_registered(GroupVersion("apps", "__internal"))
+    assert scheme.recognizes(GroupVersion("apps", "__internal").with_kind("Deployment"))
+
+
 def test_the_scheme_asks_an_unstructured_object_for_its_kind() -> None:
     scheme = runtime.new_scheme()
 

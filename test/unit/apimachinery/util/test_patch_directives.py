@@ -93,6 +93,21 @@ def test_a_strategy_that_retains_keys_says_which() -> None:
     assert smp.strategic_merge_map_patch(original, patch, appsv1.Deployment) == modified
 
 
+def test_a_strategy_that_retains_keys_says_nothing_where_none_is_left() -> None:
+    """Go: diffMaps adds no empty $retainKeys, which would be read as a demand."""
+    original = {"spec": {"strategy": {"type": "Recreate"}}}
+    patch = smp.create_two_way_merge_map_patch(original, {"spec": {"strategy": {}}}, appsv1.Deployment)
+    assert patch == {"spec": {"strategy": {"type": None}}}
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [1]])
+def test_a_field_the_type_does_not_have_matters_only_when_it_changes(value: Any) -> None:
+    """Go: handleMapDiff, handleSliceDiff."""
+    assert smp.create_two_way_merge_map_patch({"odd": value}, {"odd": value}, corev1.Pod) == {}
+    with pytest.raises(ValueError, match="unable to find api field"):
+        smp.create_two_way_merge_map_patch({"odd": value}, {"odd": type(value)()}, corev1.Pod)
+
+
 def test_three_documents_make_a_patch_that_keeps_what_others_set() -> None:
     original = json.dumps(containers(c("a", image="1"), c("old")))
     modified = json.dumps(containers(c("a", image="2")))

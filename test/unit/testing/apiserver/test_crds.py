@@ -9,6 +9,7 @@ import pytest
 from apiclient import Api, eventually
 
 from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.kinds import crd as kinds
 
 Json = dict[str, Any]
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -153,6 +154,16 @@ def test_a_crd_says_that_it_goes_and_takes_nothing_new(api: Api) -> None:
     free = [{"op": "remove", "path": "/metadata/finalizers"}]
     api("PATCH", f"{foos}/held", free, media="application/json-patch+json", want=200)
     eventually(lambda: api.request("GET", f"{DEFINITIONS}/foos.example.com").status_code == 404)
+
+
+def test_a_crd_without_instances_is_held_by_none_but_others() -> None:
+    """Go: the CRDFinalizer says so and takes its own finalizer away."""
+    before = {"metadata": {"name": "foos", "finalizers": [kinds.CLEANUP_FINALIZER, "example.com/mine"]}}
+    done = kinds.terminated(kinds.terminating(before, "2020-01-01T00:00:00Z"), "2021-01-01T00:00:00Z")
+    assert done["metadata"]["finalizers"] == ["example.com/mine"]
+    assert conditions(done) == {"Terminating": ("False", "InstanceDeletionCompleted")}
+    assert done["status"]["conditions"][0]["lastTransitionTime"] == "2021-01-01T00:00:00Z"
+    assert not kinds.is_terminating(done)
 
 
 @pytest.mark.parametrize(

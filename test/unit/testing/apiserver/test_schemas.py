@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from clientgo.testing.apiserver.access import rbac
-from clientgo.testing.apiserver.access.rbac import Attributes
-from clientgo.testing.apiserver.kinds import protobuf, selectors, structural, structural_schema
+from clientgo.testing.apiserver.kinds import protobuf, schema, selectors, structural, structural_schema
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.verbs import options
-from clientgo.testing.apiserver.views import openapi, openapi_pb, table
+from clientgo.testing.apiserver.views import openapi, openapi_pb
 from clientgo.testing.apiserver.wire import jsonio
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.times import human_duration
@@ -136,29 +134,7 @@ def test_schemas_that_are_not_structural(schema: Json, field: str) -> None:
     assert field in [error.field for error in structural_schema.check_schema(schema, "s")]
 
 
-# ---- tables
-
-
-@pytest.mark.parametrize(
-    ("path", "wanted"),
-    [
-        (".spec.size", 3),
-        (".metadata.labels['a.b/c']", "x"),
-        (r".metadata.labels.a\.b/c", None),
-        (".spec.list[1].name", "two"),
-        (".spec.list[-1].name", "two"),
-        (".spec.list[*].name", "one"),
-        ('.spec.list[?(@.name=="two")].value', 2),
-        (".spec.missing.deeper", None),
-        ("nonsense", None),
-    ],
-)
-def test_json_paths_of_columns(path: str, wanted: Any) -> None:
-    obj = {
-        "metadata": {"labels": {"a.b/c": "x"}},
-        "spec": {"size": 3, "list": [{"name": "one", "value": 1}, {"name": "two", "value": 2}]},
-    }
-    assert table.json_path(path)(obj) == wanted
+# ---- times
 
 
 @pytest.mark.parametrize(
@@ -288,31 +264,6 @@ def test_selectors_that_make_no_sense_are_refused_in_the_words_of_apimachinery()
         selectors.parse_fields(r"a=\x")
 
 
-@pytest.mark.parametrize(
-    ("rule", "allowed"),
-    [
-        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}, False),
-        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"]}, True),
-        ({"verbs": ["get"], "apiGroups": [""], "resources": ["*/status"]}, True),
-        ({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}, True),
-        ({"verbs": ["get"], "apiGroups": ["apps"], "resources": ["pods/status"]}, False),
-        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"], "resourceNames": ["other"]}, False),
-        ({"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"], "resourceNames": ["p"]}, True),
-        ({"verbs": ["get"], "nonResourceURLs": ["*"]}, False),
-    ],
-)
-def test_rbac_rules(rule: Json, allowed: bool) -> None:
-    asked = Attributes("get", resource="pods", subresource="status", namespace="ns", name="p")
-    assert rbac.rule_allows(rule, asked) is allowed
-
-
-def test_rbac_rules_for_paths() -> None:
-    rule = {"verbs": ["get"], "nonResourceURLs": ["/healthz", "/apis/*"]}
-    assert rbac.rule_allows(rule, Attributes("get", path="/healthz"))
-    assert rbac.rule_allows(rule, Attributes("get", path="/apis/apps"))
-    assert not rbac.rule_allows(rule, Attributes("get", path="/metrics"))
-
-
 # ---- JSON
 
 
@@ -329,6 +280,19 @@ def test_json_is_read_as_go_reads_it(text: bytes, value: Any) -> None:
     read = jsonio.loads(text)
     assert read == value
     assert type(read) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("!", 0), ("a+/b!Zg==", 4), ("Zm9v-_==", 4), ("é", 0), ("Zm9vY", 4), ("Zm9vYY\n", 5), ("Z===", 1), ("Zg=", 3),
+        ("Zg=\n", 4), ("Zg=a", 2), ("Zg==Zg==", 4), ("Zg==\n!", 5), ("Zm8=\r\nZ", 6),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_base64_say_where(text: str, at: int) -> None:
+    """Go: base64.CorruptInputError."""
+    with pytest.raises(schema.DecodeError, match=f"illegal base64 data at input byte {at}$"):
+        schema.codec("[]byte", "core/v1").decode(text, schema.Context(), "", "")
 
 
 @pytest.mark.parametrize("text", [b"1e999", b"1" * 5000])

@@ -79,6 +79,48 @@ def test_every_kind_has_as_many_cells_as_columns(resource: Resource) -> None:
     assert cells(resource.group, resource.plural, obj)
 
 
+STATUS = {
+    "phase": "Up",
+    "conditions": [
+        {"type": "Ready", "status": "True", "observed": False},
+        {"type": "Stalled", "status": "False", "observed": True},
+    ],
+    "ports": {"http": 80},
+    "a.b/c": "dotted",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (".status.phase", "Up"),
+        (".status.phase.deeper", None),
+        (".status.nothing", None),
+        (r".status.a\.b/c", "dotted"),
+        (".status['a.b/c']", "dotted"),
+        ('.status["phase"]', "Up"),
+        (".status.conditions[0].type", "Ready"),
+        (".status.conditions[1].type", "Stalled"),
+        (".status.conditions[-1].type", "Stalled"),
+        (".status.conditions[2].type", None),
+        (".status.conditions[-3].type", None),
+        (".status.conditions[*].type", "Ready"),
+        (".status.ports[*]", 80),
+        (".status.phase[0]", None),
+        (".status.phase[*]", None),
+        ('.status.conditions[?(@.type=="Stalled")].status', "False"),
+        (".status.conditions[?(@.type != 'Ready')].status", "False"),
+        (".status.conditions[?(@.observed==true)].type", "Stalled"),
+        ('.status.conditions[?(@.type=="Other")].status', None),
+        ('.status.ports[?(@.type=="Ready")]', None),
+        (".status.conditions[?(@.type)].status", None),
+        ("status", None),
+    ],
+)
+def test_a_printer_column_finds_its_value(path: str, value: Any) -> None:
+    assert table.json_path(path)({"status": STATUS}) == value
+
+
 def test_a_scale_as_a_table() -> None:
     with Environment() as env:
         api = Api(env)

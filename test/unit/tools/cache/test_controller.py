@@ -137,6 +137,27 @@ def test_a_hand_built_controller(in_order: bool) -> None:
             assert controller.last_heard() is not None
 
 
+def test_nothing_lacking_in_a_part_of_the_first_list_is_not_yet_synced() -> None:
+    failures = [cache.Failure("default/a", pod("a"), ValueError("not yet"))]
+
+    def process(obj: Any, is_in_initial_list: bool) -> None:
+        if failures:
+            raise cache.ProcessError("cannot", [failures.pop()])
+
+    with fake_source() as source:
+        fifo = cache.new_real_fifo(KEY, cache.new_store(KEY), None)
+        controller = cache.new(cache.Config(queue=fifo, lister_watcher=source, process=process))
+        pop = controller._pop_function()
+        fifo.replace([pod("a"), pod("a"), pod("b")], "1")
+        with pytest.raises(cache.ProcessError):
+            pop()
+        assert controller.refused().keys() == {"default/a"}
+        pop()
+        assert (controller.refused(), controller.has_synced()) == ({}, False)
+        pop()
+        assert controller.has_synced()
+
+
 @BOTH_QUEUES
 def test_an_informer_for_one_handler(in_order: bool) -> None:
     """Go: ExampleNewInformer"""

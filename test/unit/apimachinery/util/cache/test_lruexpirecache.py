@@ -19,6 +19,14 @@ def test_the_least_recently_used_one_makes_room() -> None:
     lru._check()
 
 
+def test_one_added_again_is_the_most_recently_used() -> None:
+    lru = cache.new_lru_expire_cache(2)
+    for key, value in [("a", 1), ("b", 2), ("a", 3), ("c", 4)]:
+        lru.add(key, value, 10.0)
+    assert lru.keys() == ["a", "c"]
+    assert lru.get("a") == (3, True)
+
+
 def test_an_entry_expires_when_it_is_older_than_its_time() -> None:
     clock = clocktesting.new_fake_clock(1000.0)
     lru = cache.new_lru_expire_cache_with_clock(10, clock)

@@ -11,9 +11,10 @@ import pytest
 from clientgo.testing.apiserver.cel.checker import Environment
 from clientgo.testing.apiserver.cel.common.types import DYN, INT, STRING, list_of
 from clientgo.testing.apiserver.cel.common.values import CostExceeded, EvalError
-from clientgo.testing.apiserver.cel.library import regex
+from clientgo.testing.apiserver.cel.library import regex, strings
 from clientgo.testing.apiserver.cel.program import Program
 from clientgo.testing.apiserver.cel.source import CompileError
+from clientgo.testing.apiserver.cel.syntax import MAX_DEPTH
 
 ENVIRONMENT = Environment({"l": list_of(INT), "s": STRING, "d": DYN})
 VALUES: dict[str, Any] = {"l": list(range(100)), "s": "x" * 1_000_000, "d": {}}
@@ -98,6 +99,22 @@ def test_what_costs_too_much_is_given_up(source: str) -> None:
 def test_little_cannot_become_more_than_memory_holds(source: str) -> None:
     result = Program(source, ENVIRONMENT).evaluate(VALUES)
     assert isinstance(result.error, EvalError | CostExceeded)
+
+
+@pytest.mark.parametrize(
+    "args", [(["x" * 9_000_000] * 2,), (["", ""] * 9, "x" * 1_000_000), ("y" * 20, "y", "x" * 10**6)]
+)
+def test_a_text_is_not_made_when_it_would_be_too_long(args: tuple[Any, ...]) -> None:
+    name = "replace" if len(args) == 3 else "join"
+    (function,) = [each for each in strings.FUNCTIONS if each.name == name]
+    with pytest.raises(EvalError, match="result exceeds limit of 16777216"):
+        function.body(*args)
+
+
+def test_the_limit_of_the_depth_is_exact() -> None:
+    Program("d" + ".a" * (MAX_DEPTH - 1), ENVIRONMENT)
+    with pytest.raises(CompileError, match=f"expression recursion limit exceeded: {MAX_DEPTH}"):
+        Program("d" + ".a" * MAX_DEPTH, ENVIRONMENT)
 
 
 @pytest.mark.skipif(not regex.AVAILABLE, reason="needs the extra `cel`")

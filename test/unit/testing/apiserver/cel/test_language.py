@@ -186,6 +186,15 @@ def test_the_place_of_an_error_is_shown_below_its_line() -> None:
     )
 
 
+def test_what_stands_behind_an_unreadable_character_is_read_too() -> None:
+    told = [line.partition("Syntax error: ")[2] for line in refused("$ o ) $").splitlines() if "ERROR" in line]
+    assert told == [
+        "token recognition error at: '$'",
+        "extraneous input ')' expecting <EOF>",
+        "token recognition error at: '$'",
+    ]
+
+
 def test_all_errors_of_types_are_told_in_their_order() -> None:
     assert [line.partition(": ")[2] for line in refused("x + 'a' == 1 && y").splitlines() if "ERROR" in line] == [
         "<input>:1:1: undeclared reference to 'x' (in container '')",
