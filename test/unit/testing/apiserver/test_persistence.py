@@ -16,6 +16,9 @@ import pytest
 from processes import python
 
 from clientgo.testing.apiserver import Environment, Server
+from clientgo.testing.apiserver.store.persistence import SqliteJournal
+from clientgo.testing.apiserver.store.storage import Store
+from clientgo.utils.clock import testing as clocktesting
 
 SCHEMA = {"openAPIV3Schema": {"type": "object"}}
 FOO = {
@@ -60,6 +63,18 @@ def test_versions_never_start_below_what_is_stored(folder: Path, statement: str)
         made = env.server.store.get("/configmaps", "default/b")
         assert made is not None
         assert made.rv > before
+
+
+def test_the_version_of_a_deletion_is_not_given_out_again(tmp_path: Path) -> None:
+    """What is gone has left no object that shows how far the versions have come."""
+    journal = SqliteJournal(tmp_path)
+    store = Store(clocktesting.new_fake_clock(0.0), journal=journal)
+    store.create("/pods", "default/a", {"metadata": {"name": "a", "uid": "u"}})
+    store.delete("/pods", "default/a", expected=store.version)
+    journal.close()
+    again = SqliteJournal(tmp_path)
+    assert again.version == store.version == 2
+    again.close()
 
 
 def test_a_database_that_others_may_read_becomes_private(folder: Path) -> None:

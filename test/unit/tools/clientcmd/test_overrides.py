@@ -7,6 +7,8 @@ import gc
 import weakref
 from typing import Any
 
+import pytest
+
 from clientgo.tools import clientcmd
 from clientgo.tools.clientcmd import overrides
 from clientgo.tools.clientcmd.overrides import FlagInfo
@@ -33,6 +35,42 @@ def bound() -> Parser:
     flags = overrides.recommended_config_override_flags("")
     overrides.bind_override_flags(clientcmd.ConfigOverrides(), parser, flags)
     return parser
+
+
+@pytest.mark.parametrize(
+    ("flag", "place", "value"),
+    [
+        ("--client-certificate=x", "auth_info.client_certificate", "x"),
+        ("--client-key=x", "auth_info.client_key", "x"),
+        ("--token=x", "auth_info.token", "x"),
+        ("--as=x", "auth_info.impersonate", "x"),
+        ("--as-uid=x", "auth_info.impersonate_uid", "x"),
+        ("--as-group=x", "auth_info.impersonate_groups", ["x"]),
+        ("--username=x", "auth_info.username", "x"),
+        ("--password=x", "auth_info.password", "x"),
+        ("--server=x", "cluster_info.server", "x"),
+        ("--certificate-authority=x", "cluster_info.certificate_authority", "x"),
+        ("--insecure-skip-tls-verify", "cluster_info.insecure_skip_tls_verify", True),
+        ("--tls-server-name=x", "cluster_info.tls_server_name", "x"),
+        ("--proxy-url=x", "cluster_info.proxy_url", "x"),
+        ("--disable-compression", "cluster_info.disable_compression", True),
+        ("--cluster=x", "context.cluster", "x"),
+        ("--user=x", "context.auth_info", "x"),
+        ("--namespace=x", "context.namespace", "x"),
+        ("-nns/x", "context.namespace", "x"),
+        ("--context=x", "current_context", "x"),
+        ("--request-timeout=5s", "timeout", "5s"),
+    ],
+)
+def test_each_flag_sets_its_own_override(flag: str, place: str, value: object) -> None:
+    """Go: BindOverrideFlags."""
+    wanted, found = clientcmd.ConfigOverrides(timeout="0"), clientcmd.ConfigOverrides()
+    *way, attr = place.split(".")
+    setattr(getattr(wanted, way[0]) if way else wanted, attr, value)
+    parser = argparse.ArgumentParser()
+    overrides.bind_override_flags(found, parser, overrides.recommended_config_override_flags(""))
+    parser.parse_args([flag])
+    assert found == wanted
 
 
 def test_the_flags_of_a_user_are_secrets_and_no_others():
