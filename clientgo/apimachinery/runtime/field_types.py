@@ -249,7 +249,8 @@ class _Quantity(FieldType):
     hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
 
     def load(self, parent: View, raw: Any) -> Any:
-        return parse_quantity(str(raw))
+        # Go trims what it reads from JSON, and only there.
+        return parse_quantity(str(raw).strip())
 
     def empty(self, parent: View, key: str) -> Any:
         return parse_quantity("0")

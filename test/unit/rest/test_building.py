@@ -21,6 +21,8 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.rest.request import _ThrottledLogger, _truncate_body
+from clientgo.rest.urlbackoff import URLBackoff
+from clientgo.util import flowcontrol
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -515,3 +517,13 @@ def test_threads_that_share_a_client_get_their_own_answers():
         assert wrong == []
         assert len(server.requests) == 40
         client.client.close_idle_connections()
+
+
+@pytest.mark.parametrize(
+    ("err", "code", "told"), [(None, 299, 0), (None, 300, 1), (OSError("x"), 0, 1), (None, 429, 0)]
+)
+def test_the_backoff_tells_of_answers_that_are_no_success(err, code, told, verbosity, caplog):
+    verbosity(4)
+    with caplog.at_level("DEBUG"):
+        URLBackoff(flowcontrol.new_back_off(1.0, 10.0)).update_backoff("http://h:1/a", err, code)
+    assert ["Client is returning errors" in record.getMessage() for record in caplog.records] == [True] * told

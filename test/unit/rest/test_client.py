@@ -112,3 +112,16 @@ def test_the_environment_may_ask_for_a_backoff_in_whole_seconds(monkeypatch, bas
     for _ in range(2):
         manager.update_backoff_with_context(CTX, "http://h/a", None, 500)
     assert manager.calculate_backoff_with_context(CTX, "http://h/b") == wait
+
+
+@pytest.mark.parametrize(("body", "read"), [(b"null", {}), (b"{}", {}), (b'{"a":1}', {"a": 1})])
+def test_null_is_an_empty_object(body, read):
+    client, _ = client_of(Turns(answer(200, body)))
+    assert client.get().do(CTX).json_object() == read
+
+
+@pytest.mark.parametrize("body", [b"[]", b"7", b'"x"'])
+def test_what_is_no_object_is_no_empty_one(body):
+    client, _ = client_of(Turns(answer(200, body)))
+    with pytest.raises(ValueError, match="json: cannot unmarshal"):
+        client.get().do(CTX).json_object()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import socket
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,8 @@ def test_a_client_needs_a_version():
     """Go: TestRESTClientRequires"""
     with pytest.raises(ValueError, match="GroupVersion is required when initializing a RESTClient"):
         rest.rest_client_for(rest.Config(host="127.0.0.1"))
+    with pytest.raises(ValueError, match="GroupVersion is required"):  # before anything else that may be wrong
+        rest.rest_client_for(rest.Config(host="http://h:port"))
     assert rest.unversioned_rest_client_for(rest.Config(host="127.0.0.1")).base == "http://127.0.0.1/"
 
 
@@ -337,3 +340,27 @@ def test_threads_may_make_transports_of_one_config_at_the_same_time():
         join(in_threads([make] * 8))
     assert len(made) == 4 * 8
     assert len({each for each in made if isinstance(each, str)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({}, ["Warning: old", "Warning: new", "Warning: old"]),
+        ({"deduplicate": True}, ["Warning: old", "Warning: new"]),
+        ({"deduplicate": True, "color": True}, ["\x1b[33;1mWarning:\x1b[0m old", "\x1b[33;1mWarning:\x1b[0m new"]),
+    ],
+)
+def test_a_writer_of_warnings_writes_a_line_for_each(options, lines):
+    out = io.StringIO()
+    writer = rest.new_warning_writer(out, rest.WarningWriterOptions(**options))
+    for code, text in ((299, "old"), (299, "new"), (214, "of another"), (299, ""), (299, "old")):
+        writer.handle_warning_header(code, "agent", text)
+    assert out.getvalue().splitlines() == lines
+    assert writer.warning_count() == len(lines)
+
+
+def test_a_logger_of_warnings_needs_no_context(caplog):
+    with caplog.at_level("INFO"):
+        for code, text in ((299, "old"), (214, "of another"), (299, "")):
+            rest.WarningLogger().handle_warning_header(code, "agent", text)
+    assert [record.getMessage() for record in caplog.records] == ['"Warning: old"']

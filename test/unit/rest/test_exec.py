@@ -60,3 +60,23 @@ def test_a_config_from_a_cluster_gives_that_cluster_again(more):
     made = rest.exec_cluster_to_config(told)
     assert rest.config_to_exec_cluster(made) == told
     assert (made.username, made.bearer_token, made.cert_data, made.exec_provider) == ("", "", b"", None)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_plugin_of_a_config_gives_the_transport_its_credentials(told, monkeypatch):
+    """And is told of the cluster if it asks for that."""
+    asked = []
+
+    class Authenticator:
+        def update_transport_config(self, conf):
+            conf.bearer_token = "of the plugin"
+
+    def get_authenticator(provider, about):
+        asked.append((provider.command, about))
+        return Authenticator()
+
+    monkeypatch.setattr("clientgo.plugin.pkg.client.auth.exec.get_authenticator", get_authenticator)
+    provider = api.ExecConfig(command="c", provide_cluster_info=told)
+    made = config(exec_provider=provider).transport_config()
+    assert made.bearer_token == "of the plugin"
+    assert asked == [("c", cluster() if told else None)]

@@ -58,6 +58,7 @@ def test_abs_path_and_request_uri_replace_the_path_below_the_base():
     assert client.get().abs_path("/healthz/").url() == "http://h/base/healthz/"
     assert client.get().abs_path("apis", "apps", "v1").url() == "http://h/base/apis/apps/v1"
     assert client.get().param("a", "b").request_uri("/apis/x?c=d&c=e").url() == "http://h/base/apis/x?c=d&c=e"
+    assert client.get().request_uri("/apis/x?c=&d").url() == "http://h/base/apis/x?c=&d=", "a parameter may be empty"
 
 
 def test_paths_are_escaped_once():

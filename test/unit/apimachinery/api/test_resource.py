@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import resource
 from clientgo.apimachinery.api.resource import Format, Quantity, parse_quantity
 
@@ -31,6 +32,7 @@ def test_a_quantity_is_written_in_canonical_form(text: str, canonical: str) -> N
     "text", ["", "1.1.M", "1+1.0M", "0.1mi", "0.1am", "aoeu", ".5i", "1i", "-3.01i", "1K", "1 Ki", "1\n"]
 )
 def test_what_is_no_quantity_is_refused(text: str) -> None:
+    """Go: TestQuantityParse, TestQuantityParseNonNumericPanic."""
     with pytest.raises((resource.ErrFormatWrong, resource.ErrSuffix)):
         parse_quantity(text)
     with pytest.raises(ValueError, match="cannot parse"):
@@ -42,6 +44,7 @@ def test_what_is_no_quantity_is_refused(text: str) -> None:
     [("1", 1, 1000), ("1001m", 2, 1001), ("-1001m", -2, -1001), ("1n", 1, 1), ("2Ki", 2048, 2048000), ("0", 0, 0)],
 )
 def test_values_round_away_from_zero(text: str, value: int, milli: int) -> None:
+    """Go: TestQuantityValueSet, TestScaledValue."""
     quantity = parse_quantity(text)
     assert (quantity.value(), quantity.milli_value()) == (value, milli)
 
@@ -84,3 +87,234 @@ def test_the_text_of_a_quantity_reads_back_as_the_same_number(digits: int, scale
     if abs(digits) * 10.0**scale >= 1e20 and format is Format.DECIMAL_SI:
         return  # Beyond the largest suffix Go writes no suffix at all.
     assert parse_quantity(str(quantity)) == quantity
+
+
+# What Go reads each text as: unscaled, scale, format.
+READ = {
+    "0Ki": (0, 0, "BinarySI"), "0u": (0, 0, "DecimalSI"), "8Ki": (8 << 10, 0, "BinarySI"),
+    "7Mi": (7 << 20, 0, "BinarySI"),
+    "6Gi": (6 << 30, 0, "BinarySI"), "5Ti": (5 << 40, 0, "BinarySI"), "4Pi": (4 << 50, 0, "BinarySI"),
+    "3Ei": (3 << 60, 0, "BinarySI"), "5n": (5, -9, "DecimalSI"), "4u": (4, -6, "DecimalSI"), "3m": (3, -3, "DecimalSI"),
+    "8k": (8, 3, "DecimalSI"), "7M": (7, 6, "DecimalSI"), "6G": (6, 9, "DecimalSI"), "40T": (4, 13, "DecimalSI"),
+    "2P": (2, 15, "DecimalSI"), "12E": (12, 18, "DecimalSI"), "1E-3": (1, -3, "DecimalExponent"),
+    "1e14": (1, 14, "DecimalExponent"), "1.3E+6": (13, 5, "DecimalExponent"), "0.5e-1": (5, -2, "DecimalExponent"),
+    "100.035k": (100035, 0, "DecimalSI"), "0.00050k": (5, -1, "DecimalSI"), "1.01E": (101, 16, "DecimalSI"),
+    "3.001n": (4, -9, "DecimalSI"), "1.1E-9": (2, -9, "DecimalExponent"), "0.00000012345": (124, -9, "DecimalSI"),
+    "9223372036854775807Ki": (2**63 - 1, 0, "BinarySI"), "100.035Ki": (10243584, -2, "BinarySI"),
+    "0.025Ti": (274877906944, -1, "BinarySI"), "0.000000000001Ki": (2, -9, "DecimalSI"), ".0001k": (1, -1, "DecimalSI"),
+    "1.G": (1, 9, "DecimalSI"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "read"), READ.items())
+def test_a_text_is_read_with_its_number_and_format(text: str, read: tuple[int, int, str]) -> None:
+    """Go: TestQuantityParse, TestParseQuantityString, TestDec, TestBigDec."""
+    digits, scale, format = read
+    for sign, factor in (("", 1), ("+", 1), ("-", -1)):
+        quantity = parse_quantity(sign + text)
+        assert quantity == Quantity(factor * digits, scale) and str(quantity.format) == format
+        assert quantity.sign() == (factor if digits else 0)
+
+
+def test_zero_is_written_without_a_suffix_and_without_a_sign() -> None:
+    """Go: TestQuantityParseZero, TestQuantityCanocicalizeZero, TestQuantityNeg."""
+    assert str(parse_quantity("0")) == str(parse_quantity("1000m") - parse_quantity("1")) == "0"
+    assert str(-parse_quantity("0Ki")) == "0"
+    minus = -parse_quantity("9.01")
+    assert str(minus) == "-9010m" and -minus == parse_quantity("9.01")
+
+
+@pytest.mark.parametrize("text", ["100m", "1Gi"])
+def test_zero_has_no_format_of_its_own(text: str) -> None:
+    """Go: TestQuantityAddZeroPreservesSuffix, TestQuantitySubZeroPreservesSuffix."""
+    zero, value = parse_quantity("0"), parse_quantity(text)
+    assert str(value + zero) == str(zero + value) == str(value - zero) == text
+    assert str(zero - value) == f"-{text}"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "result"),
+    [("0", "0", 0), ("100m", "50m", 1), ("50m", "100m", -1), ("10000T", "100Gi", 1), ("-10", "0", -1), ("10", "0", 1)],
+)
+def test_cmp(x: str, y: str, result: int) -> None:
+    """Go: TestQuantityCmp."""
+    assert parse_quantity(x).cmp(parse_quantity(y)) == result == -parse_quantity(y).cmp(parse_quantity(x))
+
+
+MOST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "result"),
+    [
+        ((901, -2), (901, -2), 0),
+        ((90, -1), (901, -2), -1),
+        ((0, 1), (0, -1), 0),
+        ((800, -3), (79, -2), 1),
+        ((MOST, 1), (1, 1), 1),
+        ((MOST, -16), (1, 3), -1),
+        ((-MOST, -18), (-1, 0), -1),
+        ((-MOST, -19), (-1, 0), 1),
+        ((10**18, -17), (1, 1), 0),
+        ((10**18 + 1, -17), (1, 1), 1),
+        ((10**18 - 1, -17), (1, 1), -1),
+        ((-(10**18), -17), (-10, 0), 0),
+    ],
+)
+def test_cmp_across_scales(x: tuple[int, int], y: tuple[int, int], result: int) -> None:
+    """Go: TestQuantityCmpInt64AndDec."""
+    assert Quantity(*x).cmp(Quantity(*y)) == result == -Quantity(*y).cmp(Quantity(*x))
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"), [(-3, "9010m"), (-2, "9010m"), (-1, "9100m"), (0, "10"), (1, "10"), (2, "100")]
+)
+def test_rounding_goes_away_from_zero(scale: int, expected: str) -> None:
+    """Go: TestQuantityRoundUp."""
+    assert str(parse_quantity("9.01").round_up(scale)) == expected
+    assert str(parse_quantity("-9.01").round_up(scale)) == f"-{expected}"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "text"),
+    [
+        ((300 << 20, 0, "BinarySI"), "300Mi"),
+        ((1001 << 30, 0, "BinarySI"), "1001Gi"),
+        ((5, 0, "BinarySI"), "5"),
+        ((500, -3, "BinarySI"), "500m"),
+        ((1234567, -3, "BinarySI"), "1234567m"),
+        ((1025, 0, "BinarySI"), "1025"),
+        ((1000000, 3, "DecimalSI"), "1G"),
+        ((10800, -4, "DecimalSI"), "1080m"),
+        ((108, -8, "DecimalSI"), "1080n"),
+        ((1234567, 6, "DecimalSI"), "1234567M"),
+        ((1, 9, "DecimalExponent"), "1e9"),
+        ((80, -3, "DecimalExponent"), "80e-3"),
+        ((1024, -3, "BinarySI"), "1024m"),
+    ],
+)
+def test_the_text_has_the_largest_suffix_that_leaves_no_fraction(quantity: tuple[int, int, str], text: str) -> None:
+    """Go: TestQuantityString, TestMilliNewSet, TestNewSet."""
+    number, scale, format = quantity
+    assert str(Quantity(number, scale, Format(format))) == text
+    assert str(Quantity(-number, scale, Format(format))) == f"-{text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [("1024Mi", "1Gi"), ("1000M", "1G"), (".001Ki", "1024m"), (".000000001Ki", "1024n"), (".000000000001Ki", "2n")],
+)
+def test_what_is_read_is_written_in_canonical_form(text: str, written: str) -> None:
+    """Go: TestQuantityParseEmit."""
+    assert str(parse_quantity(text)) == written and str(parse_quantity(f"-{text}")) == f"-{written}"
+
+
+@pytest.mark.parametrize(
+    ("scale", "asked", "value"),
+    [
+        (-9, -9, 1),
+        (-9, 0, 1),
+        (-6, -9, 1000),
+        (-3, -9, 10**6),
+        (-3, 0, 1),
+        (0, -6, 10**6),
+        (2, -2, 10**4),
+        (-3, -6, 1000),
+    ],
+)
+def test_a_value_in_other_units_is_rounded_up(scale: int, asked: int, value: int) -> None:
+    """Go: TestScaledValue, TestNewScaledSet, TestScaledValueInternal."""
+    assert resource.new_scaled_quantity(1, scale).scaled_value(asked) == value
+    assert resource.new_scaled_quantity(-1, scale).scaled_value(asked) == -value
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "total", "difference"),
+    [
+        ("0", "0", "0", "0"),
+        ("-10", "0", "-10", "-10"),
+        ("0.1", "0.2", "300m", "-100m"),
+        ("10", "1n", "10000000001n", "9999999999n"),
+        ("9223372036854775807", "1", "9223372036854775808", "9223372036854775806"),
+        ("1E", "1n", "1000000000000000000000000001n", "999999999999999999999999999n"),
+    ],
+)
+def test_sums_and_differences_are_exact(x: str, y: str, total: str, difference: str) -> None:
+    """Go: TestAdd, TestSub, TestNeg, TestInt64AmountAdd, TestDetectOverflowAdd."""
+    a, b = parse_quantity(x), parse_quantity(y)
+    assert (str(a + b), str(a - b)) == (total, difference)
+    assert (a + b - b, a - b + b, a.neg().neg()) == (a, a, a)
+    assert (str(a), str(b)) == (str(parse_quantity(x)), str(parse_quantity(y)))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "product"),
+    [
+        ("0", 5, "0"),
+        ("100m", -10, "-1"),
+        ("9E", 10, "90E"),
+        ("1Gi", 2, "2Gi"),
+        ("9223372036854775807", 2, "18446744073709551614"),
+    ],
+)
+def test_products_are_exact(x: str, y: int, product: str) -> None:
+    """Go: TestMul, TestInt64AmountMul, TestDetectOverflowMultiply."""
+    assert str(parse_quantity(x).mul(y)) == product
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(-9, 9), st.integers(-(2**63), 2**63 - 1), st.integers(-9, 9))
+def test_what_is_added_can_be_taken_away_at_any_scale(a: int, a_scale: int, b: int, b_scale: int) -> None:
+    """Go: TestAddSubRoundTrip, TestAddSubRoundTripAcrossScales, TestNegateRoundTrip."""
+    x, y = Quantity(a, a_scale), Quantity(b, b_scale)
+    assert x + y - y == x and x - y + y == x and x.neg().neg() == x
+
+
+@pytest.mark.parametrize(
+    ("quantity", "number"),
+    [
+        (Quantity(1024, 0, Format.BINARY_SI), 1024.0),
+        (Quantity(8, -3), 0.008),
+        (Quantity(12, 18), 12e18),
+        (Quantity(-65, -9), -65e-9),
+        (Quantity(2**63 - 1, 0), float(2**63 - 1)),
+        (Quantity(1, 400), float("inf")),
+        (Quantity(-1, 400), float("-inf")),
+        (Quantity(0, 400), 0.0),
+    ],
+)
+def test_the_nearest_float(quantity: Quantity, number: float) -> None:
+    """Go: TestQuantityAsApproximateFloat64, TestQuantityAsFloat64Slow, TestStringQuantityAsApproximateFloat64,
+    TestStringQuantityAsFloat64Slow.
+    """
+    assert quantity.as_approximate_float64() == number
+
+
+def test_the_zero_value_is_a_quantity() -> None:
+    """Go: TestUninitializedNoCrash, TestAmountSign."""
+    zero = Quantity()
+    assert (zero.value(), zero.milli_value(), str(zero), zero.sign(), zero.is_zero()) == (0, 0, "0", 0, True)
+    assert zero == parse_quantity("0") and zero.deep_copy() == zero and not -zero
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value"),
+    [
+        (Quantity(1, 18), (10**18, True)),
+        (Quantity(1, 19), (0, False)),
+        (Quantity(100, -2), (1, True)),
+        (Quantity(1, -1), (0, False)),
+        (Quantity(2**63 - 1), (2**63 - 1, True)),
+        (Quantity(2**63), (0, False)),
+        (Quantity(-(2**63)), (-(2**63), True)),
+    ],
+)
+def test_an_integer_of_64_bits_is_told_from_others(quantity: Quantity, value: tuple[int, bool]) -> None:
+    """Go: TestInt64AmountAsInt64, TestInt64AmountAsScaledInt64, TestDetectOverflowScale."""
+    assert quantity.as_int64() == value
+
+
+@pytest.mark.parametrize(("read", "text"), [(" 1", "1"), ("1 ", "1"), (1, "1"), (10, "10"), (-1, "-1"), ("1000m", "1")])
+def test_a_field_takes_numbers_and_blanks_around_the_text(read: object, text: str) -> None:
+    """Go: TestJSONWhitespace, TestJSON."""
+    requirements = corev1.ResourceRequirements.from_dict({"limits": {"cpu": read}})
+    assert str(requirements.limits["cpu"]) == text
