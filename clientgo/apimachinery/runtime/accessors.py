@@ -263,6 +263,11 @@ class LenientAccessors(MetaAccessors):
     def _mistyped_metadata(self, value: Any) -> None:
         """Nothing."""
 
+    def _set_metadata(self, key: str, value: Any) -> None:
+        """Nothing is taken away from metadata that is absent: it stays so. Go: RemoveNestedField."""
+        if value or "metadata" in self._writable():
+            super()._set_metadata(key, value)
+
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
         """Nothing."""
 

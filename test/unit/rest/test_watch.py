@@ -14,7 +14,7 @@ from httpscript import Answer, Received, ScriptedServer, status
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clientgo import context, gentype, rest
+from clientgo import context, gentype, klog, rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -27,6 +27,7 @@ from clientgo.kubernetes.scheme import SCHEME
 from clientgo.rest.request import watch_silence
 from clientgo.rest.watch import Decoder, new_encoder
 from clientgo.rest.watch.decoder import SILENCE_AFTER_BOOKMARK
+from clientgo.rest.watch.stream_watcher import BatchedStreamWatcher
 from clientgo.utils.clock.clock import REAL_CLOCK
 
 CTX = context.background()
@@ -245,6 +246,37 @@ def test_a_broken_stream_just_ends():
     with ScriptedServer(lambda request: Answer(chunks=[line("ADDED", "a", 1), b'{"ty'], hang_up=True)) as server:
         events = list(pods(server).watch(CTX).result_chan())
     assert [event.type for event in events] == ["ADDED"]
+
+
+@pytest.mark.parametrize(
+    ("err", "told"),
+    [
+        (ConnectionResetError(104, "connection reset by peer"), False),
+        (OSError("use of closed network connection"), False),
+        (TimeoutError("i/o timeout"), False),
+        (EOFError("EOF"), False),
+        (ErrUnexpectedEOF(), False),
+        (ValueError("invalid JSON"), True),
+    ],
+)
+def test_a_connection_that_is_lost_ends_the_watch_without_an_error_event(err, told):
+    """Go: TestStreamWatcherError"""
+
+    class Source:
+        def read_lines(self) -> list[str]:
+            raise err
+
+        def decode_line(self, line: str) -> Event:
+            raise AssertionError("no line came")
+
+        def close(self) -> None: ...
+
+        def release(self) -> None: ...
+
+    reporter = errors.new_client_error_reporter(500, "GET", "ClientWatchDecoding")
+    watcher = BatchedStreamWatcher(Source(), reporter, klog.background(), "pods")
+    assert [event.type for event in watcher.result_chan()] == [EventType.ERROR] * told
+    watcher.stop()
 
 
 def test_garbage_on_the_stream_is_an_error_event():

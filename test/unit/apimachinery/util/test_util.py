@@ -177,7 +177,7 @@ def test_nested_fields_are_read_by_type() -> None:
     assert u.nested_string_slice(DOCUMENT, "a", "l") == (["x"], True)
     assert u.nested_string_map(DOCUMENT, "a", "m") == ({"k": "v"}, True)
     assert u.nested_field_no_copy(DOCUMENT, "a", "n", "deeper") == (None, False)
-    assert u.nested_null_coercing_string_map({"m": {"a": "1", "b": None}}, "m") == ({"a": "1"}, True)
+    assert u.nested_null_coercing_string_map({"m": {"a": "1", "b": None}}, "m") == ({"a": "1", "b": ""}, True)
     for read, path in ((u.nested_string, "i"), (u.nested_int64, "b"), (u.nested_map, "l"), (u.nested_slice, "m")):
         with pytest.raises(TypeError, match="accessor error"):
             read(DOCUMENT, "a", path)

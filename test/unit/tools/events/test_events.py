@@ -220,6 +220,35 @@ def test_a_series_that_ended_is_written_and_forgotten(bubble: synctest.Bubble) -
     broadcaster.shutdown()
 
 
+def test_a_series_that_goes_on_hides_none_that_ended(bubble: synctest.Bubble) -> None:
+    going_on, finished = cached("going-on", 1), cached("finished", 9)
+    cache = {_get_key(event): event for event in (going_on, finished)}
+    broadcaster = broadcaster_of(Sink(stored={finished.get_name(): finished.deep_copy()}), cache)
+    broadcaster.finish_series(context.background())
+    assert list(cache) == [_get_key(going_on)]
+    broadcaster.shutdown()
+
+
+def test_after_the_last_try_nobody_waits(bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clientgo.apimachinery.util.wait.jitter", lambda seconds, factor: seconds)
+    sink = Sink(fail=lambda verb: OSError("down"))
+    broadcaster = _EventBroadcasterImpl(sink, 10.0, {})
+    broadcaster.record_to_sink(context.background(), cached("c", None), RealClock())
+    assert (len(sink.calls), bubble.elapsed) == (12, 110.0)
+    broadcaster.shutdown()
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_an_event_for_which_there_is_no_room_is_logged(
+    bubble: synctest.Bubble, sent: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcaster = broadcaster_of(Sink())
+    monkeypatch.setattr(broadcaster, "action_or_drop", lambda action, event: sent)
+    broadcaster.new_recorder(SCHEME, "c1").eventf(POD, None, "Normal", "R", "a", "n")
+    assert ("too many queued events, dropped event" in caplog.text) is not sent
+    broadcaster.shutdown()
+
+
 def test_a_series_whose_last_write_failed_is_kept_and_written_later(bubble: synctest.Bubble) -> None:
     """Unlike what the server refuses for good: writing that again would give the same answer."""
     later, refused = cached("later", 9), cached("refused", 9)

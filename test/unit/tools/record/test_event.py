@@ -184,6 +184,22 @@ def test_only_what_may_pass_is_tried_again(bubble: synctest.Bubble, failure: Exc
     broadcaster.shutdown()
 
 
+def test_the_first_pause_alone_is_shortened_at_random(bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("random.random", lambda: 0.25)
+    times: list[float] = []
+
+    def fail(verb: str, event: corev1.Event) -> corev1.Event:
+        times.append(bubble.elapsed)
+        raise OSError("down")
+
+    broadcaster = record.new_broadcaster()
+    broadcaster.start_recording_to_sink(Sink(fail))
+    broadcaster.new_recorder(SCHEME, SOURCE).event(pod(), "Normal", "R", "m")
+    bubble.sleep(25.0)
+    assert times == [0.0, 2.5, 12.5, 22.5]
+    broadcaster.shutdown()
+
+
 def test_trying_stops_with_the_first_success(bubble: synctest.Bubble) -> None:
     """Go: TestWriteEventError"""
     # Go: TestWriteEventError/succeedEventually

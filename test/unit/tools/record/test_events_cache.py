@@ -142,6 +142,24 @@ def test_events_are_similar_up_to_the_whole_interval(seconds: float, combined: b
     assert event.message.startswith("(combined from similar events)") is combined
 
 
+def test_a_message_seen_before_the_flood_still_stands_alone() -> None:
+    """The set of messages does not grow beyond its bound, so that one of it is no flood. Go: EventAggregate."""
+    aggregator = record.EventAggregator(
+        8,
+        record.event_aggregator_by_reason_func,
+        record.event_aggregator_by_reason_message_func,
+        3,
+        600,
+        FakePassiveClock(START),
+    )
+    keys = [aggregator.event_aggregate(make_event(message=text))[1] for text in ("a", "b", "c", "d", "a")]
+    alone = [
+        record.events_cache._get_event_key(make_event(message=text)) == key
+        for text, key in zip("abcda", keys, strict=True)
+    ]
+    assert alone == [True, True, False, False, True]
+
+
 def by_object_and_reason(event: corev1.Event) -> str:
     return f"{event.involved_object.uid}/{event.reason}"
 

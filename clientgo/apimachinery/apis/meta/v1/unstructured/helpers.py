@@ -18,6 +18,7 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+from clientgo.golang.fmt import sprintf
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ def nested_field_no_copy(obj: Mapping[str, Any], *fields: str) -> tuple[Any, boo
             return None, False
         if not isinstance(value, Mapping):
             raise TypeError(
-                f"{_path(fields[: position + 1])} accessor error: {value} is of the type {_kind(value)}, "
+                f"{_path(fields[: position + 1])} accessor error: {_typed_value(value)}, "
                 "expected map[string]interface{}"
             )
         value = value.get(field, _MISSING)
@@ -56,8 +57,14 @@ def _path(fields: Sequence[str]) -> str:
 
 
 def _kind(value: Any) -> str:
-    names = {bool: "bool", int: "int64", float: "float64", str: "string", list: "[]interface {}"}
+    names = {bool: "bool", int: "int64", float: "float64", str: "string"}
+    names |= {list: "[]interface {}", dict: "map[string]interface {}"}
     return "<nil>" if value is None else names.get(type(value), type(value).__name__)
+
+
+def _typed_value(value: Any) -> str:
+    """A value with its type, as the errors show it."""
+    return f"{sprintf('%v', value)} is of the type {_kind(value)}"
 
 
 def _typed(obj: Mapping[str, Any], fields: Sequence[str], cls: type[T], zero: T, wanted: str) -> tuple[T, bool]:
@@ -65,7 +72,7 @@ def _typed(obj: Mapping[str, Any], fields: Sequence[str], cls: type[T], zero: T,
     if not found:
         return zero, False
     if not isinstance(value, cls) or (isinstance(value, bool) and cls is not bool):
-        raise TypeError(f"{_path(fields)} accessor error: {value} is of the type {_kind(value)}, expected {wanted}")
+        raise TypeError(f"{_path(fields)} accessor error: {_typed_value(value)}, expected {wanted}")
     return value, True
 
 
@@ -90,15 +97,15 @@ def nested_int64(obj: Mapping[str, Any], *fields: str) -> tuple[int, bool]:
 
 
 def nested_number_as_float64(obj: Mapping[str, Any], *fields: str) -> tuple[float, bool]:
-    """Go: NestedNumberAsFloat64."""
+    """Raises ValueError for an integer that no float is equal to. Go: NestedNumberAsFloat64."""
     value, found = nested_field_no_copy(obj, *fields)
     if not found:
         return 0.0, False
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(
-            f"{_path(fields)} accessor error: {value} is of the type {_kind(value)}, expected float64 or int64"
-        )
-    return float(value), True
+        raise TypeError(f"{_path(fields)} accessor error: {_typed_value(value)}, expected float64 or int64")
+    if isinstance(value, float) or int(float(value)) == value:
+        return float(value), True
+    raise ValueError(f"{_path(fields)} accessor error: int64 value {value} cannot be losslessly converted to float64")
 
 
 def nested_string_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[str], bool]:
@@ -108,7 +115,7 @@ def nested_string_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[str]
         if not isinstance(value, str):
             raise TypeError(
                 f"{_path(fields)} accessor error: contains non-string value in the slice: "
-                f"{value} is of the type {_kind(value)}, expected string"
+                f"{_typed_value(value)}, expected string"
             )
     return list(values), found
 
@@ -122,22 +129,26 @@ def nested_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[Any], bool]
 def nested_string_map(obj: Mapping[str, Any], *fields: str) -> tuple[dict[str, str], bool]:
     """Go: NestedStringMap."""
     values, found = _typed(obj, fields, dict, {}, "map[string]interface{}")
+    return _texts(values, fields), found
+
+
+def _texts(values: Mapping[str, Any], fields: Sequence[str]) -> dict[str, str]:
     for key, value in values.items():
         if not isinstance(value, str):
             raise TypeError(
                 f"{_path(fields)} accessor error: contains non-string value in the map under key {json.dumps(key)}: "
-                f"{value} is of the type {_kind(value)}, expected string"
+                f"{_typed_value(value)}, expected string"
             )
-    return dict(values), found
+    return dict(values)
 
 
 def nested_null_coercing_string_map(obj: Mapping[str, Any], *fields: str) -> tuple[dict[str, str], bool]:
-    """nested_string_map that leaves out null values; a null map is not found. Go: NestedNullCoercingStringMap."""
-    values, found = nested_field_no_copy(obj, *fields)
-    if not found or values is None:
-        return {}, False
-    kept, _ = _typed(obj, fields, dict, {}, "map[string]interface{}")
-    return nested_string_map({"map": {key: value for key, value in kept.items() if value is not None}}, "map")
+    """nested_string_map for which null values are empty texts, and a null map empty. Go: NestedNullCoercingStringMap."""
+    found = nested_field_no_copy(obj, *fields)
+    if found == (None, True):
+        return {}, True
+    values, there = _typed(obj, fields, dict, {}, "map[string]interface{}")
+    return _texts({key: "" if value is None else value for key, value in values.items()}, fields), there
 
 
 def nested_map(obj: Mapping[str, Any], *fields: str) -> tuple[JSONObject, bool]:
@@ -191,6 +202,14 @@ def remove_nested_field(obj: JSONObject, *fields: str) -> None:
     holder.pop(fields[-1], None)
 
 
+def _check_items(items: Any) -> None:
+    if not isinstance(items, list | None):
+        kind = {dict: "object", str: "string", bool: "bool"}.get(type(items), "number")
+        raise ValueError(
+            f"json: cannot unmarshal {kind} into Go struct field decodeList.items of type []json.RawMessage"
+        )
+
+
 class _UnstructuredJSONScheme:
     """JSON to Unstructured or, when there are items, UnstructuredList; and any object to JSON. Thread-safe."""
 
@@ -211,7 +230,9 @@ class _UnstructuredJSONScheme:
         if not document.get("kind"):
             raise new_missing_kind_err(json.dumps(document, separators=(",", ":"))[:1024])
         if into is None:
-            into = Unstructured if document.get("items") is None else UnstructuredList
+            into = UnstructuredList if "items" in document else Unstructured
+        if into is UnstructuredList or isinstance(into, UnstructuredList):
+            _check_items(document.get("items"))
         if isinstance(into, type):
             return into.from_dict(document)
         replace_document(into, document)

@@ -51,10 +51,13 @@ class UnstructuredList(UnstructuredContent, ListObject):
         writable_document_of(self)["items"] = [item.to_dict() for item in items]
 
     def extract_items(self) -> list[Unstructured]:
-        """The items as objects of their own; one without kind takes it from the list's ("PodList" holds "Pod")."""
+        """The items as objects of their own; one without kind takes it from the list's ("PodList" holds "Pod").
+
+        As in Go a kind that does not end in List is the items' as well.
+        """
         kind, api_version = self.get_kind(), self.get_api_version()
         items = super().extract_items()
-        if not kind.endswith("List") or self.frozen:
+        if not kind or self.frozen:
             return items
         for item in items:
             if not item.get_kind() and not item.get_api_version():
