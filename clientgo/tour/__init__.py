@@ -12,6 +12,9 @@ scenario again with a decision at a point, up to which everything is as before.
 
 `serve` shows a program that really runs on the tour's page, with what it holds, how fast, and for how long.
 
+`record` keeps what came to a program's reflectors, and every hop, in a file. `play` makes of it a ListerWatcher and
+`fixture` a pytest fixture: what happened in production is a test case.
+
 There is no Go counterpart. `python cmd/informer-tour` shows it all as a page.
 """
 
@@ -20,6 +23,9 @@ from clientgo.tour.live import Live
 from clientgo.tour.liveview import LiveView
 from clientgo.tour.machine import Machine
 from clientgo.tour.picture import Painter, Scene
+from clientgo.tour.playback import Playback, RecordedError, fixture, play
+from clientgo.tour.recorder import Recorder, record
+from clientgo.tour.recording import Known, Recording, RecordingError, Source
 from clientgo.tour.scenario import SCENARIOS, Scenario
 from clientgo.tour.script import FAULTS, Fault, Step
 from clientgo.tour.seam import Call, Meter, Probe, Seam, Tap
@@ -40,23 +46,33 @@ __all__ = [
     "Decision",
     "Fault",
     "Hop",
+    "Known",
     "Live",
     "LivePage",
     "LiveView",
     "Machine",
     "Meter",
     "Painter",
+    "Playback",
     "Point",
     "Probe",
+    "RecordedError",
+    "Recorder",
+    "Recording",
+    "RecordingError",
     "Scenario",
     "Scene",
     "Seam",
     "Session",
     "Settings",
+    "Source",
     "Step",
     "Tap",
     "Trace",
     "execute",
+    "fixture",
+    "play",
+    "record",
     "serve",
     "worker_tap",
 ]

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from clientgo.tour.recorder import record
 from clientgo.tour.seam import Tap
 from clientgo.tour.serving import serve
 from clientgo.tour.taps import worker_tap
@@ -30,6 +31,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of this command, which cmd/informer-tour has too."""
     parser.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1; any free one by default")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument(
+        "--record", default="", metavar="FILE", help="keep what comes to the program, and every hop, in a new file"
+    )
     parser.add_argument(
         "--worker",
         action="append",
@@ -54,6 +58,14 @@ def main(arguments: Sequence[str]) -> int:
             page = stack.enter_context(serve(port=flags.port, title=" ".join(program), taps=taps))
         except (OSError, OverflowError) as err:
             print(f"cannot listen on 127.0.0.1:{flags.port}: {err}", file=sys.stderr)
+            return 1
+        try:
+            if flags.record:
+                # Without the program's arguments: one may be a password.
+                name = program[1] if program[0] == "-m" else Path(program[0]).name
+                stack.enter_context(record(flags.record, program=name, taps=taps))
+        except OSError as err:
+            print(f"cannot record into {flags.record}: {err.strerror}", file=sys.stderr)
             return 1
         print(f"The informer tour is at {page.url}", file=sys.stderr, flush=True)
         if not flags.no_browser:

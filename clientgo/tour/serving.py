@@ -15,7 +15,7 @@ The page asks, ten times a second:
 
 from __future__ import annotations
 
-import signal
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -24,6 +24,8 @@ from clientgo.tour.hop import KINDS
 from clientgo.tour.live import Live
 from clientgo.tour.liveview import LiveView
 from clientgo.tour.picture import Json
+from clientgo.tour.quiet import signals_for_others
+from clientgo.tour.recorder import record as recording
 from clientgo.tour.seam import Tap
 from clientgo.tour.web import PageServer, Refused, Request
 
@@ -79,29 +81,24 @@ def _number(query: dict[str, str], name: str, default: int = 0) -> int:
 
 
 @contextmanager
-def serve(*watched: Any, port: int = 0, title: str = "", taps: Iterable[Tap] = ()) -> Iterator[LivePage]:
+def serve(
+    *watched: Any, port: int = 0, title: str = "", taps: Iterable[Tap] = (), record: str | os.PathLike[str] = ""
+) -> Iterator[LivePage]:
     """Attach the tour to this process for as long as the body runs, and serve its page on 127.0.0.1.
 
     watched: factories, informers and queues that were there before; those that begin later are found without.
     port: any free one by default.
     taps: functions of the program to watch too, see worker_tap.
+    record: a new file in which to record it all as well, with `title` as the program's name; see recorder.py.
 
-    Raises OSError when the port is taken, and TypeError for something else to watch.
+    Raises OSError when the port is taken or the file cannot be made, and TypeError for something else to watch.
     """
     live = Live(taps)
     live.watch(*watched)
     with ExitStack() as stack:
-        with _signals_for_others():
+        if record:
+            stack.enter_context(recording(record, program=title, taps=taps))
+        with signals_for_others():
             page = stack.enter_context(LivePage(live, port, title=title))
             stack.enter_context(live)
         yield page
-
-
-@contextmanager
-def _signals_for_others() -> Iterator[None]:
-    """Threads that start meanwhile take no signals: a program that waits for one with sigwait shall get it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

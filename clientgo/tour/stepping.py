@@ -14,9 +14,10 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.testing import synctest
@@ -25,12 +26,12 @@ from clientgo.tour.machine import Machine
 from clientgo.tour.picture import Json, Painter
 from clientgo.tour.scenario import Scenario
 from clientgo.tour.script import FAULTS, play
-from clientgo.tour.seam import Seam
+from clientgo.tour.seam import Seam, Tap
 from clientgo.tour.settings import Settings
 from clientgo.tour.taps import TAPS, worker_tap
 from clientgo.utils.clock.clock import REAL_CLOCK
 
-__all__ = ["MAX_HOPS", "Decision", "Point", "Session", "Trace", "execute"]
+__all__ = ["MAX_HOPS", "Decision", "Point", "Session", "Stage", "Trace", "execute", "perform"]
 
 MAX_HOPS = 3000
 """How long a run may become."""
@@ -62,6 +63,14 @@ class Decision:
             raise ValueError(f"there is no fault {self.name!r}")
         if not 0 <= self.at < MAX_HOPS:
             raise ValueError(f"a decision is made at a hop below {MAX_HOPS}, not {self.at}")
+
+    @classmethod
+    def of(cls, given: Any) -> Decision:
+        """One from JSON. Raises ValueError."""
+        match given:
+            case {"at": int(at), "kind": str(kind), "name": str(name)} if not isinstance(at, bool):
+                return cls(at, kind, name)
+        raise ValueError("a decision has at, kind and name")
 
     def to_dict(self) -> Json:
         """As JSON."""
@@ -101,6 +110,8 @@ class Trace:
     objects: Mapping[str, Json] = field(default_factory=dict)
     is_complete: bool = False
     """Whether the run came to its end; else there are more hops to be had."""
+    origin: float = 0.0
+    """Of a recording that is replayed: at which of its moments the run begins."""
 
     def state(self, number: int) -> dict[str, Json]:
         """What every station holds after hop `number`; nothing before the first."""
@@ -118,6 +129,7 @@ class Trace:
             "points": [point.to_dict() for point in self.points],
             "objects": dict(self.objects),
             "complete": self.is_complete,
+            "origin": self.origin,
         }
 
 
@@ -128,18 +140,80 @@ def execute(
 
     Raises ValueError for a decision that cannot be, and what a bubble reports (a deadlock ...), which would be a bug.
     """
-    for decision in decisions:
-        decision.check()
-    limit = max(1, min(limit, MAX_HOPS))
     settings = settings or scenario.settings
     settings.check()
     trace = Trace(scenario, settings, tuple(decisions))
+    perform(trace, lambda: _Scripted(scenario, settings), [_WORKER], limit)
+    return trace
+
+
+def perform(trace: Trace, make: Callable[[], Stage], taps: Sequence[Tap], limit: int) -> None:
+    """Fill `trace`: let a stage, which is made in a bubble, play until its end or so many hops. As `execute`.
+
+    taps: functions of the stage's own that are watched too.
+    """
+    for decision in trace.decisions:
+        decision.check()
     log: list[str] = []
-    order = _Order(settings.last)
+    order = _Order(trace.settings.last)
     with _ONE_AT_A_TIME, _same_random_numbers(), _no_log_elsewhere(log), _bubble(order) as bubble:
         order.bubble = bubble
-        _Run(trace, bubble, log, limit).run()
-    return trace
+        _Run(trace, bubble, log, taps, max(1, min(limit, MAX_HOPS))).run(make)
+
+
+class Stage(Protocol):
+    """What a run shows. Made, run and ended inside a bubble."""
+
+    @property
+    def painter(self) -> Painter:
+        """Who paints it."""
+        ...
+
+    def play(self, enough: threading.Event) -> None:
+        """Let it all happen, or until enough is seen. Blocks."""
+        ...
+
+    def is_shown(self, hop: Hop) -> bool:
+        """Whether a hop is a part of the run."""
+        ...
+
+    def break_(self, fault: str) -> threading.Thread | None:
+        """Let something break, in a thread that is given."""
+        ...
+
+    def stop(self) -> None:
+        """End it all; all threads have ended then."""
+        ...
+
+
+class _Scripted:
+    """The machine of the lessons, with a script of what somebody does beside it. A Stage."""
+
+    def __init__(self, scenario: Scenario, settings: Settings) -> None:
+        self._scenario = scenario
+        self._machine = machine = Machine(settings)
+        self.painter = Painter(machine.scene)
+
+    def play(self, enough: threading.Event) -> None:
+        machine, scenario = self._machine, self._scenario
+        machine.spawn("kubectl", play, machine, scenario.before).join()
+        machine.start()
+        machine.spawn("kubectl", play, machine, scenario.steps)
+        last = max((step.at for step in scenario.steps), default=0.0)
+        enough.wait(last + scenario.after)
+
+    def is_shown(self, hop: Hop) -> bool:
+        """Of the API server only the resource that the scenario is about; nothing of a replica that was killed."""
+        machine = self._machine
+        if machine.replica.is_killed and hop.station not in ("apiserver", "election"):
+            return False
+        return bool(hop.more.get("resource", machine.scene.bucket) == machine.scene.bucket)
+
+    def break_(self, fault: str) -> threading.Thread | None:
+        return self._machine.spawn(f"break: {fault}", FAULTS[fault].do, self._machine)
+
+    def stop(self) -> None:
+        self._machine.stop()
 
 
 def _bubble(order: _Order) -> synctest.Bubble:
@@ -196,7 +270,8 @@ def _no_log_elsewhere(lines: list[str]) -> Iterator[None]:
 class _Run:
     """One run inside its bubble. Its state belongs to the thread that runs."""
 
-    def __init__(self, trace: Trace, bubble: synctest.Bubble, log: list[str], limit: int) -> None:
+    def __init__(self, trace: Trace, bubble: synctest.Bubble, log: list[str], taps: Sequence[Tap], limit: int) -> None:
+        self._taps = taps
         self._trace = trace
         self._bubble = bubble
         self._log = log
@@ -205,32 +280,27 @@ class _Run:
         self._enough = threading.Event()
         self._shown: dict[str, Json] = {}
 
-    def run(self) -> None:
-        scenario = self._trace.scenario
-        with Seam((*TAPS, _WORKER), self._on_hop, lines=True):
-            # Before there is a machine the API server makes objects of its own, which nobody wants to see.
-            self._machine: Machine | None = None
-            self._machine = machine = Machine(self._trace.settings)
-            self._painter = Painter(machine.scene)
+    def run(self, make: Callable[[], Stage]) -> None:
+        # Before there is a stage the API server makes objects of its own, which nobody wants to see.
+        self._stage: Stage | None = None
+        with Seam((*TAPS, *self._taps), self._on_hop, lines=True):
+            self._stage = stage = make()
             try:
-                machine.spawn("kubectl", play, machine, scenario.before).join()
-                machine.start()
-                machine.spawn("kubectl", play, machine, scenario.steps)
-                last = max((step.at for step in scenario.steps), default=0.0)
-                self._enough.wait(last + scenario.after)
+                stage.play(self._enough)
                 self._trace.is_complete = not self._is_over
             finally:
                 self._is_over = True
-                self._trace.objects = self._painter.objects
-                machine.stop()
+                self._trace.objects = stage.painter.objects
+                stage.stop()
                 # Threads that nobody joins, such as the reflector's list, may still wait for a slow answer or a retry.
                 REAL_CLOCK.sleep(_LET_GO)
 
     def _on_hop(self, hop: Hop) -> None:
-        if self._is_over or self._machine is None or not self._is_shown(hop, self._machine):
+        stage = self._stage
+        if self._is_over or stage is None or not stage.is_shown(hop):
             return
         number = len(self._trace.points)
-        view = self._painter.paint(hop)
+        view = stage.painter.paint(hop)
         changed = {station: each for station, each in view.items() if self._shown.get(station) != each}
         self._shown = view
         names = tuple(dict.fromkeys(thread.name for thread in self._bubble.runnable))
@@ -243,21 +313,13 @@ class _Run:
             return
         for decision in self._trace.decisions:
             if decision.at == number:
-                self._obey(decision, self._machine)
+                self._obey(decision, stage)
 
-    @staticmethod
-    def _is_shown(hop: Hop, machine: Machine) -> bool:
-        """Of the API server only the resource that the scenario is about; nothing of a replica that was killed."""
-        bucket = machine.scene.bucket
-        if machine.replica.is_killed and hop.station not in ("apiserver", "election"):
-            return False
-        return bool(hop.more.get("resource", bucket) == bucket)
-
-    def _obey(self, decision: Decision, machine: Machine) -> None:
+    def _obey(self, decision: Decision, stage: Stage) -> None:
         if decision.kind == "thread":
             thread = next((each for each in self._bubble.runnable[1:] if each.name == decision.name), None)
         else:
-            thread = machine.spawn(f"break: {decision.name}", FAULTS[decision.name].do, machine)
+            thread = stage.break_(decision.name)
         if thread is not None:
             self._bubble.switch_to(thread)
 

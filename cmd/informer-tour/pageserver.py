@@ -61,16 +61,9 @@ def _run(request: Request, query: dict[str, str]) -> Json:
         raise Refused(400, "settings is an object, decisions a list, limit a number")
     if len(decisions) > 100:
         raise Refused(400, "that are more decisions than anybody can make")
-    made = [_decision(each) for each in decisions]
+    made = [tour.Decision.of(each) for each in decisions]
     chosen = tour.Settings.of({**scenario.settings.to_dict(), **settings})
     return tour.execute(scenario, chosen, made, limit).to_dict()
-
-
-def _decision(given: Any) -> tour.Decision:
-    match given:
-        case {"at": int(at), "kind": str(kind), "name": str(name)} if not isinstance(at, bool):
-            return tour.Decision(at, kind, name)
-    raise Refused(400, "a decision has at, kind and name")
 
 
 _GET: Mapping[str, Route] = {"/api/tour": _tour, "/api/lesson": _lesson}

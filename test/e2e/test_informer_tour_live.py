@@ -7,16 +7,18 @@ import re
 import sys
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from processes import ROOT, Program, eventually, post_mortem, python
 
-from clientgo import context, dynamic
+from clientgo import context, dynamic, tour
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.testing.apiserver import Environment
+from clientgo.tour.playback import source_of
 
 pytestmark = pytest.mark.shared_server
 
@@ -46,7 +48,9 @@ class Page:
             return json.load(response)
 
 
-def test_a_controller_is_shown_as_it_runs_and_does_not_notice(cluster: Environment) -> None:
+def test_a_controller_is_shown_as_it_runs_and_recorded_and_does_not_notice(
+    cluster: Environment, tmp_path: Path
+) -> None:
     client = dynamic.new_for_config(cluster.config)
     foos = client.resource(FOOS).namespace("default")
 
@@ -60,9 +64,10 @@ def test_a_controller_is_shown_as_it_runs_and_does_not_notice(cluster: Environme
         }
         foos.create(context.background(), Unstructured(foo), metav1.CreateOptions())
 
-    tour = ("cmd/informer-tour", "--no-browser", "--worker", "controller:Controller.sync_handler", "--")
+    worker, file = "controller:Controller.sync_handler", tmp_path / "recording"
+    command = ("cmd/informer-tour", "--no-browser", "--worker", worker, "--record", str(file), "--")
     with (
-        python(*tour, sys.executable, "cmd/sample-controller", f"-kubeconfig={cluster.kubeconfig}") as program,
+        python(*command, sys.executable, "cmd/sample-controller", f"-kubeconfig={cluster.kubeconfig}") as program,
         post_mortem([program]),
     ):
         page = Page(program)
@@ -102,6 +107,18 @@ def test_a_controller_is_shown_as_it_runs_and_does_not_notice(cluster: Environme
         program.wait_for("Successfully synced.*default/bread")
         assert program.stop() == 0, program.output
     assert "Traceback" not in program.output
+    check_recording(file, cluster.config.bearer_token)
+
+
+def check_recording(file: Path, token: str) -> None:
+    assert token and token not in file.read_text()
+    with tour.Recording(file) as recording:
+        assert recording.is_whole and recording.program == "sample-controller" and not recording.damaged
+        assert {source.type for source in recording.sources.values()} == {"*v1.Deployment", "*v1alpha1.Foo"}
+        known = recording.known(source_of(recording, "*v1alpha1.Foo"), recording.duration)
+        assert set(known.objects) == {"default/apple", "default/bread"}
+        hops = recording.hops_until(recording.duration, most=100_000)
+        assert {"workers.ok", "handlers.called"} <= {f"{hop['station']}.{hop['kind']}" for hop in hops}
 
 
 def shown(seen: Any) -> list[Any]:

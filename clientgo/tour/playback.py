@@ -1,0 +1,460 @@
+"""A recording as a server: a ListerWatcher that answers as the recorded one did, and a test's fixture made of it.
+
+    recording = tour.Recording("FILE")
+    informer = cache.new_shared_index_informer(tour.play(recording, v1.Pod), v1.Pod(), 0.0, {})
+
+    apiserver = tour.fixture("FILE")            # in a test module
+
+    def test_the_night_of_the_outage(apiserver):
+        with synctest.bubble() as bubble:
+            informer = cache.new_shared_index_informer(apiserver(v1.Pod), v1.Pod(), 0.0, {})
+            ...
+            bubble.sleep(3600.0)                # an hour of it, in no time
+
+Answers come in the recorded order, none before its time: lists, events, bookmarks, errors, ends of watches, refusals.
+Time is the clock's, so in a bubble of `clientgo.testing.synctest` a day takes a moment and is always the same. With
+another `speed` it goes faster, and with math.inf all comes at once; between several reflectors there is no order then.
+
+A reflector that asks otherwise than the recorded one did (it is of another version, or has other settings) is answered
+as well: a list in place of a stream has the same objects; a list out of turn has what was known by then; a watch where
+the recorded one made a list is told that its version is gone. Behind the end nothing comes any more: a watch is silent,
+and a list has what was known last. What the program itself writes is no part of it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, cast
+
+from clientgo import context
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime import ListObject, Object, schema
+from clientgo.apimachinery.watch import Event, EventType
+from clientgo.apimachinery.watch import Interface as Watching
+from clientgo.golang import channel
+from clientgo.golang.channel import Channel, Send, Signal
+from clientgo.kubernetes import scheme
+from clientgo.tools import cache
+from clientgo.tour.picture import Json
+from clientgo.tour.recording import Known, Recording, Source, is_end_of_initial_objects
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.clock import Clock
+
+__all__ = ["Playback", "RecordedError", "fixture", "kind_of", "play", "source_of"]
+
+
+class RecordedError(OSError):
+    """A request failed when it was recorded, with an error that is not the server's."""
+
+
+class _Objects(ListObject):
+    """A list of whatever objects."""
+
+    __slots__ = ("_objects",)
+
+    def __init__(self, objects: list[Any], version: str) -> None:
+        super().__init__(api_version="v1", kind="List")
+        self._objects = objects
+        self.set_resource_version(version)
+
+    def extract_items(self) -> list[Any]:
+        return self._objects
+
+
+class Playback:
+    """One source of a recording as a ListerWatcher, for one reflector. Thread-safe.
+
+    kind: the class of the objects; that of the client's scheme, or Unstructured, when None.
+    start: from when on, in seconds since the recording began; a list has what was known by then.
+    speed: so many recorded seconds are one of the clock's; math.inf for all at once.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        source: Source,
+        kind: type[Object] | None = None,
+        *,
+        start: float = 0.0,
+        speed: float = 1.0,
+        clock: Clock = REAL_CLOCK,
+    ) -> None:
+        """Raises ValueError for a speed that is none."""
+        if not speed > 0:
+            raise ValueError(f"a speed is above 0, not {speed}")
+        self.source = source
+        self._recording = recording
+        self._kind = kind
+        self._clock = clock
+        self._speed = speed
+        # Guards all below.
+        self._lock = threading.Lock()
+        self._place = bisect.bisect_right(source.times, start) if start > 0 else 0
+        # What its reflector was told up to that place.
+        self._known = recording.known(source, start) if start > 0 else Known()
+        if not self._known.is_complete:
+            self._place = 0
+        # A list is owed to who begins in the middle, whatever the recorded one did there.
+        self._owes_list = self._place > 0
+        self._streams = not self._owes_list and self._streams_first()
+        # When the clock was at the recording's beginning, had it been there; known when somebody asks.
+        self._origin: float | None = None
+        self._start = start if self._place else self._first_time()
+        self._watches: list[_PlayedWatch] = []
+
+    def _first_time(self) -> float:
+        return self.source.times[0] if self.source.times else 0.0
+
+    def _streams_first(self) -> bool:
+        first = next(self._recording.entries(self.source), {})
+        options = first.get("options")
+        return first.get("what") == "watch" and isinstance(options, dict) and bool(options.get("sendInitialEvents"))
+
+    # ---- as a ListerWatcher
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        """Whether the recorded reflector began with a list."""
+        return not self._streams
+
+    def list(self, options: metav1.ListOptions) -> Any:
+        """See ListerWatcher."""
+        return self.list_with_context(context.background(), options)
+
+    def watch(self, options: metav1.ListOptions) -> Watching:
+        """See ListerWatcher."""
+        return self.watch_with_context(context.background(), options)
+
+    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:
+        """The next recorded list, or what is known by then. Blocks until its time; raises what the recorded one did."""
+        self._begin()
+        with self._lock:
+            answer, time = self._next_list()
+        if answer is None:
+            ctx.done().wait()
+            raise context.Canceled
+        self._wait_for(ctx, time)
+        if answer["what"] == "failed":
+            raise _error_of(answer)
+        return _Objects([self._object(item) for item in answer["items"]], str(answer.get("version", "")))
+
+    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Watching:
+        """The next recorded watch, or the rest of it. Blocks until its time; raises what the recorded one did."""
+        self._begin()
+        with self._lock:
+            failure = self._open_watch(streams=options.send_initial_events is True)
+        if failure is not None:
+            self._wait_for(ctx, failure["t"])
+            raise _error_of(failure)
+        played = _PlayedWatch(self)
+        with self._lock:
+            self._watches.append(played)
+        played.start()
+        return played
+
+    def close(self) -> None:
+        """End what is open; its threads have ended then."""
+        with self._lock:
+            watches, self._watches = self._watches, []
+        for each in watches:
+            each.stop()
+        for each in watches:
+            each.join()
+
+    # ---- time
+
+    def _begin(self) -> None:
+        """A request comes: what it gets is behind what the watch before it brought."""
+        self.close()
+        with self._lock:
+            if self._origin is None:
+                self._origin = self._clock.now() - self._start / self._speed
+
+    def due(self, time: float) -> float:
+        """In how many seconds of the clock it will be that time of the recording; not above 0 for now."""
+        if self._origin is None or math.isinf(self._speed):
+            return 0.0
+        return self._origin + time / self._speed - self._clock.now()
+
+    def _wait_for(self, ctx: context.Context, time: float) -> None:
+        left = self.due(time)
+        if left > 0 and not context.sleep(ctx, left, self._clock):
+            raise context.Canceled
+
+    # ---- the script. All of it under the lock.
+
+    def _entry(self) -> Json | None:
+        """The line that is next; None behind the end."""
+        while self._place < len(self.source.entries):
+            entry = self._recording.entry(self.source, self._place)
+            if entry is not None:
+                return entry
+            self._place += 1
+        return None
+
+    def _take(self, entry: Json) -> None:
+        self._known.apply(entry)
+        self._place += 1
+
+    def _pass_over(self, *kinds: str) -> Json | None:
+        """Pass over lines of these kinds; the one that is next."""
+        while (entry := self._entry()) is not None and entry["what"] in kinds:
+            self._take(entry)
+        return entry
+
+    def _next_list(self) -> tuple[Json | None, float]:
+        """The answer to a list, and its time; None behind the end."""
+        entry = self._pass_over("ended")
+        if self._owes_list or entry is None:
+            self._owes_list = False
+            return (self._all_known() if self._known.is_complete else None), 0.0
+        if entry["what"] == "watch" and _is_stream(entry):
+            return self._list_of_stream()
+        if entry["what"] not in ("list", "listed", "failed"):
+            return self._all_known(), 0.0
+        # A list in pages was asked for page by page.
+        answer = self._pass_over("list")
+        if answer is None or answer["what"] not in ("listed", "failed"):
+            return (self._all_known(), 0.0) if answer is not None else (None, 0.0)
+        self._take(answer)
+        items = answer.get("items")
+        answer["items"] = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+        return answer, answer["t"]
+
+    def _all_known(self) -> Json:
+        return {"what": "listed", "items": list(self._known.objects.values()), "version": self._known.version}
+
+    def _list_of_stream(self) -> tuple[Json | None, float]:
+        """The initial objects of a stream as a list. The stream's rest is the watch behind it."""
+        time = 0.0
+        while (entry := self._entry()) is not None:
+            self._take(entry)
+            time = entry["t"]
+            if entry["what"] == "failed":
+                return entry, time
+            if entry["what"] == "event" and is_end_of_initial_objects(entry.get("object") or {}):
+                return self._all_known(), time
+            if entry["what"] == "ended":
+                return self._next_list()
+        return None, time
+
+    def _open_watch(self, *, streams: bool) -> Json | None:
+        """Go to the first event of the watch that is asked for; the failure, if it fails."""
+        entry = self._pass_over("ended")
+        if entry is None or entry["what"] == "event":
+            return None
+        if entry["what"] == "watch" and _is_stream(entry) == streams:
+            entry = self._pass_over("watch", "opened")
+            if entry is not None and entry["what"] == "failed":
+                self._take(entry)
+                return entry
+            return None
+        if entry["what"] == "failed":
+            self._take(entry)
+            return entry
+        if streams:
+            return {"what": "failed", "t": 0.0, "error": "the recorded reflector made a list here"}
+        expired = apierrors.new_resource_expired("the recorded reflector made a list here")
+        return {"what": "failed", "t": 0.0, "object": expired.status().to_dict()}
+
+    def next_event(self, watch_ended: bool) -> Json | None:
+        """Look at what a watch brings next: an event, or its end. None for nothing any more, or not for this watch."""
+        with self._lock:
+            if watch_ended:
+                return None
+            entry = self._entry()
+            if entry is None or (entry.get("why") == "left" and self._place + 1 == len(self.source.entries)):
+                return None
+            return entry if entry["what"] == "event" else {"what": "ended", "t": entry["t"]}
+
+    def took(self, entry: Json) -> None:
+        """An event was received."""
+        with self._lock:
+            self._take(entry)
+
+    def event(self, entry: Json) -> Event | None:
+        """As the reflector gets it; None for what makes no sense."""
+        kind, obj = entry.get("type"), entry.get("object")
+        if not isinstance(kind, str) or not isinstance(obj, dict):
+            return None
+        if kind == EventType.ERROR:
+            return Event(kind, metav1.Status.from_dict(obj))
+        return Event(EventType(kind) if kind in set(EventType) else kind, self._object(obj))
+
+    def _object(self, document: Json) -> Any:
+        kind = self._kind or kind_of(document)
+        return kind.from_dict(document)
+
+    def clock(self) -> Clock:
+        """By which it goes."""
+        return self._clock
+
+    def __repr__(self) -> str:
+        return f"<Playback of {self.source.type}, line {self._place} of {len(self.source.entries)}>"
+
+
+def _is_stream(entry: Json) -> bool:
+    options = entry.get("options")
+    return isinstance(options, dict) and options.get("sendInitialEvents") is True
+
+
+def _error_of(entry: Json) -> Exception:
+    text = str(entry.get("error", ""))
+    status = entry.get("object")
+    if isinstance(status, dict):
+        return apierrors.StatusError(metav1.Status.from_dict(status))
+    if entry.get("refused") is True:
+        return ConnectionRefusedError(111, text or "connection refused")
+    return RecordedError(f"{entry.get('type', 'Exception')}: {text}")
+
+
+def kind_of(document: Json) -> type[Object]:
+    """The class of the client's scheme for an object; Unstructured for what it does not know."""
+    gvk = schema.from_api_version_and_kind(*_kind_in(document))
+    return type(scheme.SCHEME.new(gvk)) if scheme.SCHEME.recognizes(gvk) else Unstructured
+
+
+class _PlayedWatch:
+    """One watch. Its thread ends soon after `stop`, or with it."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._events: Channel[Event] = Channel()
+        self._stopped = Signal()
+        self._thread = threading.Thread(target=self._run, name=f"playback {playback.source.type}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def result_chan(self) -> Channel[Event]:
+        return self._events
+
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            for event in self._due_events():
+                if channel.select([self._stopped, Send(self._events, event)]).case == 0:
+                    return
+        finally:
+            self._events.close()
+
+    def _due_events(self) -> Iterator[Event]:
+        """Each event when its time has come, until the watch ends. One that was not taken is left for the next."""
+        playback = self._playback
+        while (entry := playback.next_event(self._stopped.is_set())) is not None:
+            if not self._wait(playback.due(entry["t"])) or entry["what"] == "ended":
+                return
+            event = playback.event(entry)
+            if event is not None:
+                yield event
+            playback.took(entry)
+        self._stopped.wait()
+
+    def _wait(self, seconds: float) -> bool:
+        """Whether nobody stopped it meanwhile."""
+        if seconds > 0:
+            timer = self._playback.clock().new_timer(seconds)
+            if channel.select([self._stopped, timer.c()]).case == 0:
+                timer.stop()
+        return not self._stopped.is_set()
+
+
+# ---- what a test needs
+
+
+class Server(Protocol):
+    """A recording that plays, as a fixture gives it."""
+
+    def __call__(self, kind: type[Object] | str, *, start: float = ..., speed: float = ...) -> cache.ListerWatcher:
+        """The ListerWatcher for objects of a class, or of a type as `Source.type` has it."""
+        ...
+
+
+def source_of(recording: Recording, kind: type[Object] | str) -> Source:
+    """The source with objects of a class, or a type ("*v1.Pod"). Raises LookupError unless there is one alone."""
+    found = [source for source in recording.sources.values() if _brings(recording, source, kind)]
+    if len(found) != 1:
+        has = ", ".join(sorted(source.type for source in recording.sources.values())) or "nothing"
+        name = kind if isinstance(kind, str) else kind.__name__
+        raise LookupError(f"{recording.path} has {len(found)} sources of {name}; it has {has}")
+    return found[0]
+
+
+def _brings(recording: Recording, source: Source, kind: type[Object] | str) -> bool:
+    if isinstance(kind, str):
+        return source.type == kind
+    gvk = kind.GROUP_VERSION_KIND
+    if gvk is None:
+        return False
+    first = first_object(recording, source)
+    if first is None:
+        return source.type in (f"*{gvk.version}.{gvk.kind}", str(gvk))
+    return _kind_in(first) == gvk.to_api_version_and_kind()
+
+
+def _kind_in(document: Json) -> tuple[str, str]:
+    return str(document.get("apiVersion", "")), str(document.get("kind", ""))
+
+
+def first_object(recording: Recording, source: Source) -> Json | None:
+    """One of its objects; None when it has none."""
+    for entry in recording.entries(source):
+        items = entry.get("items") if entry["what"] == "listed" else [entry.get("object")]
+        if entry["what"] not in ("listed", "event") or entry.get("type") == EventType.ERROR:
+            continue
+        for item in items if isinstance(items, list) else []:
+            if isinstance(item, dict):
+                return item
+    return None
+
+
+def play(
+    recording: Recording,
+    kind: type[Object] | str,
+    *,
+    start: float = 0.0,
+    speed: float = 1.0,
+    clock: Clock = REAL_CLOCK,
+) -> Playback:
+    """The ListerWatcher that answers as the recorded server did to the reflector of such objects.
+
+    kind: a class, which the objects get, or `Source.type`. See Playback for the rest. Raises LookupError.
+    """
+    source = source_of(recording, kind)
+    return Playback(recording, source, None if isinstance(kind, str) else kind, start=start, speed=speed, clock=clock)
+
+
+def fixture(path: str | os.PathLike[str], *, scope: str = "function") -> Any:
+    """A pytest fixture that is a recording as a server: called with a class it gives its ListerWatcher.
+
+    What it gave is closed when the test is over. Needs pytest.
+    """
+    import pytest
+
+    @pytest.fixture(scope=cast(Any, scope))
+    def server() -> Iterator[Callable[..., Playback]]:
+        played: list[Playback] = []
+        with Recording(path) as recording:
+
+            def lister_watcher(kind: type[Object] | str, **options: Any) -> Playback:
+                played.append(play(recording, kind, **options))
+                return played[-1]
+
+            yield lister_watcher
+            for each in played:
+                each.close()
+
+    return server

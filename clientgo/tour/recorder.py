@@ -1,0 +1,432 @@
+"""Records a program that really runs: what came to its reflectors, and every hop, into a file of JSON lines.
+
+    with tour.record("FILE"):
+        factory.start(ctx.done())
+        controller.run(ctx)
+
+recording.py has the file's format, and reads it. In the threads of the machinery little more is done than to keep an
+object until a thread of the recorder writes it, ten times a second; for that thread nothing waits. When it cannot
+follow, hops are left out, and the file says how many; of what came to the reflectors nothing ever is.
+
+Credentials are not in it: requests are told by their options alone, the values of Secrets are replaced by marks of
+themselves, and what looks like a token in an error's text is taken out. What else must not leave the cluster only its
+owner knows: `redact` may change, or empty, each object on its way into the file.
+
+A reflector is recorded from its making on. Of those that were there before the recorder only the hops are.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, TextIO
+
+from clientgo import context
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import Object
+from clientgo.apimachinery.util import net as utilnet
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.tools import cache
+from clientgo.tour.hop import Code, Hop
+from clientgo.tour.picture import Json
+from clientgo.tour.quiet import signals_for_others
+from clientgo.tour.recording import FORMAT
+from clientgo.tour.seam import Probe, Seam, Tap
+from clientgo.tour.taps import TAPS
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.clock import WithTicker
+
+__all__ = ["Recorder", "Redact", "record"]
+
+Redact = Callable[[Json], Json]
+"""Given an object as JSON, what is to be in the file in its place. Called on the recorder's thread."""
+
+_TICK = 0.1
+# How many hops may wait to be written.
+_MOST_HOPS = 100_000
+_REFLECTOR = "clientgo.tools.cache.reflector"
+_TOKEN = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s@]+@")
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class Recorder:
+    """One recording; a context manager. May be used once.
+
+    path: of the file, which must not be there yet; nobody but its owner may read it.
+    program: how the program is called, for who looks at the recording.
+    hops: whether they are recorded too, which costs most of it.
+    taps: functions of the program's own to watch too, see worker_tap.
+    redact: see the module.
+
+    Raises FileExistsError, and what else opening a file raises.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        program: str = "",
+        hops: bool = True,
+        taps: Iterable[Tap] = (),
+        redact: Redact | None = None,
+        clock: WithTicker = REAL_CLOCK,
+    ) -> None:
+        self._clock = clock
+        self._redact = redact
+        self._seam = Seam((*TAPS, *taps) if hops else (), self._hear, clock=clock, probes=self._probes())
+        # Appended to in the threads of the machinery, taken from by the writer.
+        self._entries: deque[tuple[float, Json | Hop]] = deque()
+        self._skipped = 0
+        # Guards the next, and the numbers of sources; told at the end.
+        self._changed = threading.Condition()
+        self._is_over = False
+        self._sources = 0
+        self._thread = threading.Thread(target=self._write_on, name="tour recorder", daemon=True)
+        # By a reflector's identity, the number of its source. Each reflector's threads write its own.
+        self._numbers: dict[int, int] = {}
+        # Of each thread, its reflector, and the request whose events it handles: (source, its number).
+        self._at = threading.local()
+        # The writer's.
+        self._codes: dict[tuple[Any, ...], int] = {}
+        self._salt = secrets.token_bytes(16)
+        self._file: TextIO | None = _open_new(path)
+        self._began = clock.now()
+        began = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._entries.append((0.0, {"what": "recording", "format": FORMAT, "began": began, "program": program}))
+
+    def attach(self) -> None:
+        """Begin."""
+        self._seam.attach()
+        self._thread.start()
+
+    def detach(self) -> None:
+        """Record no more, and close the file. Blocks until all is written."""
+        self._seam.detach()
+        with self._changed:
+            if self._is_over:
+                return
+            self._is_over = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._entries.append((self._now(), {"what": "end"}))
+        self._write()
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def __enter__(self) -> Recorder:
+        self.attach()
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.detach()
+
+    def _now(self) -> float:
+        return round(self._clock.now() - self._began, 6)
+
+    # ---- what is noted, in the threads of the machinery
+
+    def note(self, what: str, **about: Any) -> None:
+        """Write a line, soon. Its objects must be nobody else's."""
+        if not self._is_over:
+            self._entries.append((self._now(), {"what": what, **about}))
+
+    def _hear(self, hop: Hop) -> None:
+        if len(self._entries) < _MOST_HOPS:
+            self._entries.append((self._now(), hop))
+        else:
+            self._skipped += 1
+
+    def _probes(self) -> tuple[Probe, ...]:
+        lister_watchers = "clientgo.tools.cache.listwatch"
+        return (
+            Probe(lister_watchers, "to_lister_watcher_with_context", self._around_source),
+            Probe(_REFLECTOR, "Reflector._list_and_watch", self._around_pass),
+            Probe(_REFLECTOR, "Reflector._list_pages", self._around_pass),
+            Probe(_REFLECTOR, "Reflector._sync_with", self._around_list),
+            Probe(_REFLECTOR, "_EventApplier.apply", self._around_event),
+            Probe(_REFLECTOR, "Reflector._handle_any_watch", self._around_watch),
+        )
+
+    def _around_source(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def to_lister_watcher_with_context(lw: Any) -> Any:
+            with self._changed:
+                number, self._sources = self._sources, self._sources + 1
+            return _RecordedSource(self, function(lw), number)
+
+        return to_lister_watcher_with_context
+
+    def _around_pass(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(reflector: Any, *args: Any) -> Any:
+            self._at.reflector = reflector
+            try:
+                return function(reflector, *args)
+            finally:
+                self._at.reflector = None
+
+        return run
+
+    def _around_list(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def _sync_with(reflector: Any, items: Any, resource_version: str) -> None:
+            number = self._numbers.get(id(reflector))
+            if number is not None:
+                self.note("listed", source=number, version=resource_version, items=[_kept(each) for each in items])
+            function(reflector, items, resource_version)
+
+        return _sync_with
+
+    def begin(self, source: int) -> None:
+        """A source is about to be asked, by the reflector whose thread this is."""
+        reflector = getattr(self._at, "reflector", None)
+        if reflector is not None and self._numbers.get(id(reflector)) != source:
+            self._numbers[id(reflector)] = source
+            self.note("source", source=source, name=reflector.name(), type=reflector.type_description())
+
+    def _around_event(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def apply(applier: Any, event: watch.Event) -> Any:
+            at = getattr(self._at, "request", None)
+            if at is not None:
+                self.note("event", source=at[0], request=at[1], type=str(event.type), object=_kept(event.object))
+            return function(applier, event)
+
+        return apply
+
+    def _around_watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def _handle_any_watch(*args: Any) -> Any:
+            w = args[3]
+            try:
+                result = function(*args)
+            except cache.VeryShortWatchError:  # closed so soon that nothing came
+                self._ended(w, "closed", "")
+                raise
+            except Exception as err:
+                self._ended(w, "left", str(err))
+                raise
+            self._ended(w, "closed", "")
+            return result
+
+        return _handle_any_watch
+
+    def _ended(self, w: Any, why: str, error: str) -> None:
+        at = getattr(self._at, "request", None)
+        if at is not None and isinstance(w, _RecordedWatch) and w.is_stopped:
+            self._at.request = None
+            self.note("ended", source=at[0], request=at[1], why=why, error=error)
+
+    def watching(self, source: int, request: int) -> None:
+        """From now on this thread handles the events of that request."""
+        self._at.request = source, request
+
+    # ---- the writer's
+
+    def _write_on(self) -> None:
+        while True:
+            with self._changed:
+                if self._is_over:
+                    return
+                self._clock.wait(self._changed, _TICK)
+            self._write()
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._entries.clear()
+            return
+        skipped, self._skipped = self._skipped, 0
+        if skipped:
+            self._entries.append((self._now(), {"what": "skipped", "hops": skipped}))
+        try:
+            while self._entries:
+                for line in self._lines(*self._entries.popleft()):
+                    self._file.write(line)
+            self._file.flush()
+        except OSError as err:
+            file, self._file = self._file, None
+            utilruntime.handle_error(RuntimeError(f"the tour records no more: {err}"))
+            _close_anyway(file)
+
+    def _lines(self, time: float, entry: Json | Hop) -> Iterator[str]:
+        try:
+            if isinstance(entry, Hop):
+                yield from self._hop_lines(time, entry)
+            else:
+                yield _line(time, self._readable(entry))
+        except (ValueError, TypeError, RecursionError) as err:
+            # What is no JSON is one line's trouble, not the recording's.
+            what = "hop" if isinstance(entry, Hop) else entry["what"]
+            yield _line(time, {"what": "unwritten", "of": what, "error": f"{type(err).__name__}: {_scrub(str(err))}"})
+
+    def _hop_lines(self, time: float, hop: Hop) -> Iterator[str]:
+        code = hop.code
+        name = (code.file, code.function, code.caller)
+        if name not in self._codes:
+            self._codes[name] = len(self._codes)
+            yield _line(time, {"what": "code", "code": self._codes[name], **_code(code)})
+        told = hop.to_dict()
+        del told["time"]
+        more = {key: _scrub(each) if isinstance(each, str) else each for key, each in told["more"].items()}
+        # The empty ones would be most of the file.
+        short = {key: each for key, each in told.items() if each not in ("", [], {}) or key in ("key", "number")}
+        yield _line(time, {"what": "hop", **short, **({"more": more} if more else {}), "code": self._codes[name]})
+
+    def _readable(self, entry: Json) -> Json:
+        shown = dict(entry)
+        if "object" in shown:
+            shown["object"] = self._document(shown["object"])
+        if "items" in shown:
+            shown["items"] = [self._document(each) for each in shown["items"]]
+        for name in ("error", "message"):
+            if isinstance(shown.get(name), str):
+                shown[name] = _scrub(shown[name])
+        return shown
+
+    def _document(self, obj: Any) -> Json:
+        document: Json = obj.to_dict() if isinstance(obj, Object) else {}
+        gvk = getattr(obj, "GROUP_VERSION_KIND", None)
+        if "kind" not in document and gvk is not None:  # as programs make them, and fakes send them
+            api_version, kind = gvk.to_api_version_and_kind()
+            document = {"apiVersion": api_version, "kind": kind, **document}
+        if document.get("kind") == "Secret":
+            self._hide(document)
+        if document.get("kind") == "Status" and isinstance(document.get("message"), str):
+            document["message"] = _scrub(document["message"])
+        return document if self._redact is None else self._redact(document)
+
+    def _hide(self, secret: Json) -> None:
+        """Of a Secret's values only remain marks, by which one sees that they change; they mean nothing elsewhere."""
+        for field in ("data", "stringData"):
+            values = secret.get(field)
+            if isinstance(values, dict):
+                secret[field] = {name: self._mark(str(value)) for name, value in values.items()}
+        annotations = (secret.get("metadata") or {}).get("annotations")
+        if isinstance(annotations, dict):
+            annotations.pop(_LAST_APPLIED, None)
+
+    def _mark(self, value: str) -> str:
+        digest = hmac.new(self._salt, value.encode(), hashlib.sha256).hexdigest()[:12]
+        return base64.b64encode(f"hidden {digest}".encode()).decode()
+
+
+def _open_new(path: str | os.PathLike[str]) -> TextIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+
+
+def _close_anyway(file: TextIO) -> None:
+    try:
+        file.close()
+    except OSError:
+        return  # what is left in its buffer has no place either
+
+
+def _line(time: float, entry: Json) -> str:
+    # In this order: who looks for something reads the beginning of each line alone.
+    what = entry.pop("what")
+    return json.dumps({"what": what, "t": time, **entry}, separators=(",", ":")) + "\n"
+
+
+def _code(code: Code) -> Json:
+    told = code.to_dict()
+    del told["lines"]
+    return told
+
+
+def _scrub(text: str) -> str:
+    return _TOKEN.sub("(hidden)", text)
+
+
+def _kept(obj: Any) -> Any:
+    """As it is now, whatever becomes of it. Cheap for what nobody has read yet."""
+    return obj.deep_copy() if isinstance(obj, Object) else obj
+
+
+class _RecordedSource:
+    """The ListerWatcher of a reflector, which tells of requests and what became of them, and changes nothing."""
+
+    def __init__(self, recorder: Recorder, inner: cache.ListerWatcherWithContext, number: int) -> None:
+        self._recorder = recorder
+        self._inner = inner
+        self._number = number
+        # Guards the next: a list that was given up goes on in a thread of its own.
+        self._lock = threading.Lock()
+        self._requests = 0
+
+    def _begin(self, what: str, options: metav1.ListOptions) -> int:
+        self._recorder.begin(self._number)
+        with self._lock:
+            number, self._requests = self._requests, self._requests + 1
+        self._recorder.note(what, source=self._number, request=number, options=options.to_dict())
+        return number
+
+    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:
+        number = self._begin("list", options)
+        try:
+            return self._inner.list_with_context(ctx, options)
+        except Exception as err:
+            self._fail(number, err)
+            raise
+
+    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:
+        number = self._begin("watch", options)
+        try:
+            w = self._inner.watch_with_context(ctx, options)
+        except Exception as err:
+            self._fail(number, err)
+            raise
+        self._recorder.note("opened", source=self._number, request=number)
+        self._recorder.watching(self._number, number)
+        return _RecordedWatch(w)
+
+    def _fail(self, number: int, err: Exception) -> None:
+        about: Json = {"error": str(err), "type": type(err).__name__, "refused": utilnet.is_connection_refused(err)}
+        if isinstance(err, apierrors.APIStatus):
+            about["object"] = _kept(err.status())
+        self._recorder.note("failed", source=self._number, request=number, **about)
+
+
+class _RecordedWatch:
+    """Knows whether it was stopped."""
+
+    def __init__(self, inner: watch.Interface) -> None:
+        self._inner = inner
+        self.is_stopped = False
+
+    def stop(self) -> None:
+        self.is_stopped = True
+        self._inner.stop()
+
+    def result_chan(self) -> Any:
+        return self._inner.result_chan()
+
+
+@contextmanager
+def record(
+    path: str | os.PathLike[str],
+    *,
+    program: str = "",
+    hops: bool = True,
+    taps: Iterable[Tap] = (),
+    redact: Redact | None = None,
+) -> Iterator[Recorder]:
+    """Record this process into a new file for as long as the body runs. Raises as Recorder, which has the arguments."""
+    recorder = Recorder(path, program=program, hops=hops, taps=taps, redact=redact)
+    with signals_for_others():
+        recorder.attach()
+    try:
+        yield recorder
+    finally:
+        recorder.detach()

@@ -1,0 +1,349 @@
+"""A recording: its format, and what reads it.
+
+A recording is a file of JSON lines. Each is an object with `what` it is, then `t`, when it happened in seconds since
+the recording began, and then the rest, in this order; so who looks for something reads the beginning of a line alone.
+
+    recording  the first line: `format`, a number; `began`, the date; `program`, how it is called
+    source     a reflector begins: `source`, its number here; its `name`; the `type` of its objects
+    list       a list was asked for: `source`, `request` (its number), `options` as in the request
+    listed     the objects of a list are all there: `source`, `version`, `items`. A list in pages is one
+    watch      a watch was asked for: as list
+    opened     the watch began: `source`, `request`
+    event      something came over it: `source`, `request`, `type`, `object`
+    ended      the watch ended: `source`, `request`; `why`: closed by the server, or left by the reflector; `error`
+    failed     a request failed: `source`, `request`; `type` and `error`, the exception's; `refused`: nobody listened;
+               `object`: the Status that the server sent, if it did
+    code       a place in the source: `code`, its number here, and the fields of `Code` but its lines
+    hop        a hop: the fields of `Hop` in which there is something, of `code` the number; `t` is its time
+    skipped    so many `hops` were not written, since the recorder could not follow
+    unwritten  a line of the kind `of` could not be written as JSON; `error` says why
+    end        the last line of a recording that was ended in order
+
+`object` and `items` are objects as the reflector got them; values of Secrets are replaced by marks. Kinds and fields
+may be added; a reader passes over what it does not know. A greater `format` means that it cannot do so.
+
+A recording that was cut off, or damaged, is read as far as it can be: lines that make no sense are passed over, and
+counted. Of a file, however long, only the places of its lines are kept in memory.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import os
+import re
+import threading
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import BinaryIO, cast
+
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.tour.picture import Json
+
+__all__ = ["FORMAT", "Known", "Recording", "RecordingError", "Source"]
+
+FORMAT = 1
+"""The number of the format."""
+
+LONGEST_LINE = 256 * 1024 * 1024
+"""No line is longer than that, in bytes; what is, is damaged."""
+
+_WIRE = frozenset({"source", "list", "listed", "watch", "opened", "event", "ended", "failed"})
+_BEGINNING = re.compile(rb'\{"what":"(\w{1,20})","t":(\d{1,12}(?:\.\d{1,9})?(?:e-\d\d)?)[,}]')
+_SOURCE = re.compile(rb'"source":(\d{1,9})[,}]')
+# Whoever looks at what is damaged needs the first few.
+_DAMAGES = 20
+
+
+class RecordingError(ValueError):
+    """A file is no recording that can be read here."""
+
+
+@dataclass
+class Source:
+    """What came to one reflector."""
+
+    number: int
+    name: str = ""
+    type: str = ""
+    """Of its objects: "*v1.Pod"."""
+    entries: array[int] = field(default_factory=lambda: array("q"))
+    """The places of its lines in the file."""
+    times: array[float] = field(default_factory=lambda: array("d"))
+    """When each happened."""
+    events: int = 0
+    lists: int = 0
+
+    def to_dict(self) -> Json:
+        """As JSON."""
+        last = self.times[-1] if self.times else 0.0
+        counts = {"events": self.events, "lists": self.lists, "last": last}
+        return {"source": self.number, "name": self.name, "type": self.type, **counts}
+
+
+class Known:
+    """What a reflector that took in all it was told knows."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Json] = {}
+        """By key."""
+        self.version = ""
+        self.is_complete = False
+        """Whether there has been a list, or a stream's end of the initial objects."""
+        self._streamed: dict[str, Json] | None = None
+
+    def apply(self, entry: Json) -> None:
+        """One line of the source's. What makes no sense is passed over."""
+        what = entry["what"]
+        if what == "listed":
+            items = [item for item in entry.get("items", ()) if isinstance(item, dict)]
+            self._publish({key_of(item): item for item in items}, str(entry.get("version", "")))
+        elif what == "watch":
+            options = entry.get("options")
+            streams = isinstance(options, dict) and options.get("sendInitialEvents") is True
+            self._streamed = {} if streams else None
+        elif what == "event" and isinstance(entry.get("object"), dict):
+            self._apply_event(entry.get("type"), entry["object"])
+
+    def _publish(self, objects: dict[str, Json], version: str) -> None:
+        self.objects, self.version, self.is_complete = objects, version, True
+        self._streamed = None
+
+    def _apply_event(self, kind: object, obj: Json) -> None:
+        into = self.objects if self._streamed is None else self._streamed
+        if kind in ("ADDED", "MODIFIED"):
+            into[key_of(obj)] = obj
+        elif kind == "DELETED":
+            into.pop(key_of(obj), None)
+        elif kind != "BOOKMARK":
+            return
+        if self._streamed is None:
+            self.version = version_of(obj) or self.version
+        elif kind == "BOOKMARK" and is_end_of_initial_objects(obj):
+            self._publish(self._streamed, version_of(obj))
+
+
+def _metadata(obj: Json) -> Json:
+    metadata = obj.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def key_of(obj: Json) -> str:
+    """The key of an object in a recording."""
+    metadata = _metadata(obj)
+    return "/".join(str(metadata[name]) for name in ("namespace", "name") if metadata.get(name))
+
+
+def version_of(obj: Json) -> str:
+    """Its resourceVersion, "" for none."""
+    return str(_metadata(obj).get("resourceVersion", ""))
+
+
+def is_end_of_initial_objects(obj: Json) -> bool:
+    """Whether this bookmark ends the initial objects of a stream."""
+    annotations = _metadata(obj).get("annotations")
+    return isinstance(annotations, dict) and annotations.get(metav1.INITIAL_EVENTS_ANNOTATION_KEY) == "true"
+
+
+class Recording:
+    """A recording in a file; a context manager that closes it. Thread-safe.
+
+    Raises OSError, and RecordingError for what is none or of a later format. Opening reads the file once.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.program = ""
+        self.began = ""
+        self.duration = 0.0
+        """The time of the last line."""
+        self.sources: dict[int, Source] = {}
+        """Those to which something came, by number."""
+        self.hops = 0
+        """How many there are."""
+        self.skipped = 0
+        """How many were not written."""
+        self.damaged = 0
+        """How many lines make no sense, as far as is known."""
+        self.damages: list[str] = []
+        """The first of them."""
+        self.is_whole = False
+        """Whether it was ended in order."""
+        self._hop_places = array("q")
+        self._hop_times = array("d")
+        self._codes: dict[int, Json] = {}
+        # Guards the file's position and the counts of damages.
+        self._lock = threading.Lock()
+        self._file: BinaryIO = open(path, "rb")  # noqa: SIM115  (it is closed by `close`)
+        try:
+            self._scan()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- the first look
+
+    def _scan(self) -> None:
+        head = self._file.readline(64 * 1024)
+        self._read_head(head)
+        place = len(head)
+        number = 1
+        while line := self._file.readline(LONGEST_LINE):
+            number += 1
+            length = len(line)
+            if not line.endswith(b"\n"):
+                length += self._pass_over()
+            found = _BEGINNING.match(line)
+            if found is None or not line.endswith(b"}\n"):
+                self._note_damage(f"line {number} is cut off or no line of a recording")
+            else:
+                self._note_line(found[1].decode(), float(found[2]), place, line)
+            place += length
+
+    def _read_head(self, line: bytes) -> None:
+        try:
+            head = json.loads(line)
+        except (ValueError, RecursionError):
+            head = None
+        if not isinstance(head, dict) or head.get("what") != "recording" or type(head.get("format")) is not int:
+            raise RecordingError(f"{self.path} is no recording of the tour")
+        if head["format"] > FORMAT:
+            raise RecordingError(f"{self.path} has format {head['format']}, which is later than {FORMAT}")
+        self.began, self.program = str(head.get("began", "")), str(head.get("program", ""))
+
+    def _pass_over(self) -> int:
+        """The rest of a line that is too long."""
+        length = 0
+        while part := self._file.readline(LONGEST_LINE):
+            length += len(part)
+            if part.endswith(b"\n"):
+                break
+        return length
+
+    def _note_damage(self, what: str) -> None:
+        self.damaged += 1
+        if len(self.damages) < _DAMAGES:
+            self.damages.append(what)
+
+    def _note_line(self, what: str, time: float, place: int, line: bytes) -> None:
+        self.duration = max(self.duration, time)
+        if what == "hop":
+            self.hops += 1
+            self._hop_places.append(place)
+            # Several threads wrote: times may differ a little from the order, which a search needs.
+            self._hop_times.append(max(time, self._hop_times[-1]) if self._hop_times else time)
+        elif what in _WIRE:
+            found = _SOURCE.search(line, 0, 200)
+            if found is None:
+                self._note_damage(f"a {what} at {time} does not say of which source it is")
+                return
+            source = self.sources.setdefault(int(found[1]), Source(int(found[1])))
+            self._note_wire(source, what, time, place, line)
+        elif what in ("code", "skipped"):
+            self._note_aside(what, self._parse(line, place))
+        elif what == "end":
+            self.is_whole = True
+
+    def _note_wire(self, source: Source, what: str, time: float, place: int, line: bytes) -> None:
+        if what == "source":
+            about = self._parse(line, place) or {}
+            source.name, source.type = str(about.get("name", "")), str(about.get("type", ""))
+            return
+        source.entries.append(place)
+        source.times.append(max(time, source.times[-1]) if source.times else time)
+        source.events += what == "event"
+        source.lists += what == "listed"
+
+    def _note_aside(self, what: str, about: Json | None) -> None:
+        if about is None:
+            return
+        if what == "skipped" and type(about.get("hops")) is int:
+            self.skipped += about["hops"]
+        elif what == "code" and type(about.get("code")) is int:
+            rest = {name: each for name, each in about.items() if name not in ("what", "t", "code")}
+            self._codes[about["code"]] = rest
+
+    # ---- reading
+
+    def _parse(self, line: bytes, place: int) -> Json | None:
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError) as err:
+            with self._lock:
+                self._note_damage(f"the line at byte {place} cannot be read: {err}")
+            return None
+        return cast(Json, entry)  # `_BEGINNING` saw that it is an object
+
+    def _read(self, place: int) -> Json | None:
+        with self._lock:
+            self._file.seek(place)
+            line = self._file.readline(LONGEST_LINE)
+        return self._parse(line, place)
+
+    def entry(self, source: Source, number: int) -> Json | None:
+        """A line of a source's; None for one that cannot be read."""
+        entry = self._read(source.entries[number])
+        if entry is not None:
+            entry["t"] = source.times[number]
+        return entry
+
+    def entries(self, source: Source, first: int = 0) -> Iterator[Json]:
+        """All its lines that can be read, from a number on."""
+        for number in range(first, len(source.entries)):
+            entry = self.entry(source, number)
+            if entry is not None:
+                yield entry
+
+    def known(self, source: Source, time: float) -> Known:
+        """What its reflector knew at a time, in seconds since the recording began. Reads all that came before."""
+        known = Known()
+        for number in range(bisect.bisect_right(source.times, time)):
+            entry = self.entry(source, number)
+            if entry is not None:
+                known.apply(entry)
+        return known
+
+    def hops_until(self, time: float, most: int = 60) -> list[Json]:
+        """The last hops of the recorded program up to a time, as Hop.to_dict has them."""
+        last = bisect.bisect_right(self._hop_times, time)
+        found = [self._read(self._hop_places[number]) for number in range(max(0, last - most), last)]
+        return [self._whole(hop) for hop in found if hop is not None]
+
+    def _whole(self, hop: Json) -> Json:
+        nothing = {"version": "", "old": "", "merged": [], "more": {}, "thread": "", "station": "", "kind": ""}
+        code = {"file": "", "function": "", "goFile": "", "goFunction": "", "first": 0, "lines": [], "caller": ""}
+        whole = {**nothing, **hop, "time": hop["t"], "code": {**code, **self._codes.get(hop.get("code", -1), {})}}
+        del whole["what"], whole["t"]
+        return whole
+
+    def to_dict(self) -> Json:
+        """What it is, as JSON."""
+        return {
+            "path": os.path.basename(self.path),
+            "program": self.program,
+            "began": self.began,
+            "duration": self.duration,
+            "sources": [source.to_dict() for _, source in sorted(self.sources.items())],
+            "hops": self.hops,
+            "skipped": self.skipped,
+            "damaged": self.damaged,
+            "damages": list(self.damages),
+            "whole": self.is_whole,
+        }
+
+    def __repr__(self) -> str:
+        return f"<Recording {self.path!r}, {len(self.sources)} sources, {self.hops} hops, {self.duration:.1f} s>"
