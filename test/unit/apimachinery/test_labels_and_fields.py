@@ -10,6 +10,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.selection import Operator
+from clientgo.apimachinery.util.validation import field
 
 KEYS = st.sampled_from(["a", "b", "example.com/c", "in", "notin"])
 VALUES = st.sampled_from(["", "1", "2", "x.y", "in"])
@@ -93,9 +94,21 @@ def test_a_set_of_labels_is_its_own_selector() -> None:
     assert str(selector.add(labels.new_requirement("c", Operator.EXISTS))) == "a=1,b=2,c"
 
 
+def test_a_text_of_exact_matches_is_a_set_of_labels() -> None:
+    """Go: ConvertSelectorToLabelsMap."""
+    assert labels.convert_selector_to_labels_map(" a = 1 ,b=2") == {"a": "1", "b": "2"}
+    assert labels.convert_selector_to_labels_map("") == {}
+    for wrong in ("a", "a=1=2", "a==1", "a=1,"):
+        with pytest.raises(ValueError, match="invalid selector: "):
+            labels.convert_selector_to_labels_map(wrong)
+    with pytest.raises(field.Error, match='Invalid value: "no label"'):
+        labels.convert_selector_to_labels_map("a=no label")
+
+
 def test_label_sets() -> None:
     one, two = labels.Set(a="1", b="2"), labels.Set(b="3")
     assert labels.conflicts(one, two) and not labels.conflicts(one, {"a": "1"})
+    assert not labels.conflicts(one, {"c": "1", "a": "1"}) and not labels.conflicts({"c": "1"}, one)
     assert labels.merge(one, two) == {"a": "1", "b": "3"} and labels.equals(one, {"b": "2", "a": "1"})
     assert labels.format_labels({}) == "<none>"
     assert (one.get("x"), one.has("a"), one.lookup("x")) == ("", True, ("", False))

@@ -277,6 +277,48 @@ def test_a_class_without_a_client_has_the_plural_of_its_kind_and_what_it_says() 
     assert (staff.names.plural, staff.scope) == ("staff", "Cluster")
 
 
+def test_all_that_a_class_can_say_of_its_definition_is_in_it() -> None:
+    conversion = {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}
+    column = runtime.PrinterColumn("Age", ".a", "date", description="how old", format="date-time", priority=1)
+
+    class Thing(runtime.ResourceObject):
+        GROUP_VERSION_KIND = schema.GroupVersionKind("shop.example.com", "v1", "Thing")
+        CRD = runtime.CustomResource(
+            singular="one",
+            list_kind="Things",
+            deprecated=True,
+            served=False,
+            scale=runtime.ScaleSubresource(".spec.n", ".status.n", ".status.selector"),
+            printer_columns=[column],
+            conversion=conversion,
+            annotations={"a": "1"},
+            labels={"b": "2"},
+        )
+
+    crd = crds.crd_for(Thing).to_dict()
+
+    assert crd["metadata"] == {"name": "things.shop.example.com", "annotations": {"a": "1"}, "labels": {"b": "2"}}
+    assert crd["spec"]["names"] == {"kind": "Thing", "plural": "things", "singular": "one", "listKind": "Things"}
+    assert crd["spec"]["conversion"] == conversion
+    (version,) = crd["spec"]["versions"]
+    assert (version["served"], version["deprecated"]) == (False, True)
+    assert version["subresources"]["scale"] == {
+        "specReplicasPath": ".spec.n",
+        "statusReplicasPath": ".status.n",
+        "labelSelectorPath": ".status.selector",
+    }
+    assert version["additionalPrinterColumns"] == [
+        {
+            "name": "Age",
+            "type": "date",
+            "description": "how old",
+            "format": "date-time",
+            "priority": 1,
+            "jsonPath": ".a",
+        }
+    ]
+
+
 def test_a_whole_pod_template_is_taken_by_a_server() -> None:
     thing = crds.crd_for(of_field("corev1.PodTemplateSpec", runtime.EMPTY, runtime.Schema())).to_dict()
     container = {"name": "c", "image": "i", "resources": {"limits": {"cpu": "1", "memory": 5}}, "ports": []}

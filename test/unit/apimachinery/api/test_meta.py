@@ -85,7 +85,13 @@ def test_a_condition_changes_its_transition_time_with_its_status_only() -> None:
     assert meta.is_status_condition_true(conditions, "Ready") and not meta.is_status_condition_false(
         conditions, "Ready"
     )
+    seen = metav1.Condition(type="Ready", status="True", reason="B", message="", observed_generation=7)
+    assert meta.set_status_condition(conditions, seen)
+    assert (conditions[0].observed_generation, conditions[0].last_transition_time) == (7, later)
     assert meta.remove_status_condition(conditions, "Ready") and not meta.remove_status_condition(conditions, "Ready")
+    assert not meta.is_status_condition_true(conditions, "Ready") and not meta.is_status_condition_false(
+        conditions, "Ready"
+    )
 
 
 def mapper(*kinds: GroupVersionKind) -> meta.DefaultRESTMapper:
@@ -131,6 +137,29 @@ def test_ambiguous_names_are_settled_by_priority() -> None:
     )
     assert preferring.kind_for(GroupVersionResource(resource="events")) == CORE_EVENTS
     assert preferring.resource_for(GroupVersionResource(resource="events")).group == ""
+
+
+def test_priorities_that_nothing_fits_are_passed_over_and_versions_asked_for_come_first() -> None:
+    """Go: PriorityRESTMapper."""
+    v1, v2 = GroupVersionKind("g", "v1", "K"), GroupVersionKind("g", "v2", "K")
+    both = meta.MultiRESTMapper([mapper(v1), mapper(v2)])
+    resource = GroupVersionResource(resource="ks")
+    priorities = [GroupVersionKind("g", version, meta.ANY_KIND) for version in ("v9", "v2")]
+    assert meta.PriorityRESTMapper(both, [], priorities).kind_for(resource) == v2
+    unprioritized = meta.PriorityRESTMapper(both, [], [])
+    assert unprioritized.rest_mapping(GroupKind("g", "K"), "v1", "v2").group_version_kind == v1
+    with pytest.raises(meta.AmbiguousKindError):
+        unprioritized.rest_mapping(GroupKind("g", "K"))
+
+
+def test_one_answer_of_many_mappers_is_wanted() -> None:
+    """Go: MultiRESTMapper."""
+    both = meta.MultiRESTMapper([mapper(GroupVersionKind("g", version, "K")) for version in ("v1", "v2")])
+    with pytest.raises(meta.AmbiguousKindError):
+        both.rest_mapping(GroupKind("g", "K"))
+    assert meta.MultiRESTMapper([mapper(POD), mapper(EVENTS)]).resource_singularizer("events") == "event"
+    with pytest.raises(meta.NoResourceMatchError):
+        both.resource_singularizer("pods")
 
 
 def test_mappers_are_joined_or_asked_in_turn() -> None:

@@ -69,3 +69,6 @@ def test_fallback_is_for_unstructured_objects_nobody_knows() -> None:
     assert json.loads(encoder.identifier()) == {"name": "fallback", "base": "picky"}
     with pytest.raises(runtime.NotRegisteredError):
         encoder.encode(corev1.Pod())
+    Picky.encode = lambda self, obj: (_ for _ in ()).throw(OSError("disk full"))  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="disk full"):
+        encoder.encode(SCHEME.decode(FOO)[0])

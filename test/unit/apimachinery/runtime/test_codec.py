@@ -19,6 +19,7 @@ from clientgo.apimachinery.runtime.schema import (
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
+    GroupVersions,
 )
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.kubernetes.scheme import CODECS, SCHEME
@@ -122,6 +123,12 @@ OLD_A = OLD.with_kind("A")
             [OLD_A, GroupVersionKind("new", "__internal", "B")],
             GroupVersionKind("new", "__internal", "B"),
         ),
+        (NEW, [OLD_A, NEW.with_kind("A")], NEW.with_kind("A")),
+        (NEW, [OLD_A], None),
+        (GroupVersion("old", "v2"), [OLD_A], GroupVersionKind("old", "v2", "A")),
+        (GroupVersions([GroupVersion("old", "v2"), OLD]), [OLD_A], OLD_A),
+        (GroupVersions([GroupVersion("old", "v2"), NEW]), [OLD_A], GroupVersionKind("old", "v2", "A")),
+        (GroupVersions([NEW]), [OLD_A], None),
         (runtime.INTERNAL_GROUP_VERSIONER, [], None),
         (runtime.DISABLED_GROUP_VERSIONER, [OLD_A], None),
     ],

@@ -139,6 +139,21 @@ def test_json_merge_patch_of_three_documents() -> None:
     assert jsonmergepatch.merge_patch(json.loads(current), json.loads(patch)) == {"a": 5, "c": 3}
 
 
+def test_json_merge_patch_keeps_what_is_wanted_and_no_more() -> None:
+    """Go: CreateThreeWayJSONMergePatch: what changed and is not yet so, what is to go, and objects made empty."""
+    original = {"map": {"gone": 1, "changed": 2}, "done": 1, "same": True}
+    modified = {"map": {"changed": 3}, "done": 2, "same": True, "empty": {}}
+    current = {"map": {"gone": 1, "changed": 2, "theirs": 0}, "done": 2, "same": 1}
+    documents = [json.dumps(document) for document in (original, modified, current)]
+    patch = json.loads(jsonmergepatch.create_three_way_json_merge_patch(*documents))  # type: ignore[arg-type]
+    assert patch == {"map": {"gone": None, "changed": 3}, "same": True, "empty": {}}
+    assert patch["same"] is True
+
+
+def test_json_merge_patch_puts_an_object_where_a_scalar_was() -> None:
+    assert jsonmergepatch.merge_patch({"a": 1, "b": 2}, {"a": {"c": 1, "d": None}}) == {"a": {"c": 1}, "b": 2}
+
+
 @pytest.mark.parametrize("document", ["{", "[]", "1"])
 def test_what_is_no_json_object_is_refused(document: str) -> None:
     with pytest.raises(mergepatch.ErrBadJSONDoc):

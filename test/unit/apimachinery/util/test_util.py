@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ import urllib3
 
 from clientgo import context
 from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.api.validate import content
 from clientgo.apimachinery.apis.meta.v1 import unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
-from clientgo.apimachinery.util import errors, intstr, net
+from clientgo.apimachinery.util import errors, intstr, net, validation
 from clientgo.apimachinery.util import json as utiljson
 from clientgo.apimachinery.util.validation import field
 from clientgo.golang import strconv
@@ -115,6 +117,31 @@ def test_an_invalid_object_names_every_broken_rule() -> None:
     ]
 
 
+def test_a_list_may_be_too_long_by_a_number_that_is_told_or_not() -> None:
+    """Go: field.TooMany."""
+    assert str(field.too_many(None, 0, -1)) == "<nil>: Too many: 0: has too many items"
+    assert str(field.too_many(None, 3, 2)) == "<nil>: Too many: 3: must have at most 2 items"
+
+
+@pytest.mark.parametrize("package", [validation, content])
+@pytest.mark.parametrize(
+    ("check", "name", "messages"),
+    [
+        ("is_dns1123_label", "a" * 63, 0),
+        ("is_dns1123_label", "a" * 64, 1),
+        ("is_dns1123_subdomain", "a" * 253, 0),
+        ("is_dns1123_subdomain", "a" * 254, 1),
+        ("is_dns1123_subdomain", "é" * 126, 1),
+        ("is_dns1123_subdomain", "é" * 127, 2),
+        ("is_qualified_name", "a" * 63, 0),
+        ("is_qualified_name", "a" * 64, 1),
+        ("is_qualified_name", "a" * 253 + "/" + "b" * 63, 0),
+    ],
+)
+def test_names_are_measured_in_bytes(package: ModuleType, check: str, name: str, messages: int) -> None:
+    assert len(getattr(package, check)(name)) == messages
+
+
 def refused() -> Exception:
     inner = urllib3.exceptions.NewConnectionError(None, "failed")  # type: ignore[arg-type]
     inner.__cause__ = ConnectionRefusedError(111, "refused")
@@ -143,6 +170,15 @@ def test_errors_of_the_network_are_told_apart(
 ) -> None:
     assert (net.is_timeout(err), net.is_probable_eof(err), net.is_connection_refused(err)) == (timeout, eof, is_refused)
     assert net.is_connection_reset(err) == isinstance(err, ConnectionResetError)
+
+
+def test_what_an_error_came_from_counts_when_nothing_else_is_named_as_its_cause() -> None:
+    """Go: errors are wrapped, which in Python happens by itself where one is raised while another is handled."""
+    err = RuntimeError("cannot read")
+    err.__context__ = ConnectionResetError(104, "connection reset by peer")
+    assert net.is_probable_eof(err) and net.is_connection_reset(err)
+    err.__cause__ = ValueError("no number")
+    assert not net.is_probable_eof(err) and not net.is_connection_reset(err)
 
 
 def test_a_request_that_was_given_up_did_not_lose_its_connection() -> None:
@@ -178,7 +214,8 @@ def test_nested_fields_are_read_by_type() -> None:
     assert u.nested_string_map(DOCUMENT, "a", "m") == ({"k": "v"}, True)
     assert u.nested_field_no_copy(DOCUMENT, "a", "n", "deeper") == (None, False)
     assert u.nested_null_coercing_string_map({"m": {"a": "1", "b": None}}, "m") == ({"a": "1", "b": ""}, True)
-    for read, path in ((u.nested_string, "i"), (u.nested_int64, "b"), (u.nested_map, "l"), (u.nested_slice, "m")):
+    numbers = (u.nested_int64, "b"), (u.nested_number_as_float64, "b"), (u.nested_number_as_float64, "s")
+    for read, path in ((u.nested_string, "i"), *numbers, (u.nested_map, "l"), (u.nested_slice, "m")):
         with pytest.raises(TypeError, match="accessor error"):
             read(DOCUMENT, "a", path)
     with pytest.raises(TypeError, match=r"\.a\.s\.x accessor error: x is of the type string"):
@@ -192,6 +229,7 @@ def test_nested_fields_are_written_as_copies() -> None:
     assert document == {"a": {"b": {"k": ["v"]}}}
     with pytest.raises(TypeError, match="is not a map"):
         u.set_nested_field(document, 1, "a", "b", "k", "x")
+    u.remove_nested_field(document, "a", "b")
     u.remove_nested_field(document, "a", "b")
     u.remove_nested_field(document, "no", "such", "field")
     assert document == {"a": {}}

@@ -118,6 +118,8 @@ def test_a_recorder_remembers_what_passed() -> None:
     source.delete("a")
     recorder.stop()
     assert list(recorder.result_chan()) == recorder.events() == [("ADDED", "a"), ("DELETED", "a")]
+    recorder.events().clear()
+    assert len(recorder.events()) == 2, "the list is the caller's own"
 
 
 def test_every_watcher_of_a_broadcaster_gets_every_event_in_order() -> None:
@@ -242,13 +244,14 @@ def test_a_stream_that_breaks_is_reported_as_an_event() -> None:
     assert list(watcher.result_chan()) == [("ERROR", expected)]
 
 
-def test_stopping_a_stream_watcher_closes_its_source_once() -> None:
+@pytest.mark.parametrize("err", [OSError("use of closed network connection"), ValueError("read from a closed file")])
+def test_stopping_a_stream_watcher_closes_its_source_once(err: Exception) -> None:
     released: Channel[None] = Channel()
 
     class Blocking(FakeDecoder):
         def decode(self) -> tuple[str, Any]:
             released.receive(timeout=SECONDS)
-            raise OSError("use of closed network connection")
+            raise err
 
         def close(self) -> None:
             super().close()

@@ -262,6 +262,21 @@ def test_a_large_head_is_refused_and_costs_linear_time(env: Environment) -> None
     assert send(env, head + line * (http.MAX_HEAD // 2)).startswith(b"HTTP/1.1 431 ")
 
 
+def test_an_answer_names_its_media_type_and_one_without_a_body_none(env: Environment) -> None:
+    media = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+    def asked(more: str) -> tuple[bytes, dict[str, str]]:
+        request = f"GET /api HTTP/1.0\r\nAuthorization: Bearer {env.token}\r\nAccept: {media}\r\n{more}\r\n"
+        head, _, body = send(env, request.encode()).partition(b"\r\n\r\n")
+        lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
+        return head[9:12] + body[:1], {name: value for name, _, value in lines}
+
+    begin, full = asked("")
+    assert (begin, full["Content-Type"]) == (b"200{", media)
+    begin, unchanged = asked(f"If-None-Match: {full['ETag']}\r\n")
+    assert (begin, "Content-Type" in unchanged) == (b"304", False)
+
+
 def test_an_unknown_expectation_is_refused(env: Environment) -> None:
     data = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nContent-Length: 1\r\n\r\nx"
     assert send(env, data).startswith(b"HTTP/1.1 417 ")

@@ -295,6 +295,19 @@ def test_bytes_that_are_no_base64_say_where(text: str, at: int) -> None:
         schema.codec("[]byte", "core/v1").decode(text, schema.Context(), "", "")
 
 
+@pytest.mark.parametrize(
+    ("value", "quantity"), [("1Gi", "1Gi"), ("1.5", "1500m"), (" 2 ", "2"), (5, "5"), (1.5, "1500m"), ("1000m", "1")]
+)
+def test_a_quantity_is_a_text_or_a_number_and_kept_in_its_shortest_form(value: Any, quantity: str) -> None:
+    assert schema.codec("resource.Quantity", "core/v1").decode(value, schema.Context(), "", "") == quantity
+
+
+@pytest.mark.parametrize("value", [True, None, {}, ["1"], "x", "1 Gi"])
+def test_what_is_no_quantity_is_refused(value: Any) -> None:
+    with pytest.raises(schema.DecodeError, match=r"^(quantities must match|unable to parse quantity's suffix)"):
+        schema.codec("resource.Quantity", "core/v1").decode(value, schema.Context(), "", "")
+
+
 @pytest.mark.parametrize("text", [b"1e999", b"1" * 5000])
 def test_numbers_beyond_a_float_are_refused(text: bytes) -> None:
     with pytest.raises(jsonio.ParseError, match="cannot unmarshal number"):

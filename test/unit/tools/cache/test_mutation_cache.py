@@ -50,3 +50,14 @@ def test_the_newer_one_of_what_is_stored_and_what_was_written_is_given(stored: s
     below.add(pod(stored, by="stored"))
     found, _ = mutations.get_by_key("a")
     assert found.metadata.labels["by"] == newer
+
+
+def test_what_was_written_and_is_not_stored_is_given_only_where_that_is_asked_for() -> None:
+    """Go: includeAdds."""
+    mutations, below, clock = layered()
+    mutations.mutation(pod("5"))
+    assert mutations.get_by_key("a") == (None, False)
+    lenient = cache.new_integer_resource_version_mutation_cache(klog.background(), below, below, TTL, True, clock=clock)
+    lenient.mutation(pod("5"))
+    assert lenient.get_by_key("a") == (pod("5"), True)
+    assert lenient.get_by_key("b") == (None, False)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo.apimachinery.util import managedfields
-from clientgo.apimachinery.util.managedfields import Writer, fieldmanager
+from clientgo.apimachinery.util.managedfields import Writer, fieldmanager, typed
+from clientgo.apimachinery.util.managedfields.schema import Node
 from clientgo.applyconfigurations import internal
 
 Json = dict[str, Any]
@@ -89,6 +90,48 @@ def test_an_item_whose_parts_others_own_stays() -> None:
     assert live["spec"]["template"]["spec"]["containers"] == [{"name": "web", "args": ["x"]}]
 
 
+def test_an_empty_map_that_others_have_filled_stays() -> None:
+    live, entries = run_apply({}, {"spec": {"a": {}}}, [], "one")
+    live, entries = run_apply(live, {"spec": {"a": {"b": 1}}}, entries, "two")
+    live, entries = run_apply(live, {"spec": {}}, entries, "one")
+    assert (live, list(managed(entries))) == ({"spec": {"a": {"b": 1}}}, ["one", "two"])
+
+
+ITEMS = Node("assoc", keys=("name",), elem=Node("map"))
+VALUE = Node("struct", fields={"items": ITEMS, "tags": Node("set"), "map": Node("map")})
+X = ("f:items", 'k:{"name":"x"}')
+
+
+def test_lists_are_merged_by_key_or_value_in_the_order_of_what_is_there() -> None:
+    live = {"items": [{"name": "x", "v": 1}, {"name": "y"}], "tags": ["a", "b"], "map": {"k": 1, "l": 2}}
+    config = {"items": [{"name": "z"}, {"name": "x", "v": 2}], "tags": ["c", "b"], "map": {"k": 3}}
+    assert typed.merge(VALUE, live, config) == {
+        "items": [{"name": "x", "v": 2}, {"name": "y"}, {"name": "z"}],
+        "tags": ["a", "b", "c"],
+        "map": {"k": 3, "l": 2},
+    }
+
+
+def test_what_is_removed_takes_the_containers_it_leaves_empty_with_it() -> None:
+    value = {"items": [{"name": "x"}], "tags": ["a"], "map": {"k": {"l": 1}}, "none": {}}
+    gone = {X, ("f:tags", 'v:"a"'), ("f:map", "f:k", "f:l")}
+    assert typed.remove(VALUE, value, gone) == {"none": {}}
+    assert typed.remove(VALUE, {"map": {"k": 1}}, {("f:map",)}) == {}
+    assert typed.remove(VALUE, {"items": [{"name": "x"}, {"name": "y"}]}, {X}) == {"items": [{"name": "y"}]}
+
+
+def test_a_comparison_tells_what_is_added_modified_and_removed() -> None:
+    old: Json = {"items": [{"name": "x", "v": 1}], "tags": ["a"], "map": {"k": 1, "gone": None}}
+    new: Json = {"items": [{"name": "x", "v": 2}], "tags": ["b"], "map": {"k": None, "null": None}}
+    found = typed.compare(VALUE, old, new)
+    assert found.added == {("f:tags", 'v:"b"')}, "an added null says nothing"
+    assert found.modified == {(*X, "f:v"), ("f:map", "f:k")}
+    assert found.removed == {("f:tags", 'v:"a"')}
+    found = typed.compare(VALUE, {"items": []}, {"items": [{"name": "x"}]})
+    assert (found.added, found.modified, found.removed) == ({X, (*X, "f:name")}, set(), set())
+    assert not typed.compare(VALUE, old, dict(old))
+
+
 def test_an_update_takes_fields_from_other_managers() -> None:
     node = DEPLOYMENT_NODE
     live: Json = {"spec": {"replicas": 1}}
@@ -103,6 +146,20 @@ def test_an_update_that_changes_nothing_keeps_times() -> None:
     assert managedfields.updated(DEPLOYMENT_NODE, live, live, entries, Writer("two", "apps/v1"), "t2") == entries
 
 
+def test_what_a_request_cannot_write_it_does_not_own() -> None:
+    new: Json = {"spec": {"replicas": 1}, "status": {"replicas": 1}}
+    writer = Writer("one", "apps/v1")
+    assert managedfields.updated(DEPLOYMENT_NODE, {}, {"status": {"replicas": 1}}, [], writer, "t1", ("status",)) == []
+    (entry,) = managedfields.updated(DEPLOYMENT_NODE, {}, new, [], writer, "t1", ("status",))
+    assert entry["fieldsV1"] == {"f:spec": {".": {}, "f:replicas": {}}}
+
+
+def test_a_key_that_an_item_leaves_out_has_its_default() -> None:
+    ports = Node("assoc", keys=("port", "protocol"), elem=Node("map"), defaults={"protocol": "TCP"})
+    assert typed.item_element(ports, {"port": 80}) == typed.item_element(ports, {"port": 80, "protocol": "TCP"})
+    assert typed.item_element(ports, {"port": 80, "protocol": "UDP"}) == 'k:{"port":80,"protocol":"UDP"}'
+
+
 def test_many_updaters_are_folded_into_one() -> None:
     live: Json = {"metadata": {"labels": {}}}
     entries: list[Json] = []
@@ -112,7 +169,7 @@ def test_many_updaters_are_folded_into_one() -> None:
             DEPLOYMENT_NODE, live, new, entries, Writer(f"m{i:02d}", "apps/v1"), f"t{i:02d}"
         )
         live = new
-    assert len(entries) == fieldmanager.MAX_UPDATE_MANAGERS
+        assert len(entries) == min(i + 1, fieldmanager.MAX_UPDATE_MANAGERS)
     assert {"ancient-changes", "m13", "m12"} <= set(managed(entries))
 
 

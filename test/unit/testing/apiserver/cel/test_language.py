@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from clientgo.testing.apiserver.cel.admission import environment
 from clientgo.testing.apiserver.cel.checker import Environment
 from clientgo.testing.apiserver.cel.common.types import DYN
+from clientgo.testing.apiserver.cel.common.values import EvalError
 from clientgo.testing.apiserver.cel.estimate import estimate
+from clientgo.testing.apiserver.cel.interpreter import Lazy
 from clientgo.testing.apiserver.cel.library import regex
 from clientgo.testing.apiserver.cel.library.authz import Check, Decision
 from clientgo.testing.apiserver.cel.program import Program
@@ -222,3 +225,25 @@ def test_costs_are_those_of_kubernetes(source: str, most: int, spent: int) -> No
     program = Program(source, environment())
     names = {"authorizer": Check(lambda check, verb: Decision(True))}
     assert (estimate(program.checked, {}), program.evaluate(names).cost) == (most, spent)
+
+
+def test_a_variable_is_evaluated_once_and_in_its_own_scope_also_when_it_fails() -> None:
+    run: Any = SimpleNamespace(names={"of": "the reader"})
+    for error in (None, EvalError("no such key: a")):
+        asked: list[Any] = []
+
+        def step(run: Any, error: EvalError | None = error, asked: list[Any] = asked) -> int:
+            asked.append(run.names)
+            if error is not None:
+                raise error
+            return 7
+
+        lazy = Lazy(step, {"of": "its own"})
+        for _ in range(2):
+            if error is None:
+                assert lazy.value(run) == 7
+            else:
+                with pytest.raises(EvalError, match="no such key: a"):
+                    lazy.value(run)
+            assert run.names == {"of": "the reader"}
+        assert asked == [{"of": "its own"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,7 @@ def test_a_selector_of_exact_values_is_a_map(given: metav1.LabelSelector | None,
     ("given", "text"),
     [
         (selector({"foo": "bar"}, "In", "norf", "qux"), "without a single value cannot be converted"),
+        (selector({"foo": "bar"}, "In"), "without a single value cannot be converted"),
         (selector({}, "NotIn", "norf"), 'operator "NotIn" cannot be converted'),
         (selector({"foo": "bar"}, "Exists"), 'operator "Exists" cannot be converted'),
         (selector({}, "DoesNotExist"), 'operator "DoesNotExist" cannot be converted'),
@@ -188,3 +190,44 @@ def test_the_verbs_of_a_resource_are_always_written() -> None:
         assert list(resource.verbs) == document["verbs"] and resource.to_dict() == document
     for document in ({}, {"verbs": None}):
         assert list(metav1.APIResource.from_dict(document).verbs) == []
+
+
+def test_a_text_becomes_labels_and_expressions() -> None:
+    """Go: ParseToLabelSelector."""
+    selector = metav1.parse_to_label_selector("a=1,b==2,c in (y,x),d notin (z),e,!f")
+    assert dict(selector.match_labels) == {"a": "1", "b": "2"}
+    assert [(each.key, each.operator, list(each.values)) for each in selector.match_expressions] == [
+        ("c", "In", ["x", "y"]),
+        ("d", "NotIn", ["z"]),
+        ("e", "Exists", []),
+        ("f", "DoesNotExist", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a>1", '"gt" isn\'t supported in label selectors'),
+        ("a<1", '"lt" isn\'t supported in label selectors'),
+        ("a!=1", '"!=" is not a valid label selector operator'),
+        ("a in", 'couldn\'t parse the selector string "a in": '),
+    ],
+)
+def test_a_text_that_no_label_selector_can_say_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        metav1.parse_to_label_selector(text)
+
+
+def test_one_object_is_watched_from_its_version_on() -> None:
+    """Go: SingleObject."""
+    options = metav1.single_object(metav1.ObjectMeta(name="web", resource_version="7"))
+    assert (options.field_selector, options.resource_version) == ("metadata.name=web", "7")
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [({}, False), ({"name": "a"}, False), ({"uid": "u"}, True), ({"creation_timestamp": MOMENT}, True)],
+)
+def test_fields_that_only_the_server_sets_are_found(fields: dict[str, Any], found: bool) -> None:
+    """Go: HasObjectMetaSystemFieldValues."""
+    assert metav1.has_object_meta_system_field_values(metav1.ObjectMeta(**fields)) is found
