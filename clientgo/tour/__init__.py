@@ -13,7 +13,8 @@ scenario again with a decision at a point, up to which everything is as before.
 `serve` shows a program that really runs on the tour's page, with what it holds, how fast, and for how long.
 
 `record` keeps what came to a program's reflectors, and every hop, in a file. `play` makes of it a ListerWatcher and
-`fixture` a pytest fixture: what happened in production is a test case.
+`fixture` a pytest fixture: what happened in production is a test case. `replay` is a run as those of `execute`, fed
+from a recording.
 
 There is no Go counterpart. `python cmd/informer-tour` shows it all as a page.
 """
@@ -26,6 +27,8 @@ from clientgo.tour.picture import Painter, Scene
 from clientgo.tour.playback import Playback, RecordedError, fixture, play
 from clientgo.tour.recorder import Recorder, record
 from clientgo.tour.recording import Known, Recording, RecordingError, Source
+from clientgo.tour.replay import replay
+from clientgo.tour.replaypage import ReplayPage
 from clientgo.tour.scenario import SCENARIOS, Scenario
 from clientgo.tour.script import FAULTS, Fault, Step
 from clientgo.tour.seam import Call, Meter, Probe, Seam, Tap
@@ -60,6 +63,7 @@ __all__ = [
     "Recorder",
     "Recording",
     "RecordingError",
+    "ReplayPage",
     "Scenario",
     "Scene",
     "Seam",
@@ -73,6 +77,7 @@ __all__ = [
     "fixture",
     "play",
     "record",
+    "replay",
     "serve",
     "worker_tap",
 ]

@@ -6,6 +6,8 @@ It is painted in the thread that made the hop, maybe under locks of the machiner
 
 from __future__ import annotations
 
+import itertools
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -30,6 +32,8 @@ class Scene:
 
     store: Any = None
     """The API server's store."""
+    server: Callable[[], Json] | None = None
+    """What is shown of the API server where there is no store."""
     bucket: str = ""
     """Which of its resources."""
     wire: Any = None
@@ -48,8 +52,10 @@ class Scene:
 class Painter:
     """Makes the pictures of one run. Not thread-safe: one hop at a time, as in a bubble."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, *, most: int = sys.maxsize) -> None:
+        """Of what is long only so much is shown, with its length."""
         self.scene = scene
+        self._most = most
         self.objects: dict[str, Json] = {}
         """Every state of every object that was shown, by its reference: "namespace/name@version"."""
         self._election: dict[str, Json] = {}
@@ -100,7 +106,10 @@ class Painter:
         if isinstance(obj, cache.DeletedFinalStateUnknown):
             obj = obj.obj
         if isinstance(obj, Object):
-            document, key, version = obj.to_dict(), key_of(obj), version_of(obj)
+            key, version = key_of(obj), version_of(obj)
+            if f"{key}@{version}" in self.objects:
+                return f"{key}@{version}"
+            document = obj.to_dict()
         elif isinstance(obj, dict) and "metadata" in obj:
             metadata = obj["metadata"]
             key = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
@@ -184,7 +193,7 @@ class Painter:
     def _paint_server(self) -> Json:
         scene = self.scene
         if scene.store is None:
-            return {}
+            return {} if scene.server is None else scene.server()
         items, log, compacted = scene.store.contents(scene.bucket)
         objects = [
             {"key": stored.key, "version": str(stored.rv), "ref": self._reference(stored.obj)}
@@ -211,7 +220,7 @@ class Painter:
         }
         listed = getattr(delta.object, "objects", None)
         if listed is not None:
-            shown["keys"] = [key_of(obj) for obj in listed]
+            shown["keys"] = self._few([key_of(obj) for obj in listed[: self._most]], len(listed))
         return shown
 
     def _paint_fifo(self) -> Json:
@@ -221,8 +230,10 @@ class Painter:
         return {
             "name": type(self._fifo).__name__,
             "keys": [
-                {"key": key, "deltas": [self._delta(delta) for delta in deltas]} for key, deltas in contents.deltas
+                {"key": key, "deltas": [self._delta(delta) for delta in deltas]}
+                for key, deltas in contents.deltas[: self._most]
             ],
+            "length": len(contents.deltas),
             "initialLeft": contents.initial_left,
             "synced": contents.synced,
         }
@@ -233,13 +244,20 @@ class Painter:
         contents = self.scene.indexer.contents()
         objects = [
             {"key": key, "version": version_of(obj), "ref": self._reference(obj)}
-            for key, obj in sorted(contents.items.items())
+            for key, obj in sorted(itertools.islice(contents.items.items(), self._most))
         ]
         indices = {
-            name: {value: sorted(keys) for value, keys in sorted(index.items())}
+            name: {
+                value: self._few(sorted(itertools.islice(keys, self._most)), len(keys))
+                for value, keys in sorted(itertools.islice(index.items(), self._most))
+            }
             for name, index in sorted(contents.indices.items())
         }
-        return {"objects": objects, "indices": indices, "version": contents.resource_version}
+        view = {"objects": objects, "indices": indices, "version": contents.resource_version}
+        return {**view, "facts": [["length", len(contents.items)]]} if len(contents.items) > self._most else view
+
+    def _few(self, keys: list[str], total: int) -> list[str]:
+        return keys if total <= self._most else [*keys, f"+{total - self._most}"]
 
     def _notice(self, notification: Any) -> Json:
         method, obj, _ = told(notification)
@@ -259,8 +277,8 @@ class Painter:
             handlers.append(
                 {
                     "name": contents.handler,
-                    "pending": [self._notice(each) for each in contents.pending],
-                    "taken": [self._notice(each) for each in contents.taken],
+                    "pending": [self._notice(each) for each in contents.pending[: self._most]],
+                    "taken": [self._notice(each) for each in contents.taken[: self._most]],
                     "delivering": None if delivering is None else self._notice(delivering),
                     **self._handlers.get(contents.handler, {"calls": 0, "raised": 0}),
                 }
@@ -298,8 +316,8 @@ class Painter:
             return {}
         contents = self.scene.queue.contents()
         return {
-            "order": [str(item) for item in contents.order],
-            "dirty": sorted(map(str, contents.dirty)),
+            "order": self._few([str(item) for item in contents.order[: self._most]], len(contents.order)),
+            "dirty": self._few(sorted(map(str, itertools.islice(contents.dirty, self._most))), len(contents.dirty)),
             "processing": sorted(map(str, contents.processing)),
             "waiting": [{"key": str(item), "due": round(due, 6)} for due, item in contents.waiting],
             "failures": {str(item): count for item, count in sorted(contents.failures.items(), key=str)},

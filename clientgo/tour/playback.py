@@ -27,7 +27,8 @@ import bisect
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, cast
 
 from clientgo import context
@@ -42,11 +43,16 @@ from clientgo.golang.channel import Channel, Send, Signal
 from clientgo.kubernetes import scheme
 from clientgo.tools import cache
 from clientgo.tour.picture import Json
-from clientgo.tour.recording import Known, Recording, Source, is_end_of_initial_objects
+from clientgo.tour.recording import Known, Recording, Source, is_end_of_initial_objects, key_of, version_of
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import Clock
 
 __all__ = ["Playback", "RecordedError", "fixture", "kind_of", "play", "source_of"]
+
+
+_CHANGES = frozenset({EventType.ADDED, EventType.MODIFIED, EventType.DELETED})
+# How many of the last events are remembered.
+_SEEN = 6
 
 
 class RecordedError(OSError):
@@ -107,6 +113,7 @@ class Playback:
         self._origin: float | None = None
         self._start = start if self._place else self._first_time()
         self._watches: list[_PlayedWatch] = []
+        self._came: deque[Json] = deque(maxlen=_SEEN)
 
     def _first_time(self) -> float:
         return self.source.times[0] if self.source.times else 0.0
@@ -157,6 +164,22 @@ class Playback:
         played.start()
         return played
 
+    def moment(self) -> float:
+        """At which of the recording's it is, in seconds since that began."""
+        if self._origin is None or math.isinf(self._speed):
+            return self._start
+        return (self._clock.now() - self._origin) * self._speed
+
+    def seen(self) -> tuple[str, Sequence[Json]]:
+        """The version that its reflector was told last, and the last events: type, key, version. Takes no lock."""
+        return self._known.version, list(self._came)
+
+    def __enter__(self) -> Playback:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """End what is open; its threads have ended then."""
         with self._lock:
@@ -200,6 +223,10 @@ class Playback:
     def _take(self, entry: Json) -> None:
         self._known.apply(entry)
         self._place += 1
+        obj = entry.get("object")
+        if entry["what"] == "event" and isinstance(obj, dict) and entry.get("type") in _CHANGES:
+            key, version = key_of(obj), version_of(obj)
+            self._came.append({"type": entry["type"], "key": key, "version": version, "ref": f"{key}@{version}"})
 
     def _pass_over(self, *kinds: str) -> Json | None:
         """Pass over lines of these kinds; the one that is next."""

@@ -23,7 +23,7 @@ from clientgo.tour.settings import Settings
 from clientgo.tour.wire import Wire
 from clientgo.util import flowcontrol, workqueue
 
-__all__ = ["NAMESPACE", "Bystander", "Replica", "Trouble", "new_client"]
+__all__ = ["NAMESPACE", "Bystander", "Replica", "Trouble", "new_client", "new_queue"]
 
 NAMESPACE = "default"
 _LEASE = "shouter"
@@ -124,7 +124,7 @@ class Replica:
         self._settings = settings
         self._client = new_client(server, self.wire)
         self.informer = self._new_informer(settings)
-        self.queue = _new_queue(settings)
+        self.queue = new_queue(settings)
         self.bystander = Bystander()
         self.registrations = [self.informer.add_event_handler(Enqueuer(self.queue))]
         if settings.handlers > 1:
@@ -235,7 +235,8 @@ def _new_limiter(settings: Settings) -> workqueue.TypedRateLimiter[str]:
     return workqueue.new_typed_max_of_rate_limiter(exponential, bucket)
 
 
-def _new_queue(settings: Settings) -> Queue:
+def new_queue(settings: Settings) -> Queue:
+    """The controller's work queue."""
     limiter = _new_limiter(settings)
     if settings.queue == "PriorityQueue":
         return workqueue.new_priority_queue(workqueue.PriorityQueueConfig(rate_limiter=limiter))

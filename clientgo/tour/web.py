@@ -218,7 +218,8 @@ def _source(request: Request, query: dict[str, str]) -> Json:
 def _sources() -> dict[tuple[str, str], Json]:
     """The source of every function at which hops happen; of no other."""
     files = {(_path_of(tap.module), tap.function) for tap in TAPS}
-    files |= {("clientgo/tour/program.py", "Shouter.reconcile")}
+    files |= {("clientgo/tour/program.py", "Shouter.reconcile"), ("clientgo/tour/replay.py", "Looker.reconcile")}
+    files |= {("clientgo/tour/playback.py", "Playback.event")}
     return {(file, function): _function(file, function) for file, function in files}
 
 

@@ -2,6 +2,8 @@
 
 python cmd/informer-tour
 python cmd/informer-tour -- python cmd/sample-controller -kubeconfig=...
+python cmd/informer-tour --record FILE -- python cmd/sample-controller -kubeconfig=...
+python cmd/informer-tour --replay FILE
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import signal
 import sys
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 
 from clientgo import tour
@@ -30,6 +33,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
         "With a program behind --: as that runs.",
     )
     attach.add_flags(parser)
+    parser.add_argument("--replay", default="", metavar="FILE", help="show a recording, made with --record")
     parser.add_argument("--terminal", action="store_true", help="the same in this terminal, instead of a page")
     parser.add_argument(
         "--scenario", default="", choices=["", *tour.SCENARIOS], help="which one the terminal begins with"
@@ -43,10 +47,24 @@ def main(arguments: list[str] | None = None) -> int:
     flags = parse_flags(own)
     if program:
         return become(own, program)
+    if flags.record:
+        print("which program is to be recorded? Behind -- comes what would come behind python")
+        return 2
     if flags.terminal:
         return terminal.show(flags.scenario)
+    with ExitStack() as stack:
+        try:
+            recording = stack.enter_context(tour.Recording(flags.replay)) if flags.replay else None
+        except (OSError, tour.RecordingError) as err:
+            print(f"cannot replay: {err}")
+            return 1
+        return serve(flags, recording)
+
+
+def serve(flags: argparse.Namespace, recording: tour.Recording | None) -> int:
+    """Serve the page until SIGINT or SIGTERM."""
     try:
-        server = PageServer(flags.port)
+        server = PageServer(flags.port) if recording is None else tour.ReplayPage(recording, flags.port)
     except (OSError, OverflowError) as err:
         print(f"cannot listen on 127.0.0.1:{flags.port}: {err}")
         return 1

@@ -353,3 +353,39 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
         cancel()
         thread.join()
     source.shutdown()
+
+
+def test_a_recording_is_replayed_from_any_moment(browser):
+    with (
+        tour.Recording(ROOT / "test" / "unit" / "tour" / "outage.jsonl") as recording,
+        tour.ReplayPage(recording) as served,
+    ):
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        pictures = [page.picture]
+        for number in range(16):
+            page.key("\ue014") if number % 2 else page.click("#next")
+            pictures.append(page.picture)
+        for picture in reversed(pictures[:-1]):
+            page.key("\ue012")
+            assert page.picture == picture
+        page.run("document.querySelector('#bp-station').value = 'reflector'")
+        page.run("document.querySelector('#bp-station').dispatchEvent(new Event('change'))")
+        page.run("document.querySelector('#bp-kind').value = 'backoff'")
+        page.click("#breakpoint button")
+        assert "it waits before it tries again" in page.text("#now-what")
+        page.until("return document.querySelector('#recorded').textContent.includes('reflector.ended')")
+        page.shoot("replay")
+        moment = "const m = document.getElementById('moment'); m.value = 15; m.dispatchEvent(new Event('change'))"
+        page.run(moment)
+        page.until("return document.getElementById('count').textContent.startsWith('0 ')")
+        page.until("return document.getElementById('moment').value === '15'")
+        page.key("\ue010")  # End
+        assert "bread" in page.text("[data-station=indexer]") and "apple" not in page.text("[data-station=indexer]")
+        page.run("document.getElementById('speed').value = 'r1000'")
+        page.key("\ue011")  # Home
+        page.click("#play")
+        page.until("return document.getElementById('next').disabled")
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")

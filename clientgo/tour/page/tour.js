@@ -5,10 +5,12 @@ import { live } from "/page/live.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
 import { breakPane, el, helpDialog, lessonPane, now, objectPane, sourcePane } from "/page/panel.js";
+import { SPEEDS, momentOf, pauseBefore, replayPane } from "/page/replay.js";
 
 const app = {
   tour: null, trace: null, states: [], at: -1, scenario: "", settings: {}, decisions: [], lesson: null, place: { step: -1, asked: false }, stops: [],
   tab: "lesson", ref: "", station: "", playing: false, language: "en", sources: new Map(), turn: 0,
+  start: 0, recorded: null, recordedAt: -1,
 };
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
@@ -23,9 +25,9 @@ const picture = new Picture($("picture"), t, (station) => { app.station = statio
 // ---- runs
 
 async function run(limit = 250) {
-  const { scenario, settings, decisions } = app;
+  const { scenario, settings, decisions, start } = app;
   const turn = ++app.turn;
-  const trace = await ask("/api/run", { scenario, settings, decisions, limit });
+  const trace = await ask("/api/run", { scenario, settings, decisions, limit, ...(app.tour.replay ? { start } : {}) });
   if (turn !== app.turn) return false; // a newer one is under way
   app.trace = trace;
   app.states = [];
@@ -42,9 +44,9 @@ async function reach(number) {
   return number < app.trace.points.length;
 }
 
-async function open(scenario, settings) {
+async function open(scenario, settings, start = 0) {
   stop();
-  Object.assign(app, { scenario, settings, decisions: [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
+  Object.assign(app, { start, scenario, settings, decisions: [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
   const about = app.tour.lessons.find((lesson) => lesson.scenario === scenario);
   const [lesson] = await Promise.all([about ? ask(`/api/lesson?name=${encodeURIComponent(about.name)}`) : null, run()]);
   app.lesson = lesson;
@@ -70,7 +72,7 @@ async function to(number, moving = false) {
   app.at = Math.max(-1, Math.min(number, app.trace.points.length - 1));
   app.station = "";
   draw();
-  if (moving && there && app.at === before + 1) await picture.travel(app.trace.points[app.at].hop, Math.min(600, Number($("speed").value) * 0.7));
+  if (moving && there && app.at === before + 1) await picture.travel(app.trace.points[app.at].hop, Math.min(600, Math.max(1, pace() * 0.7)));
   return there;
 }
 
@@ -98,6 +100,9 @@ const breakpoint = () => {
 };
 const last = async () => { stop(); while (await reach(app.trace.points.length)) { /* all of it */ } return to(app.trace.points.length - 1); };
 
+// Milliseconds from hop to hop. A recording may go by its own times instead: "r10" is ten times as fast.
+const pace = () => ($("speed").value.startsWith("r") ? 0 : Number($("speed").value));
+
 function stop() {
   app.playing = false;
   $("play").textContent = "▶▶";
@@ -106,14 +111,19 @@ function stop() {
 
 async function play() {
   if (app.playing) return stop();
-  app.playing = true;
+  const playing = app.playing = {};
   $("play").textContent = "▮▮";
   $("play").title = t("pause");
-  while (app.playing) {
+  while (app.playing === playing) {
     const began = performance.now();
     if (!(await to(app.at + 1, true))) return stop();
-    await new Promise((done) => setTimeout(done, Math.max(30, Number($("speed").value) - (performance.now() - began))));
+    await reach(app.at + 1);
+    const { value } = $("speed");
+    const pause = value.startsWith("r") ? pauseBefore(app.trace, app.at, Number(value.slice(1))) : Math.max(30, pace());
+    while (app.playing === playing && performance.now() - began < pause) await new Promise((done) => setTimeout(done, Math.min(100, pause - (performance.now() - began))));
+    if (!pause) await new Promise((done) => setTimeout(done));
   }
+  return undefined;
 }
 
 // ---- lessons
@@ -223,6 +233,7 @@ async function drawPane() {
     $("pane").replaceChildren(...parts.filter(Boolean));
     if (focused && $(focused) && !document.activeElement?.id) $(focused).focus({ preventScroll: true });
   };
+  if (app.tab === "lesson" && app.tour.replay) return drawRecording(fill);
   if (app.tab === "lesson") return fill(lessonPane(t, app.lesson, app.place, act));
   if (app.tab === "object") return fill(objectPane(t, app.trace.objects, app.ref));
   if (app.tab === "break") return fill(breakPane(t, faultOf, app, app.trace.points[app.at], act));
@@ -236,6 +247,19 @@ async function drawPane() {
   fill(sourcePane(t, app.sources.get(name), shown));
   $("pane").querySelector(".last, .ran")?.scrollIntoView({ block: "nearest" });
   return undefined;
+}
+
+async function drawRecording(fill) {
+  const moment = momentOf(app.trace, app.at);
+  const show_ = () => fill(replayPane(t, app, app.recorded, { start: (start) => open(app.scenario, app.settings, start).catch(fail) }));
+  if (app.recordedAt === moment) return show_();
+  app.recordedAt = moment;
+  show_();
+  // What happened in the same millisecond is shown too: the replayed hops are not the recorded ones.
+  const { hops } = await ask(`/api/recorded?time=${moment + 0.001}`);
+  if (app.recordedAt !== moment || app.tab !== "lesson") return undefined;
+  app.recorded = hops;
+  return show_();
 }
 
 function drawSettings() {
@@ -256,6 +280,8 @@ function drawSettings() {
     choice("handlers", numbers([1, 2]), Number), choice("replicas", numbers([1, 2]), Number), choice("events", [[false, t("no")], [true, t("yes")]], (text) => text === "true"), choice("workers", numbers([1, 2, 3, 4]), Number),
     choice("base_delay", numbers([0.005, 0.1, 1, 5]), Number), choice("words", [[false, t("no")], [true, t("yes")]], (text) => text === "true"),
     choice("last", [["", t("none")], ...["reflector", "informer", "handler", "worker", "kubectl"].map((each) => [each, each])], String));
+  // A recording decides some of them.
+  for (const select of $("settings-sheet").querySelectorAll("select")) if (app.tour.switches && !app.tour.switches.includes(select.id.slice(2))) select.closest("label").remove();
 }
 
 function speak(language) {
@@ -304,6 +330,12 @@ function onKey(event) {
 async function begin() {
   app.tour = await ask("/api/tour");
   if (app.tour.live) return live(app.tour);
+  if (app.tour.replay) {
+    document.body.dataset.replay = "true";
+    document.querySelector("[data-word=scenario]").dataset.word = "informer";
+    $("tab-lesson").dataset.word = "recording";
+    $("speed").append(...SPEEDS.map(([value, text]) => el("option", { value }, text)));
+  }
   const wanted = decodeURIComponent(location.hash.slice(1)) || remembered("scenario");
   app.scenario = app.tour.scenarios.some((each) => each.name === wanted) ? wanted : app.tour.scenarios[0].name;
   paint(remembered("theme") || undefined);

@@ -31,6 +31,9 @@ export const WORDS = {
     "per-second-lines": "lines", "per-second-deltas": "deltas", "per-second-stored": "stored", "per-second-removed": "removed", "per-second-added": "on_add", "per-second-updated": "on_update", "per-second-deleted": "on_delete", "per-second-adds": "Add", "per-second-gets": "Get",
     "live-what": "What this program does, as it does it.", calls_: "calls", skipped: "not told of", whole_: "all of them told", frozen: "The picture stands still. Space lets it go on.", ended: "The program does not answer any more.", "last-hops": "Last hops", "only-key": "of", all: "all",
     "pause-what": "A paused handler waits before its next call; a slow worker waits each time it took a key. Nothing else changes.", pause_: "Pause", "go-on": "Go on", "no-handlers": "There is no handler.", "no-workers": "No worker has asked for a key yet.", seconds_: "seconds more for each key", freeze: "Let the picture stand still, or go on (space)", notfound: "There is no such hop in the rest of this run.",
+    recording: "Recording", moment: "Moment", file: "File", program: "Program", began: "Began", lasted: "Lasted", "came-events": "events", "recorded-hops": "recorded hops", "program-did": "What the program itself did until then",
+    "replay-what": "The informer is fed with what came over the wire when this was recorded. Choose a moment to begin there: the cache has what was known by then.",
+    "not-whole": "The recording was not ended in order: it may lack its last moment.", damaged: "lines make no sense and are passed over", "not-written": "hops were not written",
   },
   zh: {
     title: "Informer 之旅", scenario: "场景", settings: "机器", picture: "全图", lesson: "课程", source: "源码",
@@ -62,6 +65,9 @@ export const WORDS = {
     "per-second-lines": "事件行", "per-second-deltas": "Delta", "per-second-stored": "写入", "per-second-removed": "删除", "per-second-added": "on_add", "per-second-updated": "on_update", "per-second-deleted": "on_delete", "per-second-adds": "Add", "per-second-gets": "Get",
     "live-what": "这个程序此刻正在做的事。", calls_: "次调用", skipped: "未逐一报告", whole_: "全部已报告", frozen: "画面已静止,按空格继续。", ended: "程序不再应答。", "last-hops": "最近的步骤", "only-key": "仅", all: "全部",
     "pause-what": "暂停的处理器在下一次回调前等待;减速的 Worker 每次取到 key 后等待。其余不变。", pause_: "暂停", "go-on": "继续", "no-handlers": "没有处理器。", "no-workers": "还没有 Worker 来取 key。", seconds_: "秒 (每个 key 多等)", freeze: "让画面静止或继续 (空格)", notfound: "本次运行后面没有这样的步骤。",
+    recording: "录制", moment: "时刻", file: "文件", program: "程序", began: "开始于", lasted: "时长", "came-events": "事件", "recorded-hops": "录下的步骤", "program-did": "到那时为止程序自己做了什么",
+    "replay-what": "把录制时线路上收到的内容重新喂给 Informer。选择一个时刻从那里开始:缓存里是当时已知的内容。",
+    "not-whole": "录制没有正常结束:可能缺少最后一刻。", damaged: "行无法理解,已跳过", "not-written": "个步骤没有写入",
   },
 };
 

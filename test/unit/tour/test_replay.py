@@ -1,0 +1,165 @@
+"""Recordings as runs of the tour: forwards and backwards, from any moment, with other machines; and their page."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clientgo import context, tour
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+
+OUTAGE = Path(__file__).parent / "outage.jsonl"
+
+
+@pytest.fixture(scope="module")
+def recording() -> Any:
+    with tour.Recording(OUTAGE) as opened:
+        yield opened
+
+
+def kinds(trace: tour.Trace) -> list[str]:
+    return [f"{point.hop.station}.{point.hop.kind}" for point in trace.points]
+
+
+def test_an_informer_goes_through_the_outage_hop_by_hop(recording):
+    trace = tour.replay(recording, recording.sources[0])
+    assert trace.is_complete and trace.origin == 0.0
+    seen = kinds(trace)
+    assert seen.count("reflector.backoff") == 2 and seen.count("reflector.listed") == 2
+    first = trace.state(seen.index("indexer.relisted"))
+    assert [each["key"] for each in first["indexer"]["objects"]] == ["default/apple", "default/bread"]
+    last = trace.state(len(seen) - 1)
+    assert [each["key"] for each in last["indexer"]["objects"]] == ["default/bread"]
+    assert last["apiserver"]["history"][-1]["version"] == "26" and last["apiserver"]["version"] == "27"
+    assert trace.objects["default/bread@26"]["data"]["shout"] == "DARK BREAD"
+
+
+def test_a_run_is_always_the_same_and_a_part_of_it_is_its_beginning(recording):
+    source = recording.sources[0]
+    whole = tour.replay(recording, source)
+    assert tour.replay(recording, source).to_dict() == whole.to_dict()
+    part = tour.replay(recording, source, limit=20)
+    assert not part.is_complete and part.to_dict()["points"] == whole.to_dict()["points"][:20]
+
+
+def test_it_begins_at_any_moment_with_what_was_known_then(recording):
+    source = recording.sources[0]
+    for moment in (1.0, 3.0, 10.0, 19.0):
+        trace = tour.replay(recording, source, start=moment)
+        listed = trace.state(kinds(trace).index("indexer.relisted"))["indexer"]["objects"]
+        known = recording.known(source, moment).objects
+        assert {each["key"]: each["version"] for each in listed} == {
+            key: obj["metadata"]["resourceVersion"] for key, obj in known.items()
+        }
+        assert trace.origin == moment
+        assert [each["key"] for each in trace.state(10**6)["indexer"]["objects"]] == ["default/bread"]
+
+
+def test_another_machine_is_fed_with_the_same(recording):
+    source = recording.sources[0]
+    other = tour.Settings(fifo="DeltaFIFO", handlers=2, workers=2, queue="PriorityQueue")
+    trace = tour.replay(recording, source, other)
+    end = trace.state(len(trace.points) - 1)
+    assert end["fifo"]["name"] == "DeltaFIFO" and len(end["handlers"]["handlers"]) == 2
+    assert set(end["workers"]["workers"]) == {"worker-0", "worker-1"}
+    assert [each["key"] for each in end["indexer"]["objects"]] == ["default/bread"]
+
+
+def test_another_thread_goes_on_but_nothing_else_breaks(recording):
+    source = recording.sources[0]
+    trace = tour.replay(recording, source, limit=40)
+    at, thread = next(
+        (number, name)
+        for number, point in enumerate(trace.points)
+        for name in point.runnable[1:]
+        if name == "worker-0" and trace.points[number + 1].hop.thread != name
+    )
+    other = tour.replay(recording, source, None, [tour.Decision(at, "thread", thread)], 40)
+    assert other.to_dict()["points"][: at + 1] == trace.to_dict()["points"][: at + 1]
+    assert other.points[at + 1].hop.thread == thread
+    with pytest.raises(ValueError, match="happens what happened"):
+        tour.replay(recording, source, None, [tour.Decision(3, "fault", "cut")])
+
+
+def test_many_objects_of_a_kind_that_nobody_knows(tmp_path):
+    with synctest.bubble() as bubble, tour.record(tmp_path / "r"):
+        source = new_fake_controller_source()
+        for number in range(300):
+            metadata = {"name": f"foo-{number}", "namespace": "default"}
+            source.add(Unstructured({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": metadata}))
+        example = Unstructured({"apiVersion": "example.com/v1", "kind": "Foo"})
+        informer = cache.new_shared_index_informer(source, example, 0.0, {})
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+        thread.start()
+        bubble.sleep(1.0)
+        cancel()
+        thread.join()
+        source.shutdown()
+    with tour.Recording(tmp_path / "r") as recording:
+        trace = tour.replay(recording, recording.sources[0], limit=10)
+        view = trace.state(trace.points[-1].hop.number)["indexer"]
+    assert view["facts"] == [["length", 300]] and len(view["objects"]) == 24
+    assert view["indices"]["namespace"]["default"][-1] == "+276"
+
+
+# ---- the page
+
+
+@pytest.fixture(scope="module")
+def page(recording: tour.Recording) -> Any:
+    with tour.ReplayPage(recording) as served:
+        yield served
+
+
+def ask(page: tour.ReplayPage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=60)
+    try:
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, text, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_the_page_is_told_what_is_recorded_and_runs_it(page, recording):
+    status, about = ask(page, "GET", "/api/tour")
+    assert status == 200 and about["replay"] == recording.to_dict()
+    (scenario,) = about["scenarios"]
+    asked = {"scenario": scenario["name"], "limit": 5, "start": 3.0, "settings": {"fifo": "DeltaFIFO"}}
+    status, run = ask(page, "POST", "/api/run", asked)
+    assert status == 200 and run["origin"] == 3.0 and len(run["points"]) == 5
+    code = run["points"][0]["hop"]["code"]
+    assert ask(page, "GET", f"/api/source?file={code['file']}&function={code['function']}")[0] == 200
+    assert ask(page, "GET", "/api/source?file=clientgo/tour/playback.py&function=Playback.event")[0] == 200
+
+
+def test_the_recorded_hops_are_those_until_a_moment(page):
+    status, recorded = ask(page, "GET", "/api/recorded?time=4.5")
+    assert status == 200 and {hop["kind"] for hop in recorded["hops"]} >= {"ended", "backoff", "called"}
+    assert max(hop["time"] for hop in recorded["hops"]) <= 4.5
+    assert ask(page, "GET", "/api/recorded?time=-1")[1] == {"hops": []}
+
+
+def test_what_makes_no_sense_is_refused(page):
+    for path in ("x", "nan", ""):
+        assert ask(page, "GET", f"/api/recorded?time={path or '%20'}")[0] == 400
+    bad: list[Any] = [
+        {"settings": 1},
+        {"settings": {"fifo": "x"}},
+        {"decisions": 1},
+        {"decisions": [1]},
+        {"limit": "1"},
+    ]
+    for wrong in [*bad, {"start": "x"}, {"start": None}, {"decisions": [{"at": 1, "kind": "fault", "name": "cut"}]}]:
+        assert ask(page, "POST", "/api/run", {"scenario": "source-0", **wrong})[0] == 400, wrong
+    assert ask(page, "POST", "/api/run", {"scenario": "source-1"})[0] == 404
