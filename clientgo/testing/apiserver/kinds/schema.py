@@ -9,17 +9,17 @@ sources (hack/make-apiserver-data).
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from clientgo.api import facts
 from clientgo.apimachinery.api import resource
+from clientgo.golang.base64 import decode_string
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 META_V1 = facts.META_V1
@@ -156,8 +156,6 @@ class Struct:
         return out
 
 
-_BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_PADDING: Final = ord("=")
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -288,32 +286,10 @@ def _int_or_string(value: Any, ctx: Context, path: str, field: str) -> Any:
 def _bytes(value: Any, ctx: Context, path: str, field: str) -> Any:
     if not isinstance(value, str):
         raise mismatch(value, field, "[]uint8")
-    compact = value.replace("\n", "").replace("\r", "")
     try:
-        return base64.b64encode(base64.b64decode(compact, validate=True)).decode()
-    except (binascii.Error, ValueError):
-        raise DecodeError(f"illegal base64 data at input byte {_corrupt_at(value.encode(errors='replace'))}") from None
-
-
-def _corrupt_at(text: bytes) -> int:
-    """Where Go's decoder gives up on what is no base64; it counts the ends of lines too."""
-    found = [(at, char) for at, char in enumerate(text) if char not in b"\r\n"]
-    for count, (at, char) in enumerate(found):
-        if char in _BASE64:
-            continue
-        if char != _PADDING or count % 4 < 2:
-            return at
-        return _corrupt_behind_padding(found[count + 1 :], count % 4 == 2, len(text))
-    return len(text) - len(found) % 4
-
-
-def _corrupt_behind_padding(behind: list[tuple[int, int]], wants_another: bool, end: int) -> int:
-    if wants_another and behind:
-        at, char = behind[0]
-        if char != _PADDING:
-            return at - 1
-        behind = behind[1:]
-    return behind[0][0] if behind else end
+        return base64.b64encode(decode_string(value)).decode()
+    except ValueError as err:
+        raise DecodeError(str(err)) from None
 
 
 def _never(value: Any) -> bool:

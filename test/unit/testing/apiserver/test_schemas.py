@@ -308,6 +308,10 @@ def test_what_is_no_quantity_is_refused(value: Any) -> None:
         schema.codec("resource.Quantity", "core/v1").decode(value, schema.Context(), "", "")
 
 
+def test_bytes_are_kept_without_the_ends_of_lines() -> None:
+    assert schema.codec("[]byte", "core/v1").decode("Zm9v\r\nYg==\n", schema.Context(), "", "") == "Zm9vYg=="
+
+
 @pytest.mark.parametrize("text", [b"1e999", b"1" * 5000])
 def test_numbers_beyond_a_float_are_refused(text: bytes) -> None:
     with pytest.raises(jsonio.ParseError, match="cannot unmarshal number"):
