@@ -50,6 +50,11 @@ def test_a_named_element_keeps_its_comments_when_it_moves() -> None:
     assert lines[lines.index("  # Of one.") + 1] == "  - name: one"
 
 
+def test_of_elements_of_one_name_the_first_keeps_the_comments() -> None:
+    text = "# Of both.\n- name: a\n  # Of the second.\n- name: a\n"
+    assert dump([{"name": "a"}, {"name": "a"}], text) == "# Of both.\n# Of the second.\n- name: a\n- name: a\n"
+
+
 def test_no_comment_is_lost_with_what_it_stood_at() -> None:
     text = dump({"a": {"d": 1}}, COMMENTED)
 

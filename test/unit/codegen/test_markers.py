@@ -62,6 +62,16 @@ def test_rules_that_differ_in_one_respect_become_one(tmp_path: Path) -> None:
     ]
 
 
+def test_a_rule_may_belong_to_a_role_of_another_name(tmp_path: Path) -> None:
+    rule = "# +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get"
+    found = roles(tmp_path, f"{rule}\n{rule},roleName=other\n{rule},roleName=other,namespace=here\n")
+    assert [(role["kind"], role["metadata"]["name"]) for role in found] == [
+        ("ClusterRole", "manager"),
+        ("ClusterRole", "other"),
+        ("Role", "other"),
+    ]
+
+
 def test_a_program_without_markers_has_no_role(tmp_path: Path) -> None:
     assert roles(tmp_path, "print()") == []
     assert rbac.empty("manager")["rules"] == []
@@ -76,6 +86,7 @@ def test_a_program_without_markers_has_no_role(tmp_path: Path) -> None:
         ("groups=apps,resources=a,verbs=get,color=red", "unknown argument 'color'"),
         ("groups=apps,groups=core,resources=a,verbs=get", "groups is there twice"),
         ("groups=apps,resources=a;,verbs=get", "a resource or verb is empty"),
+        ("groups=apps,resources=a,verbs=get;", "a resource or verb is empty"),
         ("groups={apps,resources=a", "expected } at"),
         ("groups=apps resources", "missing argument 'verbs'"),
         ("groups=\"a\"b", "expected a comma at 'b'"),
@@ -140,6 +151,17 @@ def test_a_webhook_that_cannot_be_is_told_with_its_place(tmp_path: Path, old: st
         configurations(tmp_path, WEBHOOK.replace(old, new))
 
     assert complaint in str(told.value)
+
+
+def test_webhooks_come_by_name_and_only_the_configurations_there_is_something_for(tmp_path: Path) -> None:
+    second = WEBHOOK.replace("name=ma", "name=la").replace("versions=v1,", "versions=v1,timeoutSeconds=30,")
+    (found,) = configurations(tmp_path, f"{WEBHOOK}\n{second}\n")
+    assert found["kind"] == "MutatingWebhookConfiguration"
+    assert [(each["name"], each.get("timeoutSeconds")) for each in found["webhooks"]] == [
+        ("la.g.io", 30),
+        ("ma.g.io", None),
+    ]
+    assert configurations(tmp_path, "print()") == []
 
 
 def test_two_webhooks_of_one_name_are_an_error(tmp_path: Path) -> None:

@@ -324,6 +324,26 @@ def replay(told: list[Notification], known: dict[str, str]) -> dict[str, str]:
     return known
 
 
+def test_a_merged_addition_is_as_initial_and_has_waited_as_long_as_the_first() -> None:
+    told: list[Notification] = [AddNotification(pod("a", "1"), True), UpdateNotification(pod("a", "1"), pod("a", "2"))]
+    stamp(told[:1], 1.0)
+    stamp(told[1:], 2.0)
+    (merged,) = merge(told)
+    assert isinstance(merged, AddNotification)
+    assert (merged.is_in_initial_list, merged.queued_at) == (True, 1.0)
+
+
+def test_a_deletion_nobody_saw_and_a_new_object_are_an_update_of_the_last_state() -> None:
+    told: list[Notification] = [
+        DeleteNotification(cache.DeletedFinalStateUnknown("default/a", pod("a", "1"))),
+        AddNotification(pod("a", "2"), False),
+    ]
+    stamp(told, 0.0)
+    (merged,) = merge(told)
+    assert isinstance(merged, UpdateNotification)
+    assert (merged.old_obj, merged.new_obj) == (pod("a", "1"), pod("a", "2"))
+
+
 @given(told=histories(), heard=st.integers(0, 30))
 def test_merged_notifications_lead_to_the_same_knowledge(told: list[Notification], heard: int) -> None:
     before = replay(told[:heard], {})

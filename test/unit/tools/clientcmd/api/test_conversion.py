@@ -221,3 +221,9 @@ def test_no_secret_shows_in_an_error_or_in_what_stands_behind_it(text):
         assert "s3cret" not in traceback.format_exc().replace(text, "")
     else:
         pytest.fail("must be refused")
+
+
+@pytest.mark.parametrize("text", [b"", b"# nothing yet\n", b"null", b"{}"])
+def test_a_file_that_says_nothing_is_an_empty_config(text: bytes) -> None:
+    """Go: clientcmd.Load."""
+    assert clientcmd.load(text).clusters == {}
