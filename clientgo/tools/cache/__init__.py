@@ -140,7 +140,7 @@ from clientgo.tools.cache.reflector_metrics import (
     SummaryMetric,
     set_reflector_metrics_provider,
 )
-from clientgo.tools.cache.refusals import Failure, ProcessError, Refusal
+from clientgo.tools.cache.refusals import Failure, ProcessError, Refusal, TransformingError
 from clientgo.tools.cache.retry_with_deadline import RetryWithDeadline, new_retry_with_deadline
 from clientgo.tools.cache.shared_informer import (
     DoneChecker,
@@ -313,6 +313,7 @@ __all__ = [
     "TransactionStore",
     "TransactionType",
     "TransformFunc",
+    "TransformingError",
     "TransformingStore",
     "UndeltaStore",
     "VeryShortWatchError",

@@ -58,7 +58,16 @@ from clientgo.tools.cache.reflector import (
     new_reflector_with_options,
     type_string,
 )
-from clientgo.tools.cache.refusals import Failure, KnownObjects, ProcessError, Refusal, Refusals
+from clientgo.tools.cache.refusals import (
+    Failure,
+    KnownObjects,
+    ProcessError,
+    Refusal,
+    Refusals,
+    TransformingError,
+    Untransformed,
+    refusing,
+)
 from clientgo.tools.cache.store import (
     KeyError,
     KeyFunc,
@@ -572,6 +581,9 @@ def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
 # The deltas that say what an object looks like now, whether or not it is known already.
 _CHANGES = frozenset({DeltaType.SYNC, DeltaType.REPLACED, DeltaType.ADDED, DeltaType.UPDATED})
 
+# A tombstone may hold such an object too.
+_MAY_BE_UNTRANSFORMED = frozenset({Untransformed, DeletedFinalStateUnknown})
+
 
 def process_deltas(
     logger: klog.Logger,
@@ -603,6 +615,11 @@ def _process_delta(
     failures: list[Failure],
 ) -> Sequence[Notification]:
     """Store what one delta says, adding to `failures` what cannot be stored; whatever there is to tell of it."""
+    if type(delta.object) in _MAY_BE_UNTRANSFORMED:
+        usable = _usable(client_state, delta, key_func, failures)
+        if usable is None:
+            return ()
+        delta = usable
     if delta.type in _CHANGES or delta.type is DeltaType.DELETED:
         try:
             return (_store_one(client_state, delta, is_in_initial_list),)
@@ -647,6 +664,29 @@ def _failure(obj: Any, err: Exception, key_func: KeyFunc) -> Failure:
         return Failure("", obj, err)  # no key is the failure
 
 
+def _usable(client_state: Store, delta: Delta, key_func: KeyFunc, failures: list[Failure]) -> Delta | None:
+    """`delta` as it is, unless its object could not be transformed. Nobody is shown that object.
+
+    It is one of the `failures` then; its deletion is that of the state which is known, if there is one.
+    """
+    obj = delta.object
+    final = obj.obj if isinstance(obj, DeletedFinalStateUnknown) else obj
+    if not isinstance(final, Untransformed):
+        return delta
+    if delta.type is not DeltaType.DELETED:
+        failures.append(_untransformed(final, key_func))
+        return None
+    known, exists = _get_known(client_state, obj)
+    return Delta(DeltaType.DELETED, DeletedFinalStateUnknown(key_func(obj), known)) if exists else None
+
+
+def _untransformed(obj: Untransformed, key_func: KeyFunc) -> Failure:
+    key = _failure(obj, obj.err, key_func).key
+    err = TransformingError(key, obj.err)
+    err.__cause__ = obj.err
+    return Failure(key, obj.obj, err)
+
+
 def _freeze(obj: Any) -> None:
     """From here on the object is shared, and nobody may change it any more."""
     if isinstance(obj, DeletedFinalStateUnknown):
@@ -683,7 +723,13 @@ def process_deltas_in_batch(
         return
     transactions: list[Transaction] = []
     notifications: list[Notification] = []
+    failures: list[Failure] = []
     for delta in deltas:
+        if type(delta.object) in _MAY_BE_UNTRANSFORMED:
+            usable = _usable(client_state, delta, key_func, failures)
+            if usable is None:
+                continue
+            delta = usable
         obj = delta.object
         _freeze(obj)
         if delta.type in _CHANGES:
@@ -704,9 +750,12 @@ def process_deltas_in_batch(
         transaction(*transactions)
     except TransactionError as err:
         notify([notifications[i] for i in err.successful_indices])
-        failures = _failures_of(err, [delta.object for delta in deltas], key_func)
+        failures += _failures_of(err, [txn.object for txn in transactions], key_func)
         raise ProcessError(f"not all items in the batch successfully processed: {err}", failures) from err
     notify(notifications)
+    if failures:
+        errors = "; ".join(str(failure.err) for failure in failures)
+        raise ProcessError(f"not all items in the batch successfully processed: {errors}", failures)
 
 
 def _process_one_by_one(
@@ -746,6 +795,8 @@ def _process_replaced_all_info(
     The store is replaced before anybody is told, so that it shows what they are told.
     """
     objs = info.objects
+    if any(type(obj) is Untransformed for obj in objs):
+        objs = _with_known(objs, client_state, key_func, failures)
     try:
         tombstones = reconcile_replacement(logger, (), client_state, objs, key_func)
     except KeyError:
@@ -763,6 +814,22 @@ def _process_replaced_all_info(
         failures += _failures_of(err, objs, key_func)
         listed = [listed[i] for i in err.successful_indices]
     return gone + listed
+
+
+def _with_known(
+    objs: Sequence[Any], client_state: Store, key_func: KeyFunc, failures: list[Failure]
+) -> list[Any]:
+    """`objs` with the known state of those that could not be transformed, if there is one; they are `failures`."""
+    usable = []
+    for obj in objs:
+        if not isinstance(obj, Untransformed):
+            usable.append(obj)
+            continue
+        failures.append(_untransformed(obj, key_func))
+        known, exists = _get_known(client_state, obj)
+        if exists:
+            usable.append(known)
+    return usable
 
 
 def _with_keys(objs: Sequence[Any], key_func: KeyFunc, failures: list[Failure]) -> list[Any]:
@@ -838,6 +905,7 @@ def new_queue_fifo(
         in_order = gates.enabled(features.IN_ORDER_INFORMERS)
     type_name = type_string(object_type)
     known_objects = KnownObjects(client_state, refusals)
+    transform = transform and refusing(transform)
     if not in_order:
         name = f"DeltaFIFO {type_name}"
         delta_fifo = new_delta_fifo_with_options(

@@ -382,7 +382,8 @@ TransformFunc = Callable[[Any], Any]
 
 Mostly used to drop what nobody needs, to save memory. It may change the object in place and return it. It should be
 idempotent: applied to an object that came out of it once, it should change nothing. It runs while a queue is locked and
-must be quick. What it raises keeps the object out of the queue.
+must be quick. What it raises keeps the object out of the queue; of an informer's, it keeps it out of the cache: see
+`refused` of SharedInformer.
 """
 
 

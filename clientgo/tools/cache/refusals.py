@@ -1,7 +1,9 @@
 """What a cache could not take in. Beyond Go, where a failing index function ends the program.
 
-A store refuses an object that one of its index functions fails for, or that has no key. Everything else of its batch is
-stored and told of. The object is lacking from then on, or shows an old state, and so
+A store refuses an object that one of its index functions fails for, or that has no key. One that the informer's
+transform function fails for does not get so far; in Go that costs the whole list, or leaves the cache with an old state
+for good. Everything else of its batch is stored and told of. The object is lacking from then on, or shows an old state,
+and so
 
   * the process function raises `ProcessError`, which names it, and the controller reports that;
   * the informer has not synced until its cache has been complete once;
@@ -16,7 +18,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter
+from clientgo.apimachinery.api import meta
+from clientgo.golang.strconv import quote
+from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
 from clientgo.tools.cache.store import KeyFunc
 from clientgo.utils.clock import PassiveClock
 
@@ -29,7 +33,7 @@ class Refusal:
     """Its newest state."""
 
     err: Exception
-    """Why the store does not take it."""
+    """Why the cache does not take it."""
 
     since: float
     """Since when, in seconds of the informer's clock."""
@@ -49,6 +53,48 @@ class ProcessError(RuntimeError):
     def __init__(self, message: str, failures: Sequence[Failure]) -> None:
         super().__init__(message)
         self.failures = failures
+
+
+class TransformingError(RuntimeError):
+    """The transform function failed for the object `key`, which was not stored for that reason. Beyond Go."""
+
+    def __init__(self, key: str, err: Exception) -> None:
+        super().__init__(f"unable to transform the object with key {quote(key)}: {err}")
+        self.key = key
+
+
+class Untransformed:
+    """An object that the transform function failed for, on its way through a queue.
+
+    It has its key, so that it keeps its place there. Who empties the queue refuses it.
+    """
+
+    __slots__ = ("err", "obj")
+
+    def __init__(self, obj: Any, err: Exception) -> None:
+        self.obj = obj
+        self.err = err
+
+    def get_object_meta(self) -> Any:
+        """The metadata of the object, for key functions."""
+        return meta.accessor(self.obj)
+
+    def __repr__(self) -> str:
+        return f"<Untransformed {self.obj!r}: {self.err}>"
+
+
+def refusing(transform: TransformFunc) -> TransformFunc:
+    """The transform function of an informer's queue: what `transform` fails for becomes an Untransformed."""
+
+    def transform_or_mark(obj: Any) -> Any:
+        if isinstance(obj, Untransformed):
+            return obj
+        try:
+            return transform(obj)
+        except Exception as err:
+            return Untransformed(obj, err)
+
+    return transform_or_mark
 
 
 class Refusals:
@@ -137,4 +183,13 @@ class KnownObjects:
         return obj, exists
 
 
-__all__ = ["Failure", "KnownObjects", "ProcessError", "Refusal", "Refusals"]
+__all__ = [
+    "Failure",
+    "KnownObjects",
+    "ProcessError",
+    "Refusal",
+    "Refusals",
+    "TransformingError",
+    "Untransformed",
+    "refusing",
+]

@@ -166,7 +166,8 @@ class SharedInformer(Protocol):
         ...
 
     def refused(self) -> Mapping[str, Refusal]:
-        """The objects the cache lacks, or shows an old state of, because an index function failed for them; by key.
+        """The objects the cache lacks, or shows an old state of, because an index function or the transform function
+        failed for them; by key.
 
         Normally empty. The informer lists anew until it is; it has not synced before it was empty once, and
         StalenessCheck counts it as stale when it stays otherwise. Never blocks. Beyond Go.

@@ -381,6 +381,43 @@ def test_the_consistency_detector_compares_the_stream_with_a_list(
         restore()
 
 
+def test_what_cannot_be_transformed_costs_no_other_of_its_stream() -> None:
+    def transform(obj: Any) -> Any:
+        if obj.get_name() == "bad":
+            raise ValueError("not this one")
+        return obj
+
+    names = ("good", "bad")
+    initial = [watch.Event("ADDED", corev1.Pod(metadata=metav1.ObjectMeta(name=name))) for name in names]
+    end = corev1.Pod(metadata=metav1.ObjectMeta(resource_version="9"))
+    end.set_annotations({metav1.INITIAL_EVENTS_ANNOTATION_KEY: "true"})
+
+    def stream(_: metav1.ListOptions) -> watch.Interface:
+        fake = watch.new_fake_with_chan_size(10, False)
+        for kind, obj in (*initial, watch.Event("BOOKMARK", end)):
+            fake.action(kind, obj)
+        return fake
+
+    with synctest.bubble() as bubble:
+        informer = cache.new_shared_index_informer(cache.ListWatch(watch_func=stream), corev1.Pod(), 0.0, {})
+        informer.set_transform(transform)
+        ctx, cancel = context.with_cancel(BACKGROUND)
+        thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer")
+        thread.start()
+        bubble.sleep(0.1)
+        assert informer.get_store().list_keys() == ["good"]
+        ((key, refusal),) = informer.refused().items()
+        assert (key, refusal.obj.get_name()) == ("bad", "bad")
+        assert str(refusal.err) == 'unable to transform the object with key "bad": not this one'
+        assert not informer.has_synced()
+        del initial[1]
+        bubble.sleep(3.0)
+        assert informer.refused() == {}
+        assert informer.has_synced()
+        cancel()
+        thread.join()
+
+
 def test_an_inconsistency_is_an_error_and_no_reason_to_list_instead() -> None:
     restore = consistencydetector.set_data_consistency_detection_for_watch_list_enabled_for_test(True)
     try:

@@ -1,11 +1,11 @@
-"""An index function that raises for one object costs that object and no other, and it is made up for. Beyond Go."""
+"""What an index or transform function raises for one object costs no other, and is made up for. Beyond Go."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,7 +16,8 @@ from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
-from clientgo.tools.cache.controller import notify_each, process_deltas
+from clientgo.tools.cache.controller import notify_each, process_deltas, process_deltas_in_batch
+from clientgo.tools.cache.refusals import Untransformed
 from clientgo.utils.clock import testing as clocktesting
 
 # Longer than the first pause between two passes of the reflector.
@@ -48,9 +49,23 @@ def by_team(obj: Any) -> list[str]:
     return [obj.metadata.labels["team"]]
 
 
+def with_team(obj: Any) -> Any:
+    """A transform function that fails where the index function does."""
+    by_team(obj)
+    return obj
+
+
+@pytest.fixture(params=["index", "transform"])
+def failing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Which function fails."""
+    monkeypatch.setattr(World, "failing", request.param)
+    return str(request.param)
+
+
 class Listener:
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.deleted: list[Any] = []
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         self.told.append(f"add {obj.get_name()}")
@@ -59,6 +74,7 @@ class Listener:
         self.told.append(f"update {new_obj.get_name()}")
 
     def on_delete(self, obj: Any) -> None:
+        self.deleted.append(obj)
         self.told.append(f"delete {getattr(obj, 'obj', obj).get_name()}")
 
     def take(self) -> list[str]:
@@ -79,19 +95,25 @@ class Source(framework.FakeControllerSource):
 class World:
     """An informer by the label `team`, which a source feeds; for one handler, or shared."""
 
+    failing = "index"
+
     def __init__(self, bubble: synctest.Bubble, shared: bool) -> None:
         self.bubble = bubble
         self.source = Source()
         self.listener = Listener()
         self.store: cache.Store
         self.informer: cache.SharedInformer | cache.Controller
+        indexers = {"team": by_team} if self.failing == "index" else {}
+        transform = with_team if self.failing == "transform" else None
         if shared:
-            informer = cache.new_shared_index_informer(self.source, corev1.Pod(), 0.0, {"team": by_team})
+            informer = cache.new_shared_index_informer(self.source, corev1.Pod(), 0.0, indexers)
             informer.add_event_handler(self.listener)
+            if transform is not None:
+                informer.set_transform(transform)
             self.store, self.informer = informer.get_store(), informer
         else:
-            self.store, self.informer = cache.new_indexer_informer(
-                self.source, corev1.Pod(), 0.0, self.listener, {"team": by_team}
+            self.store, self.informer = cache.new_transforming_indexer_informer(
+                self.source, corev1.Pod(), 0.0, self.listener, indexers, transform
             )
 
     def names(self) -> list[str]:
@@ -120,11 +142,18 @@ def world(shared: bool, *objs: corev1.Pod) -> Iterator[World]:
             made.source.shutdown()
 
 
-BOTH = pytest.mark.parametrize("shared", [True, False], ids=["shared", "one handler"])
+_BOTH = pytest.mark.parametrize("shared", [True, False], ids=["shared", "one handler"])
 
 
-@BOTH
-def test_the_first_list_is_told_without_it_and_has_not_synced(shared: bool, caplog: pytest.LogCaptureFixture) -> None:
+def both(test: Callable[..., None]) -> Callable[..., None]:
+    """For both informers, and both functions that may fail."""
+    return cast(Callable[..., None], _BOTH(pytest.mark.usefixtures("failing")(test)))
+
+
+@both
+def test_the_first_list_is_told_without_it_and_has_not_synced(
+    shared: bool, failing: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with world(shared, pod("a", team="x"), pod("bad"), pod("c", team="y")) as w:
         assert w.listener.take() == ["add a", "add c"]
         assert w.names() == ["a", "c"]
@@ -132,7 +161,7 @@ def test_the_first_list_is_told_without_it_and_has_not_synced(shared: bool, capl
         assert not cache.is_done(w.informer.has_synced_checker())
         ((key, refusal),) = w.informer.refused().items()
         assert (key, refusal.obj.get_name()) == ("default/bad", "bad")
-        assert isinstance(refusal.err, cache.IndexingError)
+        assert isinstance(refusal.err, cache.IndexingError if failing == "index" else cache.TransformingError)
         w.bubble.sleep(600.0)
         assert not w.informer.has_synced()
         assert w.informer.refused()[key].since == refusal.since
@@ -148,10 +177,14 @@ def test_the_first_list_is_told_without_it_and_has_not_synced(shared: bool, capl
         assert w.informer.has_synced()
         assert cache.is_done(w.informer.has_synced_checker())
         assert w.names() == ["a", "bad", "c", "d"]
-    assert 'unable to calculate an index entry for key \\"default/bad\\" on index \\"team\\"' in caplog.text
+    said = {
+        "index": "unable to calculate an index entry for key \"default/bad\" on index \"team\": 'team'",
+        "transform": "unable to transform the object with key \"default/bad\": 'team'",
+    }
+    assert said[failing].replace('"', '\\"') in caplog.text
 
 
-@BOTH
+@both
 def test_an_update_of_it_costs_no_other(shared: bool) -> None:
     with world(shared, pod("a", team="x"), pod("b", team="x")) as w:
         assert w.informer.has_synced()
@@ -172,7 +205,7 @@ def test_an_update_of_it_costs_no_other(shared: bool) -> None:
         assert w.team_of("b") == "new"
 
 
-@BOTH
+@both
 def test_it_is_made_up_for_when_it_is_deleted(shared: bool) -> None:
     with world(shared, pod("a", team="x"), pod("bad")) as w:
         assert not w.informer.has_synced()
@@ -182,7 +215,7 @@ def test_it_is_made_up_for_when_it_is_deleted(shared: bool) -> None:
         assert w.informer.has_synced()
 
 
-@BOTH
+@both
 def test_it_is_made_up_for_by_a_list_without_it(shared: bool) -> None:
     with world(shared, pod("a", team="x"), pod("bad")) as w:
         w.source.delete_drop_watch(pod("bad"))
@@ -192,7 +225,7 @@ def test_it_is_made_up_for_by_a_list_without_it(shared: bool) -> None:
         assert w.names() == ["a"]
 
 
-@BOTH
+@both
 def test_the_health_check_fails_while_it_is_lacking(shared: bool) -> None:
     with world(shared, pod("bad"), pod("worse")) as w:
         since = min(refusal.since for refusal in w.informer.refused().values())
@@ -204,9 +237,33 @@ def test_the_health_check_fails_while_it_is_lacking(shared: bool) -> None:
         clock.step(60.0)
         check.check()
         clock.step(1.0)
-        message = r"not taken into the cache: pods default/bad( and 1 more)? \(for 1m1s: unable to calculate an index"
+        message = r"not taken into the cache: pods default/bad( and 1 more)? \(for 1m1s: unable to .*: 'team'\)"
         with pytest.raises(cache.StaleError, match=message):
             check.check()
+
+
+@both
+def test_a_deletion_comes_through_whatever_state_comes_with_it(shared: bool) -> None:
+    with world(shared, pod("a", team="x"), pod("b", team="x")) as w:
+        w.listener.take()
+        w.source.delete(pod("a"))
+        w.bubble.sleep(0.1)
+        assert w.listener.take() == ["delete a"]
+        assert w.names() == ["b"]
+        assert w.informer.refused() == {}
+
+
+def test_nobody_is_shown_what_could_not_be_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(World, "failing", "transform")
+    with world(True, pod("a", team="x")) as w:
+        w.source.modify(pod("a"))
+        w.source.delete(pod("a"))
+        w.bubble.sleep(0.1)
+        (tombstone,) = w.listener.deleted
+        assert isinstance(tombstone, cache.DeletedFinalStateUnknown)
+        assert (tombstone.key, tombstone.obj.get_labels()) == ("default/a", {"team": "x"})
+        w.bubble.sleep(PAUSE)
+        assert w.informer.refused() == {}
 
 
 def test_a_process_function_of_ones_own_may_refuse_too() -> None:
@@ -246,3 +303,25 @@ def test_an_object_without_a_key_costs_no_other_of_its_list() -> None:
         process_deltas(klog.background(), notify, store, deltas, True, cache.meta_namespace_key_func)
     assert [(failure.key, failure.obj) for failure in raised.value.failures] == [("", "no object")]
     assert listener.take() == ["add a", "add b"]
+
+
+def test_a_batch_says_of_each_why_it_is_refused() -> None:
+    key_func = cache.deletion_handling_meta_namespace_key_func
+    store = cache.new_indexer(key_func, {"team": by_team})
+    store.add(pod("d", team="x"))
+    listener = Listener()
+    objs = [Untransformed(pod("a"), ValueError("no")), pod("b"), pod("c", team="x")]
+    deltas = [cache.Delta(cache.DeltaType.ADDED, obj) for obj in objs]
+    # Of an object that was queued when a list came without it.
+    tombstone = cache.DeletedFinalStateUnknown("default/d", Untransformed(pod("d"), ValueError("no")))
+    deltas.append(cache.Delta(cache.DeltaType.DELETED, tombstone))
+    notify = notify_each(klog.background(), listener)
+    with pytest.raises(cache.ProcessError) as raised:
+        process_deltas_in_batch(klog.background(), notify, store, deltas, False, key_func)
+    assert [(failure.key, type(failure.obj), type(failure.err)) for failure in raised.value.failures] == [
+        ("default/a", corev1.Pod, cache.TransformingError),
+        ("default/b", corev1.Pod, cache.IndexingError),
+    ]
+    assert listener.take() == ["add c", "delete d"]
+    assert listener.deleted[0].obj.get_labels() == {"team": "x"}
+    assert store.list_keys() == ["default/c"]
