@@ -81,6 +81,18 @@ def test_the_core_group_comes_first_then_the_order_of_discovery(asked, kind):
     assert mapper.kind_for(GroupVersionResource(*asked)) == GroupVersionKind(*kind)
 
 
+def test_among_versions_that_are_not_preferred_the_servers_order_counts():
+    later = [
+        resources("batch/v1", resource("jobs", "Job")),
+        resources("batch/v2beta1", resource("plans", "Plan")),
+        resources("batch/v2alpha1", resource("plans", "Plan")),
+    ]
+    mapper = mapper_of([group("batch", "v1", "v2beta1", "v2alpha1")], later)
+    plans = GroupVersionResource(resource="plans")
+    assert mapper.resource_for(plans) == GroupVersionResource("batch", "v2beta1", "plans")
+    assert mapper.kind_for(plans) == GroupVersionKind("batch", "v2beta1", "Plan")
+
+
 def test_lower_case_kinds_lists_and_guessed_singulars():
     without_singular = resource("oxen", "Ox", singularName="", namespaced=False)
     mapper = mapper_of([group("farm", "v1")], [resources("farm/v1", without_singular)])

@@ -283,6 +283,14 @@ def test_a_key_never_reaches_the_disk(authority, monkeypatch: pytest.MonkeyPatch
     check_certificate(transport.Certificate(pair.cert.read_bytes(), pair.key.read_bytes()))
 
 
+def test_a_certificate_that_does_not_fit_its_key_is_found_before_it_is_used(authority):
+    one, other = authority.issue("fits-a"), authority.issue("fits-b")
+    with pytest.raises(ValueError, match="tls: failed to load the client certificate: private key does not match"):
+        check_certificate(transport.Certificate(one.cert.read_bytes(), other.key.read_bytes()))
+    with pytest.raises(ValueError, match="tls: failed to load the client certificate"):
+        check_certificate(transport.Certificate(b"no certificate", one.key.read_bytes()))
+
+
 def test_rotated_client_certificates_are_shown_by_new_connections(authority, server_pair, tmp_path):
     """Go: TestCARotationConnectionBehavior"""
     files = Rotated(tmp_path, authority, "shown-a")

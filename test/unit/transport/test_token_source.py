@@ -85,6 +85,12 @@ def test_a_token_that_was_fetched_meanwhile_survives_the_refusal_of_the_old_one(
         assert source.token().access_token == "token-2"
 
 
+def test_there_may_be_no_token_yet_to_forget():
+    source = new_cached_token_source(Numbered(clock := FakeClock(1000.0)), clock)
+    source.reset_token_older_than(2000.0)
+    assert source.token().access_token == "token-1"
+
+
 def test_an_unreadable_file_keeps_the_old_token(tmp_path):
     path = tmp_path / "token"
     path.write_text("one")

@@ -210,3 +210,16 @@ def test_gzip_that_was_damaged_is_an_error(read, position):
         with pytest.raises(ValueError, match="gzip: "):
             read(response.body)
         response.close()
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("answer", [Answer(body=TEXT), Answer(chunks=[TEXT])], ids=["length", "chunked"])
+def test_a_body_that_was_read_to_its_end_leaves_its_connection_to_the_next_request(answer, read):
+    transport = Transport()
+    with ScriptedServer(lambda request: answer) as server:
+        for _ in range(2):
+            response = http.Client(transport).do(http.Request(method="GET", url=server.url))
+            assert read(response.body) == TEXT
+            response.body.close()
+        assert len({request.connection for request in server.requests}) == 1
+        transport.close_idle_connections()

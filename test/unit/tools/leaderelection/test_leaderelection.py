@@ -431,6 +431,9 @@ def test_work_that_raises_ends_the_term(caplog):
         ),
         ({"lease_duration": 10.0}, "leaseDuration must be greater than renewDeadline"),
         ({"retry_period": 8.4}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
+        ({"renew_deadline": 0.0, "retry_period": -1.0}, "renewDeadline must be greater than zero"),
+        # A nanosecond is more than nothing.
+        ({"renew_deadline": 1e-9, "retry_period": 0.0}, "retryPeriod must be greater than zero"),
     ],
 )
 def test_configuration_is_checked(change, message):

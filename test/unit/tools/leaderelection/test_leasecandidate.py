@@ -100,3 +100,14 @@ def test_cancelled_before_the_informer_has_synced():
         candidate, _ = leaderelection.new_candidate(fake.new_clientset(), "default", "foo", "lease", "1", "1", "")
         candidate.run(ctx)
     assert repr(candidate) == "<LeaseCandidate default/foo for lease>"
+
+
+def test_the_informer_has_ended_when_the_candidate_has(monkeypatch):
+    with synctest.bubble() as b:
+        candidate = Candidate()
+        b.sleep(1.0)
+        shut_down = []
+        shutdown = candidate.waiter.shutdown
+        monkeypatch.setattr(candidate.waiter, "shutdown", lambda: shut_down.append(shutdown()))
+        candidate.stop()
+        assert shut_down == [None]

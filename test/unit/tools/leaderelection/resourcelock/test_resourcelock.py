@@ -228,8 +228,10 @@ def test_multilock_without_secondary():
     with pytest.raises(errors.StatusError):
         two.lock.get(CTX)
     two.primary.get(CTX)
+    two.secondary.ops.clear()
     two.lock.update(CTX, held_by("me"))
     assert two.second.record == held_by("me")
+    assert [each["op"] for each in two.secondary.ops] == ["get", "create"], "what was just created needs no update"
 
 
 def test_multilock_create_leaves_an_existing_primary_alone():

@@ -1,0 +1,78 @@
+"""Serving HTTP: what shutting down waits for. Go: http.Server.Shutdown."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from clientgo.golang import http
+from clientgo.golang.http.server import Request, ResponseWriter, Server, listen
+from clientgo.golang.http.transport import Transport
+
+
+class Serving:
+    """A server whose one handler waits for the test."""
+
+    def __init__(self) -> None:
+        self.asked, self.go_on = threading.Event(), threading.Event()
+        self.server = Server(self._handle, name="shutdown")
+        listener = listen("127.0.0.1:0")
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self.answers: list[object] = []
+        self._threads = [
+            threading.Thread(target=self.server.serve, args=(listener,), name="serve"),
+            threading.Thread(target=self._get, name="get"),
+        ]
+        for thread in self._threads:
+            thread.start()
+        assert self.asked.wait(60)
+
+    def _handle(self, resp: ResponseWriter, req: Request) -> None:
+        self.asked.set()
+        self.go_on.wait(60)
+        resp.write("done")
+
+    def _get(self) -> None:
+        transport = Transport()
+        try:
+            self.answers.append(http.Client(transport).do(http.Request(method="GET", url=self.url)).body.read())
+        except Exception as err:
+            self.answers.append(err)
+        transport.close_idle_connections()
+
+    def join(self) -> None:
+        self.go_on.set()
+        for thread in self._threads:
+            thread.join()
+
+
+@pytest.fixture
+def serving() -> Iterator[Serving]:
+    made = Serving()
+    yield made
+    made.join()
+
+
+def test_shutting_down_waits_for_a_request_that_is_served(serving: Serving) -> None:
+    done = threading.Event()
+
+    def shutdown() -> None:
+        serving.server.shutdown()
+        done.set()
+
+    thread = threading.Thread(target=shutdown, name="shutdown")
+    thread.start()
+    assert not done.wait(0.05)
+    serving.go_on.set()
+    thread.join()
+    serving.join()
+    assert serving.answers == [b"done"]
+
+
+def test_a_request_that_takes_too_long_is_cut_off(serving: Serving) -> None:
+    with pytest.raises(TimeoutError, match="context deadline exceeded"):
+        serving.server.shutdown(0.0)
+    serving.join()
+    assert isinstance(serving.answers[0], Exception)
