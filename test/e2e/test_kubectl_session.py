@@ -1,4 +1,4 @@
-"""A working day with kubectl against the embedded API server and its workload simulator, oldest and newest kubectl."""
+"""A working day with kubectl against the embedded API server and its workload simulator, by one kubectl or another."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from processes import (
     eventually,
     kubectl,
     kubectl_binary,
+    kubectl_in_turn,
     start_apiserver,
 )
 
@@ -28,31 +29,38 @@ CTX = context.background()
 Run = Callable[..., str]
 
 
-@pytest.fixture(scope="module", params=[KUBECTL_MINORS[0], KUBECTL_MINORS[-1]])
-def minor(request: pytest.FixtureRequest) -> int:
-    return int(request.param)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What a test does is done by one version of kubectl; `test_a_little_with_every_kubectl` is for all of them."""
+    if "minor" in metafunc.fixturenames:
+        metafunc.parametrize("minor", kubectl_in_turn(metafunc.function.__name__))
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(minor: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp(f"kubectl-{minor}") / "kubeconfig"
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kubectl") / "kubeconfig"
 
 
 @pytest.fixture(scope="module")
-def run(minor: int, kubeconfig: Path) -> Iterator[Run]:
-    """kubectl on a server with simulated workloads; `fails=True` for commands that must fail."""
+def server(kubeconfig: Path) -> Iterator[None]:
+    """Has simulated workloads."""
     with start_apiserver(kubeconfig, "--simulate-workloads", "--simulate-delay=0.1") as server:
-
-        def command(*arguments: str, fails: bool = False) -> str:
-            return kubectl(kubeconfig, *arguments, minor=minor, check=not fails)
-
-        yield command
+        yield
         assert server.stop() == 0, server.output
     assert children() == []
 
 
+@pytest.fixture
+def run(server: None, kubeconfig: Path, minor: int | None) -> Run:
+    """kubectl on that server; `fails=True` for commands that must fail."""
+
+    def command(*arguments: str, fails: bool = False) -> str:
+        return kubectl(kubeconfig, *arguments, minor=minor, check=not fails)
+
+    return command
+
+
 @pytest.fixture(scope="module")
-def client(run: Run, kubeconfig: Path) -> Iterator[kubernetes.Clientset]:
+def client(server: None, kubeconfig: Path) -> Iterator[kubernetes.Clientset]:
     """For what every test needs: kubectl would take a second for each."""
     made = kubernetes.new_for_config(clientcmd.build_config_from_flags("", str(kubeconfig)))
     yield made
@@ -136,7 +144,7 @@ def test_sorted_and_without_headers(run: Run) -> None:
     run("delete", "configmaps", "-l", "of=sizes")
 
 
-def test_watching(run: Run, web: str, kubeconfig: Path, minor: int) -> None:
+def test_watching(run: Run, web: str, kubeconfig: Path, minor: int | None) -> None:
     command = [kubectl_binary(minor), f"--kubeconfig={kubeconfig}", "get", "deploy", "web", "-w", "-o", "name"]
     with Program(*command, env=environment(HOME=str(kubeconfig.parent / "home"))) as watch:
         watch.wait_for("deployment.apps/web")
@@ -325,7 +333,7 @@ def test_waiting_for_conditions(run: Run, web: str) -> None:
     assert "timed out" in run("wait", web, "--for=jsonpath={.spec.replicas}=9", "--timeout=0.2s", fails=True)
 
 
-def test_a_server_with_a_given_certificate(tmp_path: Path, minor: int) -> None:
+def test_a_server_with_a_given_certificate(tmp_path: Path, minor: int | None) -> None:
     pair = Authority(tmp_path).issue("server", "IP:127.0.0.1")
     flags = (f"--tls-cert-file={pair.cert}", f"--tls-private-key-file={pair.key}")
     with start_apiserver(tmp_path / "kubeconfig", *flags) as server:
@@ -333,31 +341,30 @@ def test_a_server_with_a_given_certificate(tmp_path: Path, minor: int) -> None:
         assert server.stop() == 0
 
 
-@pytest.mark.parametrize("minor", KUBECTL_MINORS, indirect=True)
-def test_a_little_with_every_kubectl(tmp_path: Path, minor: int) -> None:
-    config = tmp_path / "kubeconfig"
+@pytest.mark.parametrize("version", KUBECTL_MINORS)
+def test_a_little_with_every_kubectl(server: None, kubeconfig: Path, tmp_path: Path, version: int) -> None:
+    config = tmp_path / "kubeconfig"  # beside which each version keeps what it has found out of the server
+    config.write_bytes(kubeconfig.read_bytes())
 
     def run(*arguments: str, fails: bool = False) -> str:
-        return kubectl(config, *arguments, minor=minor, check=not fails)
+        return kubectl(config, *arguments, minor=version, check=not fails)
 
     file = tmp_path / "cm.yaml"
-    with start_apiserver(config) as server:
-        for value in ("1", "2"):
-            file.write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: '{value}'}}\n")
-            run("apply", "-f", str(file))
-            run("apply", "--server-side", "--force-conflicts", "-f", str(file))
-        assert run("diff", "-f", str(file)) == ""
-        run("label", "cm", "c", "a=b")
-        run("patch", "cm", "c", "--type=merge", "-p", '{"data":{"a":"3"}}')
-        assert run("get", "cm", "c", "-o", "jsonpath={.data.a}{.metadata.labels.a}") == "3b"
-        assert "DATA" in run("get", "cm", "c")
-        assert "rollingUpdate" in run("explain", "deployment.spec.strategy")
-        assert "unknown field" in run("create", "--dry-run=server", "-f", bad_manifest(tmp_path), fails=True)
-        assert run("auth", "can-i", "list", "pods").strip() == "yes"
-        run("create", "serviceaccount", "s")
-        assert run("create", "token", "s").count(".") == 2
-        run("delete", "-f", str(file), "--timeout=30s")
-        assert server.stop() == 0
+    for value in ("1", "2"):
+        file.write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: '{value}'}}\n")
+        run("apply", "-f", str(file))
+        run("apply", "--server-side", "--force-conflicts", "-f", str(file))
+    assert run("diff", "-f", str(file)) == ""
+    run("label", "cm", "c", "a=b")
+    run("patch", "cm", "c", "--type=merge", "-p", '{"data":{"a":"3"}}')
+    assert run("get", "cm", "c", "-o", "jsonpath={.data.a}{.metadata.labels.a}") == "3b"
+    assert "DATA" in run("get", "cm", "c")
+    assert "rollingUpdate" in run("explain", "deployment.spec.strategy")
+    assert "unknown field" in run("create", "--dry-run=server", "-f", bad_manifest(tmp_path), fails=True)
+    assert run("auth", "can-i", "list", "pods").strip() == "yes"
+    run("create", "serviceaccount", f"with-{version}")
+    assert run("create", "token", f"with-{version}").count(".") == 2
+    run("delete", "-f", str(file), "--timeout=30s")
 
 
 def bad_manifest(folder: Path) -> str:

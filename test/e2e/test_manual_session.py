@@ -1,14 +1,15 @@
-"""The walkthrough by hand: real processes, real kubectl, every supported version of it."""
+"""The walkthrough by hand: real processes, real kubectl, its supported versions in turn."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import KUBECTL_MINORS, Program, children, eventually, kubectl, python, start_apiserver
+from processes import THOROUGH, Program, children, eventually, kubectl, kubectl_minors, python, start_apiserver
 
 pytestmark = pytest.mark.kubectl
 EXAMPLES = "cmd/sample-controller/artifacts/examples"
@@ -32,10 +33,16 @@ def test_the_kubeconfig_is_for_its_user_alone(kubeconfig: Path) -> None:
     assert "token:" in kubeconfig.read_text()
 
 
-@pytest.mark.parametrize("minor", KUBECTL_MINORS)
-def test_the_session_of_the_walkthrough(kubeconfig: Path, minor: int) -> None:
+# One session in which each command is the next version's; in the thorough profile one for each version.
+SESSIONS = [(minor,) for minor in kubectl_minors()] if THOROUGH else [kubectl_minors()]
+
+
+@pytest.mark.parametrize("minors", SESSIONS, ids=lambda minors: "-".join(map(str, minors)))
+def test_the_session_of_the_walkthrough(kubeconfig: Path, minors: tuple[int | None, ...]) -> None:
+    turns = itertools.cycle(minors)
+
     def run(*arguments: str) -> str:
-        return kubectl(kubeconfig, *arguments, minor=minor)
+        return kubectl(kubeconfig, *arguments, minor=next(turns))
 
     def deployment() -> dict:
         return json.loads(run("get", "deployment", "example-foo", "-o", "json"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,12 +23,32 @@ PATIENCE = 60.0  # seconds for what normally happens at once, on a loaded machin
 KUBECTL_MINORS = (27, 28, 29, 30, 31, 32, 33)
 
 
+# Then each kubectl does everything; else they take turns, so that each version and each command is seen at least once.
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+
+
+def _versioned_kubectl(minor: int) -> str | None:
+    """Beside the one on PATH, or on PATH itself under its full name."""
+    found = shutil.which("kubectl")
+    beside = found and Path(os.path.realpath(found)).with_name(f"kubectl.1.{minor}")
+    return str(beside) if beside and beside.exists() else shutil.which(f"kubectl.1.{minor}")
+
+
+@functools.cache
+def kubectl_minors() -> tuple[int | None, ...]:
+    """The versions there are; where there are none of them, whichever kubectl there is."""
+    return tuple(minor for minor in KUBECTL_MINORS if _versioned_kubectl(minor)) or (None,)
+
+
+def kubectl_in_turn(test: str) -> tuple[int | None, ...]:
+    """The versions a test is run with: one that goes by its name, always the same."""
+    minors = kubectl_minors()
+    return minors if THOROUGH else (minors[zlib.crc32(test.encode()) % len(minors)],)
+
+
 def kubectl_binary(minor: int | None = None) -> str:
     """The path of kubectl 1.`minor`, or of any. In CI a missing one fails the test; elsewhere it skips."""
-    found = shutil.which("kubectl")
-    if found and minor is not None:
-        versioned = Path(os.path.realpath(found)).with_name(f"kubectl.1.{minor}")
-        found = str(versioned) if versioned.exists() else shutil.which(f"kubectl.1.{minor}")
+    found = shutil.which("kubectl") if minor is None else _versioned_kubectl(minor)
     if found:
         return found
     name = "kubectl" if minor is None else f"kubectl 1.{minor}"
