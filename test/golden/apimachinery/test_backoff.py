@@ -12,6 +12,7 @@ NS = 1_000_000_000
 
 @pytest.mark.parametrize("case", cases("apimachinery/backoff.jsonl"))
 def test_backoff(case):
+    """Go: TestBackoff_Step."""
     config = case["config"]
     assert config["jitter"] == 0, "a case with jitter has no fixed answer"
     backoff = Backoff(

@@ -19,6 +19,7 @@ def compare(a: str, b: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", cases("apimachinery/resource_version.jsonl"))
 def test_resource_versions_order_as_in_go(case: dict[str, Any]) -> None:
+    """Go: TestCompareResourceVersion."""
     for step in case["steps"]:
         assert step["op"] == "compare_resource_version"
         assert compare(**step["args"]) == step["expect"], step

@@ -22,6 +22,9 @@ CHECKS = {
 
 @pytest.mark.parametrize("case", cases("apimachinery/validation.jsonl"))
 def test_broken_rules_are_named_in_go_words(case: dict[str, Any]) -> None:
+    """Go: TestIsDNS1123Label, TestIsDNS1123Subdomain, TestIsDNS1035Label, TestIsQualifiedName,
+    TestIsValidLabelValue, TestIsConfigMapKey, TestIsWildcardDNS1123Subdomain.
+    """
     for step in case["steps"]:
         value = step["args"]["value"]
         assert {name: check(value) for name, check in CHECKS.items()} == step["expect"], step

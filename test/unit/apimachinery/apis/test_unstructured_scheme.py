@@ -18,6 +18,7 @@ FOO_LIST = b'{"apiVersion":"x/v1","kind":"FooList","items":[{"metadata":{"name":
 
 
 def test_an_object_comes_back_as_it_was() -> None:
+    """Go: TestGetDecoding."""
     obj, gvk = SCHEME.decode(FOO)
     assert isinstance(obj, unstructured.Unstructured)
     assert gvk == GroupVersionKind("x", "v1", "Foo")
@@ -26,6 +27,7 @@ def test_an_object_comes_back_as_it_was() -> None:
 
 
 def test_what_has_items_is_a_list_whose_items_know_their_kind() -> None:
+    """Go: TestListDecoding."""
     obj, _ = SCHEME.decode(FOO_LIST)
     assert isinstance(obj, unstructured.UnstructuredList)
     (item,) = obj.items

@@ -28,6 +28,10 @@ def caused(err: Exception, cause: BaseException) -> Exception:
 
 
 def test_an_aggregate_shows_each_message_once() -> None:
+    """Go: TestEmptyAggregate, TestAggregateWithNil, TestSingularAggregate, TestPluralAggregate,
+    TestDedupeAggregate, TestDedupePluralAggregate, TestFlattenAndDedupeAggregate, TestFlattenAggregate,
+    TestFlatten.
+    """
     nested = errors.new_aggregate([ValueError("b"), errors.new_aggregate([ValueError("c"), ValueError("a")])])
     aggregate = errors.new_aggregate([ValueError("a"), None, nested])
     assert aggregate is not None and str(aggregate) == "[a, b, c]"
@@ -37,6 +41,7 @@ def test_an_aggregate_shows_each_message_once() -> None:
 
 
 def test_aggregates_are_filtered_and_reduced() -> None:
+    """Go: TestFilterOut, TestCreateAggregateFromMessageCountMap."""
     aggregate = errors.new_aggregate([ValueError("a"), KeyError("b")])
     left = errors.filter_out(aggregate, lambda err: isinstance(err, KeyError))
     assert isinstance(errors.reduce(left), ValueError)
@@ -45,6 +50,8 @@ def test_aggregates_are_filtered_and_reduced() -> None:
 
 
 def test_functions_run_side_by_side_and_their_errors_are_collected() -> None:
+    """Go: TestAggregateGoroutines."""
+
     def fail() -> None:
         raise ValueError("a")
 
@@ -54,6 +61,7 @@ def test_functions_run_side_by_side_and_their_errors_are_collected() -> None:
 
 
 def test_errors_are_found_among_causes() -> None:
+    """Go: TestAggregateWithErrorsIs, TestErrConfigurationInvalidWithErrorsIsShortCircuitsOnFirstMatch."""
     inner = apierrors.new_not_found(GroupResource("", "pods"), "p")
     outer = caused(RuntimeError("outer"), caused(ValueError("middle"), inner))
     assert errors.as_type(outer, apierrors.StatusError) is inner
@@ -168,6 +176,7 @@ def refused() -> Exception:
 def test_errors_of_the_network_are_told_apart(
     err: Exception | None, timeout: bool, eof: bool, is_refused: bool
 ) -> None:
+    """Go: TestIsProbableEOF, TestIsConnectionRefused, TestIsConnectionReset."""
     assert (net.is_timeout(err), net.is_probable_eof(err), net.is_connection_refused(err)) == (timeout, eof, is_refused)
     assert net.is_connection_reset(err) == isinstance(err, ConnectionResetError)
 

@@ -34,12 +34,14 @@ def drain(w: watch.Interface) -> threading.Thread:
 
 
 def test_an_empty_watch_is_closed_at_once() -> None:
+    """Go: TestEmpty."""
     w = watch.new_empty_watch()
     w.stop()
     assert list(w.result_chan()) == []
 
 
 def test_a_fake_with_a_buffer_delivers_in_order_then_closes() -> None:
+    """Go: TestFake."""
     fake = watch.new_fake_with_chan_size(4, False)
     fake.add("a")
     fake.modify("b")
@@ -71,6 +73,7 @@ def test_a_race_free_fake_keeps_the_buffer_it_was_made_with() -> None:
 
 
 def test_the_race_free_fake_ignores_events_after_stop_and_refuses_too_many() -> None:
+    """Go: TestRaceFreeFake."""
     fake = watch.new_race_free_fake()
     for number in range(100):
         fake.action(EventType.ADDED, number)
@@ -85,6 +88,7 @@ def test_the_race_free_fake_ignores_events_after_stop_and_refuses_too_many() -> 
 
 
 def test_stopping_a_proxy_only_tells_the_one_who_fills_it() -> None:
+    """Go: TestProxyWatcher."""
     channel: Channel[Event] = Channel(1)
     proxy = watch.new_proxy_watcher(channel)
     assert not proxy.stopping()
@@ -103,6 +107,7 @@ def test_a_mock_watcher_calls_its_functions() -> None:
 
 
 def test_a_filter_changes_and_drops_events() -> None:
+    """Go: TestFilter."""
     source = watch.new_fake_with_chan_size(3, False)
     filtered = watch.filter(source, lambda event: (Event(event.type, event.object * 2), event.object != 2))
     for number in (1, 2, 3):
@@ -112,6 +117,7 @@ def test_a_filter_changes_and_drops_events() -> None:
 
 
 def test_a_recorder_remembers_what_passed() -> None:
+    """Go: TestRecorder."""
     source = watch.new_fake_with_chan_size(2, False)
     recorder = watch.new_recorder(source)
     source.add("a")
@@ -123,6 +129,7 @@ def test_a_recorder_remembers_what_passed() -> None:
 
 
 def test_every_watcher_of_a_broadcaster_gets_every_event_in_order() -> None:
+    """Go: TestBroadcaster."""
     broadcaster = watch.new_broadcaster(0, FullChannelBehavior.WAIT_IF_CHANNEL_FULL)
     recorders = [watch.new_recorder(broadcaster.watch()) for _ in range(3)]
     sent = [Event(EventType.ADDED, number) for number in range(50)]
@@ -139,6 +146,7 @@ def test_every_watcher_of_a_broadcaster_gets_every_event_in_order() -> None:
 
 
 def test_a_stopped_watcher_does_not_hold_up_the_others() -> None:
+    """Go: TestBroadcasterWatcherClose, TestBroadcasterWatcherStopDeadlock."""
     broadcaster = watch.new_broadcaster(0, FullChannelBehavior.WAIT_IF_CHANNEL_FULL)
     silent, reading = broadcaster.watch(), watch.new_recorder(broadcaster.watch())
     draining = drain(reading)
@@ -152,6 +160,7 @@ def test_a_stopped_watcher_does_not_hold_up_the_others() -> None:
 
 
 def test_a_slow_watcher_loses_events_when_the_broadcaster_may_drop() -> None:
+    """Go: TestBroadcasterDropIfChannelFull."""
     broadcaster = watch.new_broadcaster(1, FullChannelBehavior.DROP_IF_CHANNEL_FULL)
     slow = broadcaster.watch()
     for number in range(5):
@@ -192,6 +201,7 @@ def test_action_or_drop_never_waits_for_the_queue() -> None:
 
 
 def test_a_broadcaster_that_is_shut_down_says_so() -> None:
+    """Go: TestBroadcasterWatchAfterShutdown, TestBroadcasterSendEventAfterShutdown."""
     broadcaster = watch.new_broadcaster(1, FullChannelBehavior.DROP_IF_CHANNEL_FULL)
     watcher = broadcaster.watch()
     broadcaster.shutdown()
@@ -232,6 +242,7 @@ class FakeReporter:
     "end", [EOFError(), ErrUnexpectedEOF(), TimeoutError("slow"), ConnectionResetError("reset"), None]
 )
 def test_a_stream_that_just_ends_closes_the_watch(end: Exception | None) -> None:
+    """Go: TestStreamWatcher."""
     decoder = FakeDecoder(("ADDED", 1), ("DELETED", 2), *([end] if end else []))
     watcher = watch.new_stream_watcher(decoder, FakeReporter())
     assert list(watcher.result_chan()) == [("ADDED", 1), ("DELETED", 2)]
@@ -239,6 +250,7 @@ def test_a_stream_that_just_ends_closes_the_watch(end: Exception | None) -> None
 
 
 def test_a_stream_that_breaks_is_reported_as_an_event() -> None:
+    """Go: TestStreamWatcherError."""
     watcher = watch.new_stream_watcher(FakeDecoder(ValueError("test error")), FakeReporter())
     expected = "reported: unable to decode an event from the watch stream: test error"
     assert list(watcher.result_chan()) == [("ERROR", expected)]
@@ -246,6 +258,7 @@ def test_a_stream_that_breaks_is_reported_as_an_event() -> None:
 
 @pytest.mark.parametrize("err", [OSError("use of closed network connection"), ValueError("read from a closed file")])
 def test_stopping_a_stream_watcher_closes_its_source_once(err: Exception) -> None:
+    """Go: TestStreamWatcherRace."""
     released: Channel[None] = Channel()
 
     class Blocking(FakeDecoder):

@@ -145,3 +145,30 @@ def test_a_resource_without_a_list_kind_cannot_be_listed():
         client.resource(FOOS).list(CTX)
     with pytest.raises(ValueError, match="must end in List"):
         new_simple_dynamic_client_with_custom_list_kinds(SCHEME, {FOOS: "Foos"})
+
+
+def test_a_watch_is_asked_for_as_one_and_the_options_given_stay_as_they_are():
+    client, seen = new_simple_dynamic_client(SCHEME), []
+
+    def react(action):
+        seen.append(action.list_options)
+        return False, None
+
+    client.prepend_watch_reactor("*", react)
+    options = metav1.ListOptions(label_selector="a=b")
+    for given in (options, None):
+        client.resource(PODS).namespace("ns").watch(CTX, given).stop()
+    assert [(each.watch, each.label_selector) for each in seen] == [(True, "a=b"), (True, "")]
+    assert options == metav1.ListOptions(label_selector="a=b")
+
+
+def test_the_fake_says_that_it_cannot_stream_lists():
+    """Go: TestDoesClientSupportWatchListSemantics"""
+    assert new_simple_dynamic_client(SCHEME).is_watch_list_semantics_un_supported()
+
+
+def test_a_list_of_nothing_says_its_kind_and_a_version():
+    """Go: TestListWithNoFixturesAndTypedScheme"""
+    found = new_simple_dynamic_client(SCHEME).resource(PODS).namespace("ns").list(CTX)
+    assert (found.get_api_version(), found.get_kind(), found.items) == ("v1", "PodList", [])
+    assert (found.get_resource_version(), found.get_continue()) == ("1", "")

@@ -9,6 +9,7 @@ from clientgo.utils.clock import testing as clocktesting
 
 
 def test_the_least_recently_used_one_makes_room() -> None:
+    """Go: TestLRUOverflow, TestAddBringsToFront, TestGetBringsToFront, TestSimpleGet."""
     lru = cache.new_lru_expire_cache(2)
     lru.add("a", 1, 10.0)
     lru.add("b", 2, 10.0)
@@ -28,6 +29,7 @@ def test_one_added_again_is_the_most_recently_used() -> None:
 
 
 def test_an_entry_expires_when_it_is_older_than_its_time() -> None:
+    """Go: TestExpiredGet."""
     clock = clocktesting.new_fake_clock(1000.0)
     lru = cache.new_lru_expire_cache_with_clock(10, clock)
     lru.add("short", 1, 1.0)
@@ -43,6 +45,7 @@ def test_an_entry_expires_when_it_is_older_than_its_time() -> None:
 
 
 def test_remove() -> None:
+    """Go: TestSimpleRemove, TestSimpleRemoveAll."""
     lru = cache.new_lru_expire_cache(10)
     for key in range(4):
         lru.add(key, key, 10.0)

@@ -40,6 +40,7 @@ def test_the_error_of_a_function_reaches_its_caller_and_the_log():
 
 
 def test_handle_crash_logs_with_traceback_and_goes_on(caplog):
+    """Go: TestHandleCrash, TestHandleCrashLog."""
     with utilruntime.handle_crash(go_on=True):
         raise ValueError("boom")
     (record,) = caplog.records
@@ -51,6 +52,7 @@ def test_handle_crash_logs_with_traceback_and_goes_on(caplog):
 
 
 def test_handle_crash_runs_all_handlers():
+    """Go: TestCustomHandleCrash."""
     seen: list[tuple[str, str]] = []
     utilruntime.PANIC_HANDLERS.append(lambda ctx, err: seen.append(("global", str(err))))
     with utilruntime.handle_crash(lambda err: seen.append(("own", str(err))), go_on=True):
@@ -65,6 +67,7 @@ def test_handle_crash_runs_all_handlers():
 
 
 def test_handle_crash_with_logger(caplog):
+    """Go: TestHandleCrashContextual."""
     with utilruntime.handle_crash_with_logger(klog.background().with_name("worker"), go_on=True):
         raise ValueError("boom")
     assert 'logger="worker"' in caplog.text
@@ -108,6 +111,7 @@ def test_really_crash_ends_the_process_from_any_thread():
 
 
 def test_handle_error(caplog):
+    """Go: TestHandleError."""
     utilruntime.handle_error(None)
     assert not caplog.records
     utilruntime.handle_error(ValueError("bad"))
@@ -137,6 +141,7 @@ def test_pairs_of_an_error_may_be_given_as_in_go(caplog):
 
 
 def test_error_handlers_can_be_replaced():
+    """Go: TestCustomHandleError."""
     seen: list[object] = []
     utilruntime.ERROR_HANDLERS = [lambda ctx, err, msg, /, **pairs: seen.append((str(err), msg, pairs))]
     utilruntime.handle_error_with_context(context.background(), ValueError("bad"), "m", a=1)
@@ -144,6 +149,7 @@ def test_error_handlers_can_be_replaced():
 
 
 def test_errors_that_come_too_fast_wait_a_millisecond():
+    """Go: Test_rudimentaryErrorBackoff_OnError_ParallelSleep."""
     backoff = utilruntime.runtime._RudimentaryErrorBackoff
     with synctest.bubble() as b:
         slow = backoff(0.001, utilruntime.runtime.REAL_CLOCK)
@@ -158,6 +164,7 @@ def test_errors_that_come_too_fast_wait_a_millisecond():
 
 
 def test_error_to_string():
+    """Go: TestErrorToString."""
     assert utilruntime.error_to_string(ValueError("bad"), "m", a=1) == '"m" err="bad" a=1'
 
 

@@ -8,6 +8,9 @@ from clientgo.apimachinery.util import sets
 
 
 def test_insert_delete_and_clear_return_the_set():
+    """Go: TestSet, TestSetDeleteMultiples, TestSetClear, TestSetClearWithSharedReference,
+    TestSetClearInSeparateFunction, TestStringSet, TestStringSetDeleteMultiples.
+    """
     s = sets.new("a")
     assert s.insert("b", "c") is s
     assert s.delete("b", "missing") is s
@@ -18,6 +21,7 @@ def test_insert_delete_and_clear_return_the_set():
 
 
 def test_has():
+    """Go: TestSet, TestSetHasAny, TestStringSetHasAny."""
     s = sets.new(1, 2, 3)
     assert s.has(1)
     assert not s.has(4)
@@ -31,6 +35,7 @@ def test_has():
 
 @pytest.mark.parametrize("make", [sets.new, sets.new_int])
 def test_algebra_makes_new_sets_of_the_same_type(make):
+    """Go: TestSetDifference, TestSetSymmetricDifference, TestUnion, TestIntersection."""
     a, b = make(1, 2, 3), make(3, 4)
     results = {
         "difference": (a.difference(b), {1, 2}),
@@ -46,6 +51,7 @@ def test_algebra_makes_new_sets_of_the_same_type(make):
 
 
 def test_superset_and_equal():
+    """Go: TestSetEquals."""
     a = sets.new(1, 2)
     assert a.is_superset(sets.new(1))
     assert a.is_superset(sets.new())
@@ -55,6 +61,7 @@ def test_superset_and_equal():
 
 
 def test_lists():
+    """Go: TestSortedList, TestNewSet."""
     s = sets.new("b", "a")
     assert sets.list(s) == ["a", "b"]
     assert sorted(s.unsorted_list()) == ["a", "b"]
@@ -67,6 +74,7 @@ def test_pop_any():
 
 
 def test_key_set():
+    """Go: TestKeySet."""
     assert sets.key_set({"a": 1}) == {"a"}
 
 
@@ -81,6 +89,7 @@ def test_key_set():
     ],
 )
 def test_the_older_types(kind, make, of_keys, items):
+    """Go: TestNewStringSet, TestStringSetList."""
     s = make(*reversed(items))
     assert type(s) is kind
     assert s.list() == items

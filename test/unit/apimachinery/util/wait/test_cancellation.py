@@ -101,6 +101,9 @@ def run(loop: Loop, ctx: context.Context, condition: Condition) -> type[Exceptio
 
 @every_loop
 def test_a_context_that_is_done_already(loop: Loop):
+    """Go: Test_loopConditionUntilContext_semantic, TestPollImmediateUntilWithContext, Test_waitForWithContext,
+    Test_poll.
+    """
     with synctest.bubble() as b:
         ctx, cancel = context.with_cancel(context.background())
         cancel()
@@ -111,6 +114,7 @@ def test_a_context_that_is_done_already(loop: Loop):
 
 @every_loop
 def test_a_context_that_ends_while_the_loop_waits(loop: Loop):
+    """Go: Test_loopConditionUntilContext_semantic, Test_waitForWithEarlyClosing_waitFunc."""
     with synctest.bubble() as b:
         ctx, cancel = context.with_cancel(context.background())
         REAL_CLOCK.after_func(2.5, cancel)
@@ -122,6 +126,9 @@ def test_a_context_that_ends_while_the_loop_waits(loop: Loop):
 
 @every_loop
 def test_a_context_that_ends_while_the_function_runs(loop: Loop):
+    """Go: TestUntilReturnsImmediately, TestJitterUntilReturnsImmediately, TestJitterUntilWithContext,
+    Test_waitForWithContextCancelsContext.
+    """
     with synctest.bubble() as b:
         ctx, cancel = context.with_cancel(context.background())
         calls: list[float] = []

@@ -39,6 +39,7 @@ def stop_after(seconds: float) -> Signal:
 
 
 def test_until_waits_the_period_after_each_call():
+    """Go: TestUntil."""
     with synctest.bubble() as b:
         calls = Calls(b, takes=0.25)
         wait.until(calls, 1.0, stop_after(3.0))
@@ -47,6 +48,7 @@ def test_until_waits_the_period_after_each_call():
 
 
 def test_non_sliding_until_counts_the_period_from_the_start():
+    """Go: TestNonSlidingUntil."""
     with synctest.bubble() as b:
         calls = Calls(b, takes=0.25)
         wait.non_sliding_until(calls, 1.0, stop_after(3.5))
@@ -54,6 +56,7 @@ def test_non_sliding_until_counts_the_period_from_the_start():
 
 
 def test_until_does_nothing_once_stopped():
+    """Go: TestUntil, TestNonSlidingUntil."""
     stop = threading.Event()
     stop.set()
     wait.until(lambda: pytest.fail("called"), 0.0, stop)
@@ -73,6 +76,7 @@ def test_until_without_a_period_stops_too():
 
 
 def test_until_goes_on_after_an_exception(caplog):
+    """Go: TestJitterUntilRecoversPanic."""
     with synctest.bubble() as b:
         calls = Calls(b)
         wait.until(lambda: calls() or 1 / 0, 1.0, stop_after(1.5))
@@ -81,6 +85,7 @@ def test_until_goes_on_after_an_exception(caplog):
 
 
 def test_until_with_context_hands_the_context_on():
+    """Go: TestUntilWithContext, TestNonSlidingUntilWithContext."""
     ctx, cancel = context.with_cancel(context.background())
     seen: list[context.Context] = []
 
@@ -109,6 +114,7 @@ def test_forever_is_until_nobody_stops_it(monkeypatch):
 
 
 def test_jitter(monkeypatch):
+    """Go: TestJitterUntilNegativeFactor, TestJitteredBackoffManagerGetNextBackoff, TestBackoffDelayWithResetJitter."""
     monkeypatch.setattr(wait.wait, "_jitter_rand", lambda: 0.5)
     assert wait.jitter(10.0, 0.2) == 11.0
     assert wait.jitter(10.0, 0.0) == 15.0
@@ -116,6 +122,7 @@ def test_jitter(monkeypatch):
 
 
 def test_jitter_until(monkeypatch):
+    """Go: TestJitterUntil."""
     monkeypatch.setattr(wait.wait, "_jitter_rand", lambda: 0.5)
     with synctest.bubble() as b:
         calls = Calls(b)
@@ -124,6 +131,7 @@ def test_jitter_until(monkeypatch):
 
 
 def test_backoff_until_uses_the_managers_timer():
+    """Go: TestExponentialBackoffManagerWithRealClock."""
     with synctest.bubble() as b:
         calls = Calls(b)
         manager = wait.new_exponential_backoff_manager(1.0, 4.0, 100.0, 2.0, 0.0, REAL_CLOCK)
@@ -132,6 +140,7 @@ def test_backoff_until_uses_the_managers_timer():
 
 
 def test_exponential_backoff_manager_starts_anew_after_a_quiet_time():
+    """Go: TestExponentialBackoffManagerGetNextBackoff."""
     clock = FakeClock()
     manager = wait.new_exponential_backoff_manager(1.0, 10.0, 30.0, 2.0, 0.0, clock)
 
@@ -148,6 +157,7 @@ def test_exponential_backoff_manager_starts_anew_after_a_quiet_time():
 
 
 def test_jittered_backoff_manager_reuses_its_timer():
+    """Go: TestJitterBackoffManagerWithRealClock."""
     clock = FakeClock()
     manager = wait.new_jittered_backoff_manager(1.0, 0.0, clock)
     first = manager.backoff()
@@ -165,12 +175,14 @@ def test_backoff_delay_func_leaves_the_backoff_alone():
 
 
 def test_backoff_jitter_does_not_add_up(monkeypatch):
+    """Go: TestBackoff_Step."""
     monkeypatch.setattr(wait.wait, "_jitter_rand", lambda: 0.5)
     backoff = Backoff(duration=1.0, factor=2.0, jitter=1.0, steps=2)
     assert [backoff.step() for _ in range(4)] == [1.5, 3.0, 6.0, 6.0]
 
 
 def test_delay_with_reset():
+    """Go: TestBackoffDelayWithResetExponential, TestBackoffDelayWithResetWithRealClockExponential."""
     clock = FakeClock()
     delay = Backoff(duration=1.0, factor=2.0, steps=10, cap=8.0).delay_with_reset(clock, 60.0)
     assert [delay() for _ in range(5)] == [1, 2, 4, 8, 8]
@@ -181,6 +193,7 @@ def test_delay_with_reset():
 
 
 def test_delay_with_reset_without_interval_or_factor():
+    """Go: TestBackoffDelayWithResetEmpty, TestBackoffDelayWithResetWithRealClockJitter."""
     clock = FakeClock()
     always_first = Backoff(duration=1.0, factor=2.0, steps=10).delay_with_reset(clock, 0.0)
     assert [always_first() for _ in range(3)] == [1, 1, 1]
@@ -195,6 +208,7 @@ def test_concurrent_delay_func():
 
 
 def test_delay_func_until():
+    """Go: Test_loopConditionUntilContext_timings, Test_loopConditionWithContextImmediateDelay."""
     with synctest.bubble() as b:
         calls = Calls(b, answer_at=4)
         Backoff(duration=1.0, factor=2.0, steps=10).delay_func().until(context.background(), True, True, calls)
@@ -211,6 +225,7 @@ def test_delay_func_until():
     ],
 )
 def test_delay_func_until_immediate_and_sliding(immediate, sliding, at):
+    """Go: Test_loopConditionUntilContext_timings, Test_loopConditionUntilContext_Elapsed."""
     with synctest.bubble() as b:
         calls = Calls(b, takes=0.25, answer_at=3)
         DelayFunc(lambda: 1.0).until(context.background(), immediate, sliding, calls)
@@ -256,6 +271,7 @@ def test_poll_without_interval():
 
 
 def test_a_condition_that_raises_ends_the_poll():
+    """Go: TestPollError, TestPollImmediateError, Test_waitFor."""
     with pytest.raises(ZeroDivisionError):
         wait.poll_until_context_cancel(context.background(), 1.0, True, lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -265,6 +281,7 @@ def test_a_condition_that_raises_ends_the_poll():
 
 
 def test_poll_asks_once_more_when_time_is_over():
+    """Go: TestPoller, Test_waitFor."""
     with synctest.bubble() as b:
         calls = Calls(b)
         with pytest.raises(ErrWaitTimeout, match="timed out waiting for the condition"):
@@ -273,6 +290,7 @@ def test_poll_asks_once_more_when_time_is_over():
 
 
 def test_poll_drops_ticks_that_pass_while_the_condition_is_busy():
+    """Go: TestPoller."""
     with synctest.bubble() as b:
         calls = Calls(b, takes=1.5, answer_at=3)
         wait.poll(1.0, 0, calls)
@@ -297,6 +315,9 @@ def test_poll_drops_ticks_that_pass_while_the_condition_is_busy():
     ],
 )
 def test_the_older_polls(poll, at):
+    """Go: TestPoll, TestPollImmediate, TestPollForever, TestPollUntil, TestPollImmediateUntilWithContext,
+    Test_poll, Test_waitForWithContext.
+    """
     with synctest.bubble() as b:
         calls = Calls(b, answer_at=2)
         poll(calls)
@@ -304,6 +325,7 @@ def test_the_older_polls(poll, at):
 
 
 def test_older_polls_hide_why_they_ended():
+    """Go: TestPollUntil, Test_waitForWithClosedChannel."""
     with synctest.bubble() as b:
         calls = Calls(b)
         with pytest.raises(ErrWaitTimeout):
@@ -316,6 +338,7 @@ def test_older_polls_hide_why_they_ended():
 
 
 def test_exponential_backoff():
+    """Go: TestExponentialBackoff."""
     with synctest.bubble() as b:
         calls = Calls(b)
         backoff = Backoff(duration=1.0, factor=2.0, steps=4)
@@ -328,6 +351,7 @@ def test_exponential_backoff():
 
 
 def test_exponential_backoff_with_context():
+    """Go: TestExponentialBackoffWithContext."""
     with synctest.bubble() as b:
         calls = Calls(b)
         ctx, cancel = context.with_timeout(context.background(), 2.0)
@@ -342,6 +366,8 @@ def test_exponential_backoff_with_context():
 
 
 def test_interrupted():
+    """Go: TestInterrupted."""
+
     def chained(err: BaseException) -> BaseException:
         outer = RuntimeError("outer")
         outer.__cause__ = err
@@ -355,6 +381,7 @@ def test_interrupted():
 
 
 def test_error_interrupted_prints_as_its_cause_and_wraps_once():
+    """Go: TestErrorInterrupted."""
     cause = ValueError("because")
     err = wait.error_interrupted(cause)
     assert str(err) == "because"
@@ -398,6 +425,7 @@ def test_group_logs_a_function_that_raises(caplog):
 
 @pytest.mark.parametrize("make", [Signal, threading.Event], ids=["signal", "event"])
 def test_context_for_channel(make):
+    """Go: TestContextForChannel."""
     stop = make()
     ctx = wait.context_for_channel(stop)
     child, _ = context.with_cancel(ctx)
