@@ -15,6 +15,7 @@ from clientgo import context
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.types import NamespacedName
 from clientgo.controller_runtime.client import fake
 from clientgo.utils.clock.testing import FakeClock
 
@@ -173,6 +174,12 @@ def test_masters_go_one_by_one_and_each_when_all_others_are_there() -> None:
     assert (gone, set(refused.values())) == ([], {"one_master_at_a_time"})
 
 
+def test_a_master_that_stays_one_waits_for_those_that_are_to_come() -> None:
+    gone, refused = decide(cluster(), old=[MASTER_2], masters=(MASTER_0, MASTER_1, MASTER_2, "es-es-m-3"))
+    assert (gone, refused) == ([], {MASTER_2: "one_master_at_a_time"})
+    assert decide(cluster(), old=[MASTER_2], masters=(MASTER_0, MASTER_1, "es-es-m-3")) == ([MASTER_2], {})
+
+
 def test_a_node_that_is_to_become_master_counts_as_one() -> None:
     masters = (MASTER_0, MASTER_1, MASTER_2, DATA_0, DATA_1)
     gone, refused = decide(cluster(), old=[DATA_0, DATA_1], masters=masters, allowed=5)
@@ -198,6 +205,9 @@ def test_no_two_with_copies_of_one_shard_go_at_once() -> None:
 def test_somebody_is_left_of_each_tier() -> None:
     gone, refused = decide(cluster(), old=[DATA_0, DATA_1], allowed=5)
     assert (gone, refused) == ([DATA_1], {DATA_0: "do_not_delete_all_members_of_a_tier"})
+    # Of masters others take care; this is switched off here.
+    es = elasticsearch(said={names.DISABLE_PREDICATES: "one_master_at_a_time"})
+    assert decide(cluster(), old=[MASTER_0], away=(MASTER_1, MASTER_2), es=es) == ([MASTER_0], {})
 
 
 def test_colder_data_nodes_take_a_new_version_first() -> None:
@@ -332,6 +342,26 @@ def test_a_new_object_is_pending_until_the_cache_shows_it_or_it_is_gone() -> Non
     # Deleted before the cache ever saw it: nothing would end the wait.
     setup.server.delete(CTX, on_server)
     assert setup.pending() == ""
+
+
+def test_what_the_cache_has_shown_once_and_does_not_any_more_is_gone() -> None:
+    """The server is not asked: only of a new object it knows more than the cache."""
+    setup = Cache()
+    shown(setup.server, written(2))
+    setup.expectations.generations.expect_generation(written(2))
+    assert setup.pending() == ""
+
+
+def test_the_expectations_of_a_cluster_end_with_it() -> None:
+    setup = Cache()
+    clusters = expectations.ClustersExpectations(setup.cache, setup.server)
+    es = elasticsearch()
+    mine = clusters.for_cluster(es)
+    assert clusters.for_cluster(es) is mine
+    clusters.forget(NamespacedName("default", "other"))
+    assert clusters.for_cluster(es) is mine
+    clusters.forget(NamespacedName("default", "es"))
+    assert clusters.for_cluster(es) is not mine
 
 
 def test_another_object_of_the_name_ends_the_wait() -> None:

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from clientgo import context, features
+from clientgo import context, features, kubernetes, rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
+from clientgo.testing.apiserver import Server
+from clientgo.testing.apiserver.local import LocalTransport
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
 from clientgo.util import workqueue
@@ -115,6 +117,34 @@ def test_it_runs_and_stops_with_all_its_threads(program: ModuleType, capsys: pyt
     assert sorted(capsys.readouterr().out.splitlines()) == [
         "Pod default/mypod does not exist anymore",
         "Sync/Add/Update for Pod real",
+    ]
+
+
+def test_it_hears_of_each_pod_that_comes_goes_or_has_gone_before(
+    program: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As main puts it together; that `mypod` is gone comes as a tombstone."""
+    with synctest.bubble() as bubble, Server(listen=False) as server:
+        clientset = kubernetes.new_for_config(
+            rest.Config(host=server.url, bearer_token=server.token, qps=-1, transport=LocalTransport(server))
+        )
+        ctx, cancel = context.with_cancel(context.background())
+        running = threading.Thread(target=program.new_pod_controller(clientset).run, args=(ctx, 1))
+        running.start()
+        bubble.sleep(1.0)
+        pods = clientset.core_v1().pods("default")
+        spec = corev1.PodSpec(containers=[corev1.Container(name="c", image="i")])
+        pods.create(ctx, corev1.Pod(metadata=metav1.ObjectMeta(name="a"), spec=spec), metav1.CreateOptions())
+        bubble.sleep(1.0)
+        pods.delete(ctx, "a", metav1.new_delete_options(0))
+        bubble.sleep(1.0)
+        cancel()
+        running.join()
+        clientset.close()
+    assert [*dict.fromkeys(capsys.readouterr().out.splitlines())] == [
+        "Pod default/mypod does not exist anymore",
+        "Sync/Add/Update for Pod a",
+        "Pod default/a does not exist anymore",
     ]
 
 
