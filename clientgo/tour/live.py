@@ -11,6 +11,7 @@ before its next call, `slow` a worker's each time it took a key.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -189,6 +190,9 @@ class Live:
             Probe("clientgo.util.workqueue.delaying_queue", "_DelayingType.__init__", self._around_making),
             Probe("clientgo.util.workqueue.queue", "Typed.add", self._around_add),
             Probe("clientgo.util.workqueue.queue", "Typed.get", self._around_get),
+            Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue.__init__", self._around_making),
+            Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue._add", self._around_add_with_priority),
+            Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue.get_with_priority", self._around_get),
         )
 
     def _around_run(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -216,23 +220,36 @@ class Live:
 
         return add
 
+    def _around_add_with_priority(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        queues, now = self._queues, self.clock.now
+
+        def _add(queue: Any, item: Any, due_at: float, priority: int | None) -> None:
+            held = queues.get(id(queue)) or self._add_queue(queue)
+            # What has to wait first is not late yet.
+            if held is not None and due_at == -math.inf and item not in held.since:
+                held.since[item] = now()
+            function(queue, item, due_at, priority)
+
+        return _add
+
     def _around_get(self, function: Callable[..., Any]) -> Callable[..., Any]:
         queues, workers, now, ident = self._queues, self._workers, self.clock.now, threading.get_ident
 
-        def get(queue: Any) -> tuple[Any, bool]:
+        def get(queue: Any) -> tuple[Any, ...]:
             thread = ident()
             workers[thread] = id(queue), _NOTHING, now()
-            item, shutdown = function(queue)
-            if shutdown:
+            got: tuple[Any, ...] = function(queue)
+            item = got[0]
+            if got[-1]:  # it is shut down
                 workers.pop(thread, None)
-                return item, shutdown
+                return got
             held = queues.get(id(queue)) or self._add_queue(queue)
             if held is not None:
                 held.since.pop(item, None)
             workers[thread] = id(queue), item, now()
             if self._delays:
                 self._wait(threading.current_thread().name, queue.shutting_down)
-            return item, shutdown
+            return got
 
         return get
 
@@ -328,7 +345,7 @@ class Live:
         called: dict[int, tuple[Any, float]] = {}
         for informer in list(self._informers):
             for handler in informer.parts().handlers:
-                delivering = handler.contents().delivering
+                delivering = handler.delivering()
                 if delivering is None:
                     continue
                 before, since = self._called.get(id(handler), (None, now))

@@ -36,7 +36,12 @@ _RATES: Mapping[str, Mapping[str, str]] = {
         "UpdateNotification.deliver": "updated",
         "DeleteNotification.deliver": "deleted",
     },
-    "queue": {"Typed.add": "adds", "Typed.get": "gets"},
+    "queue": {
+        "Typed.add": "adds",
+        "PriorityQueue._add": "adds",
+        "Typed.get": "gets",
+        "PriorityQueue.get_with_priority": "gets",
+    },
 }
 
 
@@ -289,12 +294,11 @@ class LiveView:
         return {"workers": workers}
 
     def _overview(self, parts: Any) -> Json:
-        contents = [handler.contents() for handler in parts.handlers]
-        pending = sum(len(each.pending) + len(each.taken) + (each.delivering is not None) for each in contents)
+        pending = sum(handler.waiting() for handler in parts.handlers)
         heard = None if parts.reflector is None else parts.reflector.last_heard()
         return {
             "kind": parts.kind,
-            "objects": len(parts.indexer.contents().items),
+            "objects": parts.indexer.size(),
             "pending": pending,
             "version": "" if parts.reflector is None else parts.reflector.last_sync_resource_version(),
             "heard": None if heard is None else round(parts.clock.now() - heard, 1),

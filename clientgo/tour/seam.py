@@ -190,8 +190,17 @@ class Call:
     """One call of a watched function, for the code around it."""
 
     def __init__(
-        self, tap: Tap, seams: tuple[Seam, ...], fn: Callable[..., Any], code: CodeType, caller: str, owner: Any
+        self,
+        tap: Tap,
+        seams: tuple[Seam, ...],
+        fn: Callable[..., Any],
+        code: CodeType,
+        caller: str,
+        owner: Any,
+        codes: dict[str, Code],
     ) -> None:
+        # By caller, those without lines: to make one takes as long as all the rest.
+        self._codes = codes
         self._tap = tap
         self._seams = seams
         self._fn = fn
@@ -220,18 +229,16 @@ class Call:
 
     def tell(self, kind: str, key: str = "", **about: Any) -> None:
         """A hop happened. `about`: the fields of Hop."""
-        tap = self._tap
-        code = Code(
-            _file_of(self._code),
-            tap.function,
-            tap.go_file,
-            tap.go_function,
-            self._code.co_firstlineno,
-            tuple(sorted(set(self._lines))),
-            self.caller,
-        )
+        code = self._codes.get(self.caller) if not self._lines else self._where()
+        if code is None:
+            code = self._codes[self.caller] = self._where()
         for seam in self._seams:
-            seam.tell(tap.station, kind, code, key=key, owner=self._owner, **about)
+            seam.tell(self._tap.station, kind, code, key=key, owner=self._owner, **about)
+
+    def _where(self) -> Code:
+        tap, lines = self._tap, tuple(sorted(set(self._lines)))
+        first = self._code.co_firstlineno
+        return Code(_file_of(self._code), tap.function, tap.go_file, tap.go_function, first, lines, self.caller)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -276,6 +283,7 @@ class _Place:
         self._code = function.__code__
         # The same function under its own code.
         self._twin = FunctionType(self._code, function.__globals__, function.__name__, None, function.__closure__)
+        self._codes: dict[str, Code] = {}
         # Replaced, never changed: calls read it without a lock.
         self._users: tuple[tuple[Seam, Tap | Probe], ...] = ()
 
@@ -325,7 +333,9 @@ class _Place:
         caller = f"{_relative(frame.f_code.co_filename)}:{frame.f_lineno}"
         seams, tap = tuple(seam for seam, *_ in users), users[0][1]
         owner = args[0] if args else None
-        call = Call(tap, seams, lambda *instead: run(*(instead or args), **kwargs), self._code, caller, owner)
+        call = Call(
+            tap, seams, lambda *instead: run(*(instead or args), **kwargs), self._code, caller, owner, self._codes
+        )
         return _observe(tap, call, args, kwargs)
 
 

@@ -357,12 +357,12 @@ def _done(call: Call, queue: Any, item: Any) -> None:
 
 @_tap(_DELAYING, "_DelayingType._insert", "queue", _DELAYING_GO, "(*delayingType).AddAfter")
 def _insert(call: Call, queue: Any, item: Any, ready_at: float) -> None:
-    known = {waiting: due for due, waiting in queue.contents().waiting}
+    before = queue.due(item)
     call()
-    now = {waiting: due for due, waiting in queue.contents().waiting}
-    if item in now:
-        kind = "sooner" if item in known and known[item] <= now[item] else "waits"
-        call.tell(kind, str(item), more={"delay": round(now[item], 6)})
+    now = queue.due(item)
+    if now is not None:
+        kind = "sooner" if before is not None and before[0] == now[0] else "waits"
+        call.tell(kind, str(item), more={"delay": round(now[1], 6)})
 
 
 @_tap(_DELAYING, "_DelayingType._pop_ready", "queue", _DELAYING_GO, "(*delayingType).waitingLoop")
@@ -397,21 +397,19 @@ _PRIORITY_GO = "controller-runtime: pkg/controller/priorityqueue/priorityqueue.g
 
 @_tap(_PRIORITY, "PriorityQueue._add", "queue", _PRIORITY_GO, "(*priorityqueue).lockedAddWithOpts")
 def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priority: int | None) -> None:
-    before = queue.contents()
+    (dirty, processing), due, before = queue.whereabouts(item), queue.due(item), queue.priority_of(item)
     call()
-    after = queue.contents()
-    told = {"priority": after.priorities.get(item, 0)}
-    due = {waiting: left for left, waiting in after.waiting}
-    if item in due:
-        known = {waiting for _, waiting in before.waiting}
-        kind = "sooner" if item in known and before.waiting == after.waiting else "waits"
-        call.tell(kind, str(item), more={"delay": round(due[item], 6), **told})
-    elif item in before.dirty:
-        higher = item in before.order and told["priority"] > before.priorities.get(item, 0)
+    told = {"priority": queue.priority_of(item)}
+    now = queue.due(item)
+    if now is not None:
+        kind = "sooner" if due is not None and due[0] == now[0] else "waits"
+        call.tell(kind, str(item), more={"delay": round(now[1], 6), **told})
+    elif dirty:
+        higher = not processing and told["priority"] > before
         call.tell("raised" if higher else "duplicate", str(item), merged=("dirty",), more=told)
-    elif item in before.processing:
+    elif processing:
         call.tell("marked", str(item), merged=("processing",), more=told)
-    elif item in after.dirty:
+    elif queue.whereabouts(item) != (False, False):
         call.tell("added", str(item), more=told)
 
 
@@ -427,12 +425,10 @@ _tap(_PRIORITY, "PriorityQueue.done", "queue", _PRIORITY_GO, "(*priorityqueue).D
 
 @_tap(_PRIORITY, "PriorityQueue._make_due_until", "queue", _PRIORITY_GO, "(*priorityqueue).handleReadyItems")
 def _make_due(call: Call, queue: Any, time: float) -> None:
-    before = [item for _, item in queue.contents().waiting]
+    due = queue.due_until(time)
     call()
-    left = {item for _, item in queue.contents().waiting}
-    for item in before:
-        if item not in left:
-            call.tell("due", str(item))
+    for item in due:
+        call.tell("due", str(item))
 
 
 # ---- events

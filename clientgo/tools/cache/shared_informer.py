@@ -1104,6 +1104,14 @@ class _ProcessorListener:
         """What the handler is called in logs. Beyond Go."""
         return self._handler_name
 
+    def delivering(self) -> Notification | None:
+        """What the handler is being told just now. Takes no lock, as `contents`. Beyond Go."""
+        return self._delivering
+
+    def waiting(self) -> int:
+        """How much waits for the handler, with what it is being told. O(1). Takes no lock. Beyond Go."""
+        return len(self._pending) + len(self._taken) + (self._delivering is not None)
+
     def contents(self) -> HandlerContents:
         """What waits for the handler. O(n). Takes no lock, so that one can look at one that is stuck. Beyond Go."""
         return HandlerContents(

@@ -321,6 +321,12 @@ class _Cache:
         """How much it holds; see ThreadSafeStore.statistics."""
         return self._cache_storage.statistics()
 
+    def size(self) -> int:
+        """How many objects it holds. Takes no lock, as `contents`. Beyond Go."""
+        storage: Any = self._cache_storage
+        size: int = storage.size()
+        return size
+
     def contents(self) -> StoreContents:
         """What it holds, for inspection. Beyond Go."""
         storage: Any = self._cache_storage

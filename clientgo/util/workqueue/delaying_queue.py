@@ -226,6 +226,14 @@ class _DelayingType(Generic[T]):
         due = tuple((max(0.0, ready_at - elapsed), item) for ready_at, _, item in waiting)
         return replace(inner.contents(), waiting=due)
 
+    def due(self, item: T) -> tuple[float, float] | None:
+        """When an item that waits will be added: a time to compare, and in how many seconds; None if it does not wait.
+
+        Takes no lock, as `contents`. Beyond Go.
+        """
+        entry = self._waiting.get(item)
+        return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
+
     def _insert(self, item: T, ready_at: float) -> None:
         with self._lock:
             if self._stopped:

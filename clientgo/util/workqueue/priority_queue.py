@@ -444,6 +444,25 @@ class PriorityQueue(Generic[T]):
         record = self._records.get(item)
         return record is not None and record.state is not _State.WAITING, item in self._processing
 
+    def due(self, item: T) -> tuple[float, float] | None:
+        """When an item that waits will be ready: a time to compare, and in how many seconds; None if it does not wait.
+
+        Takes no lock, as `contents`.
+        """
+        record = self._records.get(item)
+        entry = None if record is None or record.state is not _State.WAITING else record.entry
+        return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
+
+    def due_until(self, time: float) -> list[T]:
+        """What waits until `time` at most, as `due` tells it, earliest first. Takes no lock, as `contents`."""
+        due = sorted((entry for entry in list(self._waiting) if entry[0] <= time), key=lambda entry: entry[:3])
+        return [entry[3] for entry in due if self._is_live(entry)]
+
+    def priority_of(self, item: T) -> int:
+        """An item's priority; 0 for one it does not know. Takes no lock, as `contents`."""
+        record = self._records.get(item)
+        return self._processing.get(item, 0) if record is None else record.priority
+
     def _held_count(self) -> int:
         records = self._records
         return sum(item in records and records[item].state is _State.HELD for item in self._processing)
@@ -575,10 +594,10 @@ class PriorityQueue(Generic[T]):
 class DroppingPriorityQueue(PriorityQueue[T]):
     """A priority queue that keeps controller-runtime's promises instead of the other queues'. What differs:
 
-      * once a shutdown has begun `get` only reports it: what is left is dropped, as a controller that starts again
-        lists everything anyway. Dropped items still count in `len`;
-      * `len` counts what is due, also what is being processed at the moment and comes again after `done`;
-      * without a priority it is always 0, and only an addition that really waits counts as a retry.
+    * once a shutdown has begun `get` only reports it: what is left is dropped, as a controller that starts again
+      lists everything anyway. Dropped items still count in `len`;
+    * `len` counts what is due, also what is being processed at the moment and comes again after `done`;
+    * without a priority it is always 0, and only an addition that really waits counts as a retry.
     """
 
     _DROPS: ClassVar[bool] = True

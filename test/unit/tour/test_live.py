@@ -169,6 +169,64 @@ def test_rates_count_every_call():
     assert facts(seen, "queue")["per-second-adds"] == facts(seen, "queue")["per-second-gets"] == "20/s"
 
 
+def test_a_priority_queue_is_shown_as_the_other():
+    with synctest.bubble() as bubble, tour.Live() as live:
+        queue: Any = workqueue.new_priority_queue(workqueue.PriorityQueueConfig())
+        held = threading.Event()
+
+        def work() -> None:
+            while True:
+                item, shutdown = queue.get()
+                if shutdown:
+                    return
+                held.wait()
+                queue.done(item)
+
+        worker = threading.Thread(target=work, name="worker-0", daemon=True)
+        worker.start()
+        queue.add("a")
+        bubble.sleep(3.0)
+        queue.add("b")
+        queue.add_with_opts(workqueue.AddOpts(priority=5), "b")
+        queue.add_after("c", 60.0)
+        bubble.sleep(0.5)
+        seen = tour.LiveView(live).paint()
+        held.set()
+        bubble.sleep(1.0)
+        after = tour.LiveView(live).paint()
+        queue.shut_down()
+        worker.join()
+    assert len(seen["queues"]) == 1
+    shown, worked = seen["views"]["queue"], seen["views"]["workers"]["workers"]["worker-0"]
+    assert (shown["order"], shown["processing"], [each["key"] for each in shown["waiting"]]) == (["b"], ["a"], ["c"])
+    assert facts(seen, "queue")["oldest"] == "0.5s" and facts(seen, "queue")["per-second-adds"] == "3/s"
+    assert (worked["doing"], worked["key"], worked["for"]) == ("reconciles", "a", "3.5s")
+    assert [f"{hop['kind']} {hop['key']}" for hop in seen["hops"]] == [
+        "added a",
+        "taken a",
+        "added b",
+        "raised b",
+        "waits c",
+    ]
+    assert after["views"]["workers"]["workers"]["worker-0"]["doing"] == "waiting"
+
+
+def test_to_tick_and_to_count_copies_no_backlog(monkeypatch):
+    with running() as (program, live, view):
+        live.pause(NAME)
+        for name in ("apple", "bread", "cheese"):
+            program.source.add(config_map(name))
+        program.bubble.sleep(1.0)
+        parts = live.informers()[0].parts()
+        with monkeypatch.context() as patch:
+            for part in (parts.handlers[0], parts.indexer):
+                patch.setattr(type(part), "contents", lambda each: pytest.fail("it was copied"))
+            live.tick()
+            # Of an informer that nobody chose only the counts are shown.
+            (shown,) = view.paint(informer=1)["informers"]
+        assert (shown["objects"], shown["pending"]) == (3, 3)
+
+
 def test_what_is_too_much_is_counted_and_said_and_nothing_of_it_is_lost():
     with running() as (program, live, view):
         before = view.paint()

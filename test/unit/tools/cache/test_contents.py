@@ -62,6 +62,7 @@ def test_a_store_shows_its_objects_and_the_tables_of_its_indexes():
     indexer.add(config_map("a"))
     indexer.add(config_map("b", "7"))
     contents = indexer.contents()
+    assert indexer.size() == len(contents.items) > 0
     assert [*contents.items] == ["ns/a", "ns/b"]
     assert contents.indices == {"namespace": {"ns": ("ns/a", "ns/b")}}
     assert contents.resource_version == "7"
@@ -92,6 +93,7 @@ def test_a_registration_shows_what_its_handler_is_told_and_what_waits():
         assert contents.delivering.new_obj.get_name() == "a"
         assert [each.new_obj.get_name() for each in contents.pending] == ["b"]
         assert contents.taken == () and not contents.closed
+        assert registration.delivering() is contents.delivering and registration.waiting() == 2
     finally:
         leave.set()
         stop.set()

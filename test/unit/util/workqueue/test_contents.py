@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,38 @@ def test_each_set_of_the_queue_is_shown(queue):
     assert contents.failures == {"e": 1}
     queue.forget("e")
     assert queue.contents().failures == {}
+
+
+@pytest.mark.parametrize("make", ["delaying", "priority"])
+def test_when_an_item_is_due_is_told_of_it_alone(make):
+    with synctest.bubble() as bubble:
+        queue: Any = (
+            workqueue.new_typed_delaying_queue()
+            if make == "delaying"
+            else workqueue.new_priority_queue(workqueue.PriorityQueueConfig())
+        )
+        queue.add_after("a", 10.0)
+        bubble.sleep(4.0)
+        first = queue.due("a")
+        assert first[1] == pytest.approx(6.0) and queue.due("b") is None
+        queue.add_after("a", 20.0)  # later: nothing changes
+        assert queue.due("a") == first
+        queue.add_after("a", 1.0)
+        assert queue.due("a")[0] < first[0] and queue.due("a")[1] == pytest.approx(1.0)
+        bubble.sleep(2.0)
+        assert queue.due("a") is None and queue.get()[0] == "a"
+        queue.shut_down()
+
+
+def test_what_becomes_due_until_a_time_and_priorities_are_told():
+    with synctest.bubble():
+        queue: Any = workqueue.new_priority_queue(workqueue.PriorityQueueConfig())
+        for item, after in (("b", 2.0), ("a", 1.0), ("c", 3.0)):
+            queue.add_after(item, after)
+        queue.add_with_opts(workqueue.AddOpts(after=1.5, priority=7), "c")
+        assert queue.due_until(queue.due("b")[0]) == ["a", "c", "b"]
+        assert [queue.priority_of(item) for item in "acx"] == [0, 7, 0]
+        queue.shut_down()
 
 
 def test_what_was_shown_does_not_change(queue):
