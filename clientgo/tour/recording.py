@@ -195,6 +195,11 @@ class Recording:
     ) -> None:
         self.close()
 
+    def check_for_sources(self) -> None:
+        """Raise RecordingError when nothing came to a reflector: then there is nothing to replay."""
+        if not any(source.entries for source in self.sources.values()):
+            raise RecordingError(f"nothing came to a reflector in {self.path}")
+
     # ---- the first look
 
     def _scan(self) -> None:

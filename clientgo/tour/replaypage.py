@@ -22,9 +22,13 @@ __all__ = ["ReplayPage"]
 
 
 class ReplayPage(PageServer):
-    """The page of a recording, which stays open; a context manager. Raises OSError when the port is taken."""
+    """The page of a recording, which stays open; a context manager.
+
+    Raises OSError when the port is taken, and RecordingError when nothing came to a reflector.
+    """
 
     def __init__(self, recording: Recording, port: int = 0) -> None:
+        recording.check_for_sources()
         self._recording = recording
         get = {"/api/tour": self._tour, "/api/recorded": self._recorded}
         super().__init__(port, get, {"/api/run": self._run})

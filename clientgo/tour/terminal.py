@@ -16,15 +16,18 @@ import tty
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from clientgo.tour.hop import KINDS
 from clientgo.tour.picture import Json
-from clientgo.tour.scenario import SCENARIOS
+from clientgo.tour.recording import Recording
+from clientgo.tour.replay import replay, scenario_of
+from clientgo.tour.scenario import SCENARIOS, Scenario
 from clientgo.tour.script import FAULTS
-from clientgo.tour.stepping import Decision, execute
+from clientgo.tour.stepping import Decision, Trace, execute
 
-__all__ = ["Screen", "first_key", "plain", "show"]
+__all__ = ["LESSONS", "Runs", "Screen", "first_key", "plain", "recorded", "show"]
 
 _TITLES = {
     "apiserver": "API server",
@@ -42,24 +45,52 @@ _HELP = "→ n next  ← p back  o same object  Home End  s scenario  1-9 break 
 _BOLD, _DIM, _MARK, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[7m", "\x1b[0m"
 
 
+@dataclass(frozen=True)
+class Runs:
+    """What there is to see."""
+
+    scenarios: Mapping[str, Scenario]
+    execute: Callable[[Scenario, Sequence[Decision], int], Trace]
+    faults: Sequence[str]
+    """What may break."""
+
+
+LESSONS = Runs(
+    SCENARIOS, lambda scenario, decisions, limit: execute(scenario, decisions=decisions, limit=limit), tuple(FAULTS)
+)
+"""The runs of the lessons."""
+
+
+def recorded(recording: Recording) -> Runs:
+    """The sources of a recording. Raises RecordingError when it has none."""
+    recording.check_for_sources()
+    sources = {scenario_of(source).name: source for source in recording.sources.values() if source.entries}
+
+    def run(scenario: Scenario, decisions: Sequence[Decision], limit: int) -> Trace:
+        return replay(recording, sources[scenario.name], None, decisions, limit)
+
+    return Runs({name: scenario_of(source) for name, source in sources.items()}, run, ())
+
+
 class Screen:
     """A run and where in it one is. Not thread-safe."""
 
-    def __init__(self, scenario: str = "") -> None:
+    def __init__(self, scenario: str = "", runs: Runs = LESSONS) -> None:
         """Raises ValueError for a scenario that there is not."""
-        name = scenario or next(iter(SCENARIOS))
-        if name not in SCENARIOS:
-            raise ValueError(f"there is no scenario {name!r}: {', '.join(SCENARIOS)}")
+        self._runs = runs
+        name = scenario or next(iter(runs.scenarios))
+        if name not in runs.scenarios:
+            raise ValueError(f"there is no scenario {name!r}: {', '.join(runs.scenarios)}")
         self._open(name)
 
     def _open(self, name: str) -> None:
-        self.scenario = SCENARIOS[name]
+        self.scenario = self._runs.scenarios[name]
         self.decisions: list[Decision] = []
         self.at = -1
         self._run(250)
 
     def _run(self, limit: int) -> None:
-        self.trace = execute(self.scenario, decisions=self.decisions, limit=limit)
+        self.trace = self._runs.execute(self.scenario, self.decisions, limit)
         self.at = min(self.at, len(self.trace.points) - 1)
 
     def _reach(self, number: int) -> bool:
@@ -106,14 +137,14 @@ class Screen:
             number += 1
 
     def _another(self) -> None:
-        names = list(SCENARIOS)
+        names = list(self._runs.scenarios)
         self._open(names[(names.index(self.scenario.name) + 1) % len(names)])
 
     def _break(self, number: int) -> None:
-        if self.at < 0:
+        if self.at < 0 or number >= len(self._runs.faults):
             return
         before = [each for each in self.decisions if each.at <= self.at]
-        self.decisions = [*before, Decision(self.at, "fault", list(FAULTS)[number])]
+        self.decisions = [*before, Decision(self.at, "fault", self._runs.faults[number])]
         self._run(max(250, 2 * self.at))
 
     def _undo(self) -> None:
@@ -149,7 +180,8 @@ class Screen:
                 f"{here.key}{version}  +{here.time:.3f}s  thread {here.thread}  {here.code.go_function}  {more}",
             ]
         decided = "  ".join(f"hop {each.at + 1}: {each.name}" for each in self.decisions)
-        foot = [decided or "1-9: " + ", ".join(list(FAULTS)[:9]), _HELP]
+        breakable = "1-9: " + ", ".join(self._runs.faults[:9]) if self._runs.faults else ""
+        foot = [decided or breakable, _HELP]
         room = max(0, height - len(head) - len(foot))
         rows = [self._row(row, state, width, room // 2, here.station if here else "") for row in _ROWS]
         body = [line for row in rows for line in row]
@@ -268,12 +300,12 @@ def _wrap(text: str, width: int) -> list[str]:
 # ---- the terminal
 
 
-def show(scenario: str = "") -> int:
+def show(scenario: str = "", runs: Runs = LESSONS) -> int:
     """Draw and follow keys until `q` or Ctrl-C; the result is an exit code. Blocks. In the main thread."""
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         sys.stderr.write("--terminal needs a terminal for input and output\n")
         return 1
-    screen = Screen(scenario)
+    screen = Screen(scenario, runs)
     with _full_screen(), _resizes() as resized:
         _draw(screen)
         for key in _keys(resized):

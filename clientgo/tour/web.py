@@ -119,6 +119,10 @@ class _Server(ThreadingHTTPServer):
 class Request(BaseHTTPRequestHandler):
     """One request."""
 
+    # A page that looks ten times a second keeps its connection. In a busy program each new one would wait, as each of
+    # its threads does, for its turn several times.
+    protocol_version = "HTTP/1.1"
+    wbufsize = 256 * 1024
     server_version = "informer-tour"
     sys_version = ""
     timeout = _PATIENCE
@@ -136,9 +140,14 @@ class Request(BaseHTTPRequestHandler):
             query = {name: values[0] for name, values in parse_qs(parts.query, max_num_fields=20).items()}
             self._send(200, *self._find(parts.path, query))
         except Refused as err:
-            self._send(err.code, *_as_json({"error": str(err)}))
+            self._refuse(err.code, str(err))
         except ValueError as err:
-            self._send(400, *_as_json({"error": str(err)}))
+            self._refuse(400, str(err))
+
+    def _refuse(self, code: int, why: str) -> None:
+        # There may be a body that nobody read, which is no request.
+        self.close_connection = True
+        self._send(code, *_as_json({"error": why}))
 
     def _find(self, path: str, query: dict[str, str]) -> tuple[str, bytes]:
         """What is there, and its type."""
@@ -187,6 +196,8 @@ class Request(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
 

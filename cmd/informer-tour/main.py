@@ -14,13 +14,13 @@ import signal
 import sys
 import threading
 import webbrowser
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
 from clientgo import tour
 from clientgo.golang.channel import Channel
 from clientgo.golang.signal import notify
-from clientgo.tour import attach, terminal
+from clientgo.tour import attach, terminal, web
 from pageserver import PageServer
 
 
@@ -33,7 +33,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
         "With a program behind --: as that runs.",
     )
     attach.add_flags(parser)
-    parser.add_argument("--replay", default="", metavar="FILE", help="show a recording, made with --record")
+    parser.add_argument("--replay", default="", metavar="FILE", help="show a recording that --record made")
     parser.add_argument("--terminal", action="store_true", help="the same in this terminal, instead of a page")
     parser.add_argument(
         "--scenario", default="", choices=["", *tour.SCENARIOS], help="which one the terminal begins with"
@@ -50,21 +50,29 @@ def main(arguments: list[str] | None = None) -> int:
     if flags.record:
         print("which program is to be recorded? Behind -- comes what would come behind python")
         return 2
+    if flags.replay:
+        return show_recording(flags)
     if flags.terminal:
         return terminal.show(flags.scenario)
-    with ExitStack() as stack:
-        try:
-            recording = stack.enter_context(tour.Recording(flags.replay)) if flags.replay else None
-        except (OSError, tour.RecordingError) as err:
-            print(f"cannot replay: {err}")
-            return 1
-        return serve(flags, recording)
+    return serve(flags, lambda: PageServer(flags.port))
 
 
-def serve(flags: argparse.Namespace, recording: tour.Recording | None) -> int:
+def show_recording(flags: argparse.Namespace) -> int:
+    """On the page, or in the terminal."""
+    try:
+        with tour.Recording(flags.replay) as recording:
+            if flags.terminal:
+                return terminal.show(runs=terminal.recorded(recording))
+            return serve(flags, lambda: tour.ReplayPage(recording, flags.port))
+    except (OSError, tour.RecordingError) as err:
+        print(f"cannot replay: {err}")
+        return 1
+
+
+def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer]) -> int:
     """Serve the page until SIGINT or SIGTERM."""
     try:
-        server = PageServer(flags.port) if recording is None else tour.ReplayPage(recording, flags.port)
+        server = make()
     except (OSError, OverflowError) as err:
         print(f"cannot listen on 127.0.0.1:{flags.port}: {err}")
         return 1

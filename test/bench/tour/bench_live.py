@@ -13,17 +13,18 @@ every so many seconds of that clock: on a machine that is busy with other things
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import logging
 import statistics
 import sys
 import threading
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
+from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "cmd" / "sample-controller"))
@@ -55,14 +56,17 @@ class Page:
 
     def _look(self) -> None:
         last = number = 0
+        # One that stays, as a browser has it.
+        connection = http.client.HTTPConnection(urlsplit(self._address).netloc, timeout=PATIENCE)
         while not self._ended.is_set():
             began = perf_counter()
-            path = f"api/live?since={last}&informer={number % self._informers}"
-            with urllib.request.urlopen(self._address + path, timeout=PATIENCE) as response:
+            connection.request("GET", f"/api/live?since={last}&informer={number % self._informers}")
+            with connection.getresponse() as response:
                 seen = json.load(response)
             last, self.skipped, self.calls, number = seen["last"], seen["skipped"], seen["calls"], number + 1
             self.took.append(perf_counter() - began)
             self._ended.wait(max(0.0, PERIOD - self.took[-1]))
+        connection.close()
 
     def __enter__(self) -> Page:
         self._began = perf_counter()

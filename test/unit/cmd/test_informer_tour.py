@@ -383,6 +383,21 @@ def test_what_is_no_python_program_cannot_be_shown_live(capsys, given):
     assert "can be attached to Python programs alone" in capsys.readouterr().out
 
 
+def test_to_record_takes_a_program_and_to_replay_a_recording(capsys, tmp_path):
+    with PROGRAM:
+        main = PROGRAM.module("main").main
+        assert main(["--record", str(tmp_path / "r")]) == 2
+        assert main(["--replay", str(tmp_path / "r")]) == 1
+        (tmp_path / "r").write_text("no recording")
+        assert main(["--terminal", "--replay", str(tmp_path / "r")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in said] == [
+        "which program is to be recorded? Behind -- comes what would come behind python",
+        "cannot replay",
+        "cannot replay",
+    ]
+
+
 def test_a_python_that_is_not_there_is_named(capsys):
     with PROGRAM:
         assert PROGRAM.module("main").main(["--", "python-of-nobody", "x.py"]) == 1

@@ -362,6 +362,20 @@ def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():
     queue.shut_down()
 
 
+def test_the_page_keeps_its_connection_but_for_what_is_refused():
+    with tour.serve() as page:
+        connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=60)
+        sockets = []
+        for path in ("/api/live", "/api/live", "/api/live?informer=x", "/api/live"):
+            connection.request("GET", path)
+            sockets.append(connection.sock)
+            with connection.getresponse() as response:
+                assert json.loads(response.read())
+        # Behind a refusal may come a body that is no request.
+        assert sockets[0] is sockets[1] is sockets[2] is not sockets[3]
+    connection.close()
+
+
 def test_threads_of_the_page_leave_signals_to_the_program():
     names = ("tour ticker", "informer-tour")
     with tour.serve():

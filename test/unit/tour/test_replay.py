@@ -150,6 +150,13 @@ def test_the_recorded_hops_are_those_until_a_moment(page):
     assert ask(page, "GET", "/api/recorded?time=-1")[1] == {"hops": []}
 
 
+def test_a_recording_to_which_nothing_came_has_no_page(tmp_path):
+    with tour.record(tmp_path / "r"):
+        pass
+    with tour.Recording(tmp_path / "r") as empty, pytest.raises(tour.RecordingError, match="nothing came"):
+        tour.ReplayPage(empty)
+
+
 def test_what_makes_no_sense_is_refused(page):
     for path in ("x", "nan", ""):
         assert ask(page, "GET", f"/api/recorded?time={path or '%20'}")[0] == 400

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,20 @@ def test_another_scenario_begins_at_its_beginning():
     assert screen.scenario.name != "queue" and screen.at == -1
     with pytest.raises(ValueError, match="there is no scenario 'none'"):
         Screen("none")
+
+
+def test_a_recording_goes_forwards_and_backwards_too_and_nothing_breaks_in_it():
+    with tour.Recording(Path(__file__).parent / "outage.jsonl") as recording:
+        screen = Screen(runs=terminal.recorded(recording))
+        screen.press("n")
+        before = picture(screen)
+        screen.press("1")
+        assert picture(screen) == before and "*v1.ConfigMap" in before
+        screen.press(END)
+        assert "objects: bread @26" in picture(screen) and "apple" not in picture(screen).partition("Indexer")[2]
+        while screen.at > 0:
+            screen.press("p")
+        assert picture(screen) == before
 
 
 def test_keys_that_stand_for_nothing_do_nothing_and_q_ends(screen):
