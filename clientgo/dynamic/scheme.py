@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
@@ -39,7 +40,7 @@ class _UnstructuredSerializer(JSONSerializer):
             return None
         return Unstructured.from_undecoded(text)
 
-    def name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
+    def name_items(self, document: JSONObject, items: Sequence[UndecodedObject]) -> None:
         item_kind, api_version = document["kind"].removesuffix("List"), document["apiVersion"]
         for item in items:
             if item.kind is None and item_kind != document["kind"]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, cast
 from clientgo.apimachinery.runtime import timestamps
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.undecoded import UndecodedMetadata
-from clientgo.apimachinery.runtime.view import JSONObject, child, copy_json
+from clientgo.apimachinery.runtime.view import JSONObject, StandIn, child, copy_json
 
 
 class MetaAccessors(Struct):
@@ -24,7 +24,8 @@ class MetaAccessors(Struct):
 
     def _meta(self, key: str) -> Any:
         """A field of the metadata as JSON; None when it is absent."""
-        return self._document.get(key)
+        value = self._document.get(key)
+        return value.plain() if isinstance(value, StandIn) else value
 
     def _alone(self, metadata: Any, key: str) -> Any:
         """A metadata struct with nothing but a copy of one field: reading it decodes nothing."""

@@ -98,7 +98,7 @@ class ListView(CollectionView, MutableSequence[T], Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         item = self._item
-        if {*map(type, self._document)} <= {item.scalar}:
+        if item.is_scalar and {*map(type, self._document)} <= {item.scalar}:
             return iter(self._document)
         return map(self._load, self._document)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.runtime import timestamps
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView, collection
-from clientgo.apimachinery.runtime.view import View, child, copy_json
+from clientgo.apimachinery.runtime.view import StandIn, View, child, copy_json
 from clientgo.golang.duration import format_duration, parse_duration
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class FieldType:
 
     def checked(self, parent: View, key: str, raw: Any) -> Any:
         """`raw`, which is not of the plain type, if it may be all the same. Raises UnmarshalTypeError."""
+        if isinstance(raw, StandIn):  # Of bytes that can say nothing else.
+            return raw
         fits = bool in self.takes or object in self.takes if isinstance(raw, bool) else isinstance(raw, self.takes)
         if not fits:
             raise parent._mistyped(key, raw, self.go_type)

@@ -13,7 +13,7 @@ from clientgo.apimachinery.runtime.collection_views import objects_view
 from clientgo.apimachinery.runtime.custom_resource import Schema
 from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType
 from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
-from clientgo.apimachinery.runtime.view import View
+from clientgo.apimachinery.runtime.view import StandIn, View
 
 _Getter = Callable[[Any], Any]
 
@@ -138,8 +138,9 @@ def _make_struct_getter(info: FieldInfo, kind: StructType) -> _Getter:
         # `child`, written out.
         view = new(cls)
         view._parent = self
+        view._undecoded = None
         document = self._document.get(key)
-        if type(document) is dict:
+        if type(document) is dict or isinstance(document, StandIn):
             view._document, view._key = document, None
         elif document is None:
             view._document, view._key = {}, key
@@ -150,29 +151,51 @@ def _make_struct_getter(info: FieldInfo, kind: StructType) -> _Getter:
     return get_struct
 
 
-def _late_metadata(kind: StructType) -> _Getter:
-    """Reads the metadata without decoding the object: the view decodes what is read of it and no more."""
+def _late_struct(info: FieldInfo, kind: StructType) -> _Getter:
+    """Reads a struct without decoding the object, if it can: then the view decodes what is read of it and no more."""
+    key = info.json
     resolve, new = kind.resolve, object.__new__
     cls: type[View] | None = None
 
-    def get_metadata(self: View) -> Any:
+    def get_struct(self: View) -> Any:
         nonlocal cls
         if cls is None:
             cls = resolve()
         view = new(cls)
         view._parent = self
-        document = self._source.get("metadata")
-        if type(document) is dict:
+        view._undecoded = None
+        pending = self._undecoded
+        document = self._document.get(key) if pending is None else pending.part(self, key)
+        if type(document) is dict or isinstance(document, StandIn):
             view._document, view._key = document, None
         elif document is None:
-            view._document, view._key = {}, "metadata"
-        elif isinstance(document, UndecodedMetadata):
-            view._document, view._key = document, "metadata"
+            view._document, view._key = {}, key
+        elif type(document) is UndecodedMetadata:
+            view._document, view._key = document, key
         else:
-            view._document, view._key = kind.checked(self, "metadata", document), None
+            view._document, view._key = kind.checked(self, key, document), None
         return view
 
-    return get_metadata
+    return get_struct
+
+
+def _late_value(info: FieldInfo, kind: FieldType) -> _Getter:
+    """Reads anything else without decoding the object, if it can."""
+    key, default, plain, load = info.json, info.default, kind.plain, kind.load
+
+    def get_value(self: View) -> Any:
+        pending = self._undecoded
+        value = self._document.get(key) if pending is None else pending.part(self, key)
+        if value is None:
+            return kind.empty(self, key) if default is EMPTY else default
+        if type(value) is not plain:
+            value = kind.checked(self, key, value)
+        try:
+            return load(self, value)
+        except ValueError as err:
+            raise self._unreadable(key, err) from err
+
+    return get_value
 
 
 def _late_text(info: FieldInfo) -> _Getter:
@@ -198,13 +221,13 @@ def _late_items(info: FieldInfo, kind: ListType) -> _Getter:
 
 def make_late_getter(info: FieldInfo, kind: FieldType) -> _Getter:
     """A reader of a field of top-level objects, which decodes no object when there is no need."""
-    if info.json == "metadata" and isinstance(kind, StructType):
-        return _late_metadata(kind)
+    if isinstance(kind, StructType) and info.default is EMPTY:
+        return _late_struct(info, kind)
     if info.json in ("apiVersion", "kind"):
         return _late_text(info)
     if info.json == "items" and isinstance(kind, ListType):
         return _late_items(info, kind)
-    return make_getter(info, kind)
+    return _late_value(info, kind)
 
 
 def _make_setter(info: FieldInfo, kind: FieldType) -> Callable[[Any, Any], None]:

@@ -24,7 +24,7 @@ from clientgo.apimachinery.runtime.genclient import Genclient
 from clientgo.apimachinery.runtime.promoted import NoSuchFieldError, PromotedListMeta, PromotedObjectMeta
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
 from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedList, UndecodedObject, UndecodedSource
-from clientgo.apimachinery.runtime.view import JSONObject, View
+from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View
 from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.strconv import quote
 
@@ -79,6 +79,10 @@ class Object(MetaAccessors):
         # Not before: whoever sees None here reads the document.
         self._undecoded = None
         return document
+
+    def _snapshot(self) -> JSONObject:
+        pending = self._undecoded
+        return super()._snapshot() if pending is None else cast(JSONObject, pending.snapshot(self))
 
     @property
     def frozen(self) -> bool:
@@ -138,6 +142,9 @@ class Object(MetaAccessors):
         metadata = self._document.get("metadata")
         if type(metadata) is dict:
             return metadata.get(key)
+        if isinstance(metadata, StandIn):
+            value = metadata.get(key)
+            return value.plain() if isinstance(value, StandIn) else value
         if metadata is not None:
             self._mistyped_metadata(metadata)
         return None
@@ -182,10 +189,17 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
     def _whose(self) -> str:
         pending = self._undecoded
         metadata = self._document.get("metadata") if pending is None else pending.header
-        if type(metadata) is not dict:
+        if type(metadata) is not dict and not isinstance(metadata, StandIn):
             return type(self).__name__
         key = "/".join(name for name in (metadata.get("namespace"), metadata.get("name")) if isinstance(name, str))
         return f"{type(self).__name__} {quote(key)}"
+
+    def __eq__(self, other: object) -> bool:
+        pending = self._undecoded
+        theirs = other._undecoded if isinstance(other, ResourceObject) and type(other) is type(self) else None
+        return (isinstance(pending, UndecodedObject) and pending.says_the_same(theirs)) or super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as for all structs
 
     def deep_copy(self) -> Self:
         """As Struct.deep_copy; O(1) while the object is undecoded."""
@@ -223,7 +237,7 @@ class ListObject(PromotedListMeta, ListMetaAccessors, Object):
     @classmethod
     def of_items(cls, document: JSONObject, items: Sequence[ResourceObject]) -> Self:
         """A list of these objects, which share their documents with it; `document` is all the rest of it."""
-        if undecoded.AVAILABLE:
+        if undecoded.AVAILABLE or any(item._undecoded is not None for item in items):
             return cls.from_undecoded(UndecodedList(document, items))
         return cls.from_dict({**document, "items": [item._document for item in items]})
 

@@ -12,7 +12,7 @@ from clientgo.apimachinery.runtime.custom_resource import Schema
 from clientgo.apimachinery.runtime.field_types import FieldType, parse_type
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field, make_getter, make_property
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, without_unknown_fields
-from clientgo.apimachinery.runtime.view import JSONObject, View, copy_json
+from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View, copy_json
 
 
 class StructMeta(type):
@@ -107,9 +107,14 @@ class Struct(View, metaclass=StructMeta):
 
     def to_dict(self) -> JSONObject:
         """A copy of the document, free to change."""
-        document = self._document
+        document = self._snapshot()
         copied = without_unknown_fields(document) if type(document) is UnknownFields else copy_json(document)
         return cast(JSONObject, copied)
+
+    def _snapshot(self) -> JSONObject:
+        """The document, to be read and forgotten: what is not decoded does not stay so for that."""
+        document = self._document
+        return cast(JSONObject, document.plain() if isinstance(document, StandIn) else document)
 
     def deep_copy(self) -> Self:
         """A copy that shares nothing and may be written to, also when this one is read-only. O(size). Go: DeepCopy."""
@@ -136,7 +141,7 @@ class Struct(View, metaclass=StructMeta):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Struct):
             return NotImplemented
-        return type(self) is type(other) and bool(self._document == other._document)
+        return type(self) is type(other) and bool(self._snapshot() == other._snapshot())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._repr_parts())})"

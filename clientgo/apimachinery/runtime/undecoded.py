@@ -20,7 +20,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, cast
 
 from clientgo.apimachinery.util.json import scan
 
@@ -122,7 +122,7 @@ _NO_METADATA: Final[dict[str, Any]] = {}
 class Undecoded:
     """What stands in an object in place of its document. Thread-safe."""
 
-    __slots__ = ("_documents", "api_version", "header", "kind")
+    __slots__ = ("api_version", "documents", "header", "kind")
 
     # What the document will say; None when it says nothing. The one who makes an object of it may change them.
     api_version: str | None
@@ -134,8 +134,8 @@ class Undecoded:
         self.api_version = api_version
         self.kind = kind
         self.header = header
-        # Takes the document of the thread that decodes first.
-        self._documents: dict[str, JSONObject] = {}
+        # Takes the document of the thread that decodes first; empty until then.
+        self.documents: dict[str, Any] = {}
 
     def name(self, api_version: str, kind: str) -> None:
         """Change what the document will say, "" for nothing. Decodes nothing."""
@@ -145,20 +145,32 @@ class Undecoded:
     def document(self) -> JSONObject:
         """The document, the same dict for everybody. O(size) each time."""
         # Threads that decode at the same time must end with one dict, and no lock is as simple as this atomic call.
-        return self._documents.setdefault("", self._decode())
+        document: JSONObject = self.documents.setdefault("", self._decode())
+        return document
 
     def meta(self, key: str) -> Any:
         """A field of the metadata as JSON; None when it is absent. Nothing that it shares must be changed."""
         raise NotImplementedError
 
-    def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
-        """What the metadata of `obj`, in which this stands, is read from: part of its document or UndecodedMetadata."""
+    def metadata_of(self, obj: Object) -> Any:
+        """What the metadata of `obj`, in which this stands, is read from: part of its document, or what stands in."""
         raise NotImplementedError
+
+    def part(self, obj: Object, key: str) -> Any:
+        """A field of the document of `obj`, in which this stands, or what stands in for it; None when it is absent."""
+        if key == "metadata":
+            return self.metadata_of(obj)
+        return obj._document.get(key)
+
+    def snapshot(self, obj: Object) -> JSONObject:
+        """The document of `obj`, in which this stands, to be read and forgotten."""
+        return cast("JSONObject", obj._document)
 
     def _decode(self) -> JSONObject:
         raise NotImplementedError
 
-    def _named(self, document: JSONObject) -> JSONObject:
+    def named(self, document: JSONObject) -> JSONObject:
+        """The document, after it was given apiVersion and kind."""
         for key, value in (("kind", self.kind), ("apiVersion", self.api_version)):
             if value is None:
                 document.pop(key, None)
@@ -168,6 +180,20 @@ class Undecoded:
 
 
 class UndecodedObject(Undecoded):
+    """One object that is not decoded."""
+
+    __slots__ = ()
+
+    def copy(self) -> Self:
+        """Another of the same bytes, whose document is another. O(1)."""
+        raise NotImplementedError
+
+    def says_the_same(self, other: Undecoded | None) -> bool:
+        """Whether it can be told without decoding that the other is the same; if it cannot, they may still be equal."""
+        return False
+
+
+class UndecodedText(UndecodedObject):
     """The text of one object, which is valid to the last byte."""
 
     __slots__ = ("_text",)
@@ -177,12 +203,11 @@ class UndecodedObject(Undecoded):
         super().__init__(header.get("apiVersion"), header.get("kind"), header.get("metadata", _NO_METADATA))
         self._text = text
 
-    def copy(self) -> UndecodedObject:
-        """Another of the same text, whose document is another. O(1)."""
+    def copy(self) -> Self:
         copied = object.__new__(type(self))
         copied.api_version, copied.kind, copied.header = self.api_version, self.kind, self.header
         copied._text = self._text
-        copied._documents = {}
+        copied.documents = {}
         return copied
 
     def meta(self, key: str) -> Any:
@@ -209,14 +234,14 @@ class UndecodedObject(Undecoded):
         return document
 
     def _decode(self) -> JSONObject:
-        return self._named(self._parse())
+        return self.named(self._parse())
 
     def _parse(self) -> JSONObject:
         document: JSONObject = _parse(self._text)
         return document
 
 
-class _UndecodedEventObject(UndecodedObject):
+class _UndecodedEventObject(UndecodedText):
     """One whose text is the event it came in: cutting it out would take another pass."""
 
     __slots__ = ()
@@ -259,7 +284,7 @@ class UndecodedMetadata(Mapping[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         pending = self._object._undecoded
-        if isinstance(pending, UndecodedObject):
+        if isinstance(pending, UndecodedText):
             value = pending.meta(key)
             # Through a list or a map one writes into the document, if one may write at all.
             if not isinstance(value, (dict, list)) or self._object.frozen:
@@ -273,7 +298,7 @@ class UndecodedMetadata(Mapping[str, Any]):
     def whole(self) -> JSONObject:
         """All of it as one dict, not to be changed."""
         pending = self._object._undecoded
-        return pending.metadata() if isinstance(pending, UndecodedObject) else self._of_document()
+        return pending.metadata() if isinstance(pending, UndecodedText) else self._of_document()
 
     def __getitem__(self, key: str) -> Any:
         return self.whole()[key]
@@ -322,10 +347,10 @@ class UndecodedList(Undecoded):
         return metadata
 
     def _decode(self) -> JSONObject:
-        return self._named({**self._rest, "items": [item._document for item in self._items]})
+        return self.named({**self._rest, "items": [item._document for item in self._items]})
 
 
-def read_event(line: str) -> tuple[str, UndecodedObject] | None:
+def read_event(line: str) -> tuple[str, UndecodedText] | None:
     """The type and the object of a watch event; None when it must be decoded at once."""
     if not AVAILABLE:
         return None
@@ -340,7 +365,7 @@ def read_event(line: str) -> tuple[str, UndecodedObject] | None:
     return event["type"], _UndecodedEventObject(text, header)
 
 
-def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedObject]] | None:
+def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedText]] | None:
     """The document of a list, with `items` empty, and the items; None when it must be decoded at once."""
     if not AVAILABLE:
         return None
@@ -355,13 +380,13 @@ def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedObject]] | None:
     return (document, [text for text in texts if text is not None]) if None not in texts else None
 
 
-def _read_item(raw: Any) -> UndecodedObject | None:
+def _read_item(raw: Any) -> UndecodedText | None:
     line = str(raw, "utf-8")
     text = line if line.isascii() else bytes(raw)
     header: _ObjectHeader = _read_object_header(text)
     if "items" in header or _may_have_endless_integer(line):
         return None
-    return UndecodedObject(text, header)
+    return UndecodedText(text, header)
 
 
 _TEN_DIGITS = re.compile("[0-9]{10}").search

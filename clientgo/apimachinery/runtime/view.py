@@ -44,6 +44,8 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def _copy_unusual(value: Any) -> Any:
+    if isinstance(value, StandIn):
+        return value.plain()
     if isinstance(value, View):
         return copy_json(value._document)
     if type(value) is UnknownFields:
@@ -51,6 +53,27 @@ def _copy_unusual(value: Any) -> Any:
     if isinstance(value, Mapping):
         return copy_json(dict(value.items()))
     return copy_json([*value]) if isinstance(value, (list, tuple)) else value
+
+
+class StandIn:
+    """What stands in a view in place of a part of a document that is still bytes: reads like that dict or list.
+
+    It lives as long as its view. When the object is turned into a document it reads from there.
+    """
+
+    __slots__ = ()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """An entry of the dict it stands for."""
+        raise NotImplementedError
+
+    def plain(self) -> Any:
+        """What it stands for, as a dict or list of its own."""
+        raise NotImplementedError
+
+    def written(self) -> Any:
+        """The part of the document itself, of an object that has been turned into one."""
+        raise NotImplementedError
 
 
 class View:
@@ -62,7 +85,8 @@ class View:
     Invariants:
       * a root has no parent and no key; only a root has `_frozen` and `_undecoded`
       * a view that has a key is detached: its document is no part of the parent's
-      * there is a `_document`, except in a root that has `_undecoded` (there reading it decodes, see Object)
+      * there is a `_document`, except in a root that has `_undecoded` (there reading it decodes, see Object); below
+        such a root it may be a StandIn
     """
 
     __slots__ = ("_document", "_frozen", "_key", "_parent", "_undecoded")
@@ -91,6 +115,8 @@ class View:
         holder = parent._writable()
         if self._key is not None:
             self._attach(holder, self._key)
+        elif isinstance(self._document, StandIn):
+            self._document = self._document.written()
         return self._document
 
     def _attach(self, holder: JSONObject, key: str) -> None:
@@ -149,4 +175,6 @@ def child(cls: type[V], parent: View, document: Any) -> V:
     view._parent = parent
     view._document = document
     view._key = None
+    # Only a root has any; said here so that nobody looks for it longer than needed.
+    view._undecoded = None
     return view

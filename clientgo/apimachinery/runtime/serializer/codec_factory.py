@@ -1,7 +1,8 @@
 """The codecs of a scheme. Mirrors runtime/serializer/codec_factory.go.
 
 Differs: there are no internal versions, so that every codec is one without conversion; and protobuf is for those who
-ask for it by name. It is smaller on the wire, and Go's default; here reading it costs more than reading JSON does.
+ask for it by name. It is smaller on the wire, and Go's default; here it is cheaper than JSON for who reads a few fields
+of an object, and dearer for who reads all.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ Differs: there is no pretty and no strict form, and a document's numbers stay Py
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from clientgo.apimachinery.runtime.documents import document_of, replace_document
@@ -98,6 +99,11 @@ class JSONSerializer:
             document.pop("kind", None)
         return cls.from_dict(document)
 
+    @property
+    def strips(self) -> bool:
+        """Whether what is decoded comes without apiVersion and kind."""
+        return self._strip
+
     def _class_of(self, document: JSONObject) -> type[Object]:
         api_version, kind = document.get("apiVersion"), document.get("kind")
         if type(api_version) is not str or type(kind) is not str:
@@ -131,7 +137,7 @@ class JSONSerializer:
             return None  # It will be raised again, with the items in the message.
         return into.of_items(document, [item.from_undecoded(text) for text in texts]), gvk
 
-    def name_items(self, document: JSONObject, items: list[UndecodedObject]) -> None:
+    def name_items(self, document: JSONObject, items: Sequence[UndecodedObject]) -> None:
         """For subclasses: called before the items of a list become objects; here they are what they say they are."""
 
     def _class_for(self, document: JSONObject) -> type[Object]:

@@ -48,16 +48,28 @@ _ONE, _LIST = Shape.ONE, Shape.LIST
 class _Reading:
     """What one decoding finds out beside the document."""
 
-    __slots__ = ("found_unknown",)
+    __slots__ = ("found_unknown", "places")
 
     def __init__(self) -> None:
         self.found_unknown = False
+        # By where it begins, what each message has become; by where the first element begins, but negative, each list
+        # and map.
+        self.places: dict[int, Any] = {}
 
 
 def decode_message(message: Message, data: bytes, at: int = 0, end: int | None = None) -> JSONObject:
     """The document of the message that stands in `data` from `at` to `end`. Raises WireError.
 
     With a field in it that the table does not have, the document is of type UnknownFields.
+    """
+    document: JSONObject = decode_places(message, data, at, end)[at]
+    return document
+
+
+def decode_places(message: Message, data: bytes, at: int = 0, end: int | None = None) -> dict[int, Any]:
+    """The same, and its parts: by where it begins in `data`, what each message has become.
+
+    A list or a map stands at the negative of where its first element begins.
     """
     reading = _Reading()
     try:
@@ -67,8 +79,8 @@ def decode_message(message: Message, data: bytes, at: int = 0, end: int | None =
     except UnicodeDecodeError:
         raise WireError("proto: invalid UTF-8 in string") from None
     if reading.found_unknown and type(document) is dict:
-        document = UnknownFields(document, {})
-    return document
+        reading.places[at] = UnknownFields(document, {})
+    return reading.places
 
 
 def _document(message: Message, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> JSONObject:
@@ -78,7 +90,10 @@ def _document(message: Message, data: bytes, at: int, end: int, depth: int, read
     for field in message.shown:
         if field.json not in out:
             out[field.json] = _empty(field, depth, reading)
-    return UnknownFields(out, unknown) if unknown else out
+    if unknown:
+        out = UnknownFields(out, unknown)
+    reading.places[at] = out
+    return out
 
 
 def _metadata(
@@ -88,7 +103,7 @@ def _metadata(
     document = _document(message, data, at, end, depth, reading)
     if type(document) is UnknownFields:
         unknown |= document.fields
-        return dict(document)
+        document = reading.places[at] = dict(document)
     return document
 
 
@@ -137,8 +152,12 @@ def _read(
                 if kind is _STRING:
                     if size or not field.drops_zero:
                         out[field.json] = data[start:at].decode()
+                    elif field.json in out:
+                        del out[field.json]
                 elif kind is not _MESSAGE:
                     _put(out, field, _LEAVES[kind](field, data, start, at, depth, reading))
+                elif out.get(field.json) is not None:
+                    _merge(out, unknown, field, data, start, at, depth + 1, reading)
                 elif field.json == "metadata":
                     out["metadata"] = _metadata(unknown, field.message, data, start, at, depth + 1, reading)
                 elif field.json:
@@ -148,7 +167,7 @@ def _read(
             elif shape is _LIST:
                 found = out.get(field.json)
                 if found is None:
-                    found = out[field.json] = []
+                    found = out[field.json] = reading.places[-start] = []
                 if kind is _MESSAGE:
                     found.append(_document(field.message, data, start, at, depth + 1, reading))
                 else:
@@ -156,7 +175,7 @@ def _read(
             else:
                 found = out.get(field.json)
                 if found is None:
-                    found = out[field.json] = {}
+                    found = out[field.json] = reading.places[-start] = {}
                 _read_entry(found, field, data, start, at, depth, reading)
         elif wire_type == VARINT:
             value = data[at]
@@ -173,19 +192,57 @@ def _read(
         raise truncated()
 
 
+def _merge(
+    out: JSONObject,
+    unknown: dict[str, bytes],
+    field: Field,
+    data: bytes,
+    at: int,
+    end: int,
+    depth: int,
+    reading: _Reading,
+) -> None:
+    """Put the fields of a message into what an earlier one of the same field has become."""
+    known = out[field.json]
+    if field.json == "metadata":
+        _read(known, unknown, field.message, data, at, end, depth, reading)
+        return
+    unknown = known.fields if type(known) is UnknownFields else {}
+    _read(known, unknown, field.message, data, at, end, depth, reading)
+    if unknown and type(known) is not UnknownFields:
+        out[field.json] = UnknownFields(known, unknown)
+
+
 def _put(out: JSONObject, field: Field, value: Any) -> None:
-    if value is None and not field.is_shown:
-        return
-    if field.drops_zero and not value and field.kind in _NILABLE:
-        return
-    out[field.json] = value
+    absent = value is None and not field.is_shown
+    if absent or (field.drops_zero and not value and field.kind in _NILABLE):
+        out.pop(field.json, None)
+    else:
+        out[field.json] = value
 
 
 def _put_scalar(out: JSONObject, field: Field, value: Any) -> None:
     if field.shape is _LIST:
-        out.setdefault(field.json, []).append(value)
+        found = out.get(field.json)
+        if found is None:
+            found = out[field.json] = []
+        found.append(value)
     elif value or not field.drops_zero:
         out[field.json] = value
+    else:
+        out.pop(field.json, None)
+
+
+def entry(field: Field, data: bytes, at: int, end: int, found: JSONObject) -> None:
+    """Put one entry of a map into `found`."""
+    _read_entry(found, field, data, at, end, 0, _Reading())
+
+
+def leaf(field: Field, data: bytes, at: int, end: int) -> Any:
+    """What JSON has for a value that has a length and is no message; None when JSON has no field for it."""
+    out: JSONObject = {}
+    _put(out, field, _LEAVES[field.kind](field, data, at, end, 0, _Reading()))
+    return out.get(field.json)
 
 
 def _skip_unknown(

@@ -140,7 +140,7 @@ class Field:
 class Message:
     """A message: its fields in the order of their numbers."""
 
-    __slots__ = ("by_key", "fields", "name", "names", "numbers", "shown")
+    __slots__ = ("by_key", "by_name", "fields", "layouts", "name", "names", "numbers", "shown")
 
     def __init__(self, name: str, lines: list[str], package: str) -> None:
         self.name = f"{package}.{name}"
@@ -150,10 +150,15 @@ class Message:
         # What JSON may have in the object, and what it always has.
         self.names: frozenset[str] = frozenset(field.json for field in self.fields if field.json)
         self.shown = [field for field in self.fields if field.is_shown]
+        # For who reads in place: what `layout` has learnt.
+        self.layouts: dict[int, Any] = {}
+        # By what JSON calls it; for a field of an embedded struct, the struct.
+        self.by_name = {field.json: field for field in self.fields if field.json}
         for field in self.fields:
             if not field.json:
                 self.names |= field.message.names
                 self.shown += field.message.shown
+                self.by_name |= dict.fromkeys(field.message.names, field)
 
     def __repr__(self) -> str:
         return f"<Message {self.name}>"

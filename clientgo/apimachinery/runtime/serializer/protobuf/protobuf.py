@@ -10,21 +10,30 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from clientgo.apimachinery.runtime.documents import document_of
-from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import JSONSerializer, written_kind
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
-from clientgo.apimachinery.runtime.serializer.protobuf.messages import Message, message_of
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, put_bytes, spans
+from clientgo.apimachinery.runtime.serializer.protobuf.in_place import cut, undecoded_message
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind, Message, message_of
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, put_bytes, spans, varint
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
 
 # What every object begins with, so that nobody takes it for JSON.
 MAGIC: Final = b"k8s\0"
 
 _TYPE_META, _RAW, _CONTENT_ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
+
+# What an event is made of, when it is written as servers do: the tags before its type, its object and what the
+# RawExtension holds; what its object begins with, the tag of the message, and what stands behind that.
+_EVENT: Final = (1 << 3 | BYTES, 2 << 3 | BYTES, 1 << 3 | BYTES)
+_MAGIC_AND_TYPE: Final = MAGIC + bytes((_TYPE_META << 3 | BYTES,))
+_RAW_TAG: Final = _RAW << 3 | BYTES
+_NO_CONTENT: Final = (b"\x1a\0\x22\0", b"")
 
 
 class Envelope(NamedTuple):
@@ -77,16 +86,55 @@ class ProtobufSerializer:
         # What makes objects of documents.
         self._documents = documents
         self._version = version
+        # By the TypeMeta of their envelopes, the kinds that came in events. Only grows.
+        self._kinds: dict[bytes, tuple[type[Object], Message, str, str]] = {}
 
     def decode(
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
     ) -> tuple[Object, GroupVersionKind]:
         """See runtime.Decoder. Raises WireError, which is a ValueError."""
-        document, gvk = self.decode_to_document(data, 0, len(data), defaults, into)
-        return self._documents.decode_document(document, into), gvk
+        envelope = read_envelope(data)
+        gvk = _kind_of(envelope, defaults, into)
+        if isinstance(into, type) and gvk == into.GROUP_VERSION_KIND:
+            found = self._decode_in_place(data, envelope, gvk, into)
+            if found is not None:
+                return found, gvk
+        return self._documents.decode_document(self._document(data, envelope, gvk), into), gvk
+
+    def _decode_in_place(
+        self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[Object]
+    ) -> Object | None:
+        """An object that stays its message, or a list of such; None when it must be decoded at once."""
+        if issubclass(into, ListObject):
+            return self._list(data, envelope, gvk, into)
+        if not issubclass(into, ResourceObject):
+            return None
+        pending = undecoded_message(self._message_for(gvk), data[envelope.begin : envelope.end])
+        if pending is None:
+            return None
+        if not self._documents.strips:
+            pending.name(*gvk.to_api_version_and_kind())
+        return into.from_undecoded(pending)
+
+    def _list(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[ListObject]) -> Object | None:
+        message, item = self._message_for(gvk), into.ITEM
+        items = message.by_name.get("items")
+        if item is None or items is None or items.kind != Kind.MESSAGE:
+            return None
+        parts, rest = cut(items, data, envelope.begin, envelope.end)
+        found = [undecoded_message(items.message, part) for part in parts]
+        document = decode_message(message, rest)
+        if type(document) is UnknownFields or None in found:
+            return None
+        if not self._documents.strips:
+            document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
+        return into.of_items(document, [item.from_undecoded(each) for each in found if each is not None])
 
     def decode_event(self, data: bytes) -> tuple[str, Object]:
         """The type and the object of a metav1.WatchEvent. Raises WireError."""
+        found = self._plain_event(data)
+        if found is not None:
+            return found
         event_type = b""
         begin = end = 0
         for number, wire_type, start, stop in spans(data, 0, len(data)):
@@ -97,24 +145,58 @@ class ProtobufSerializer:
                 for inner, wire, first, last in spans(data, start, stop):
                     if inner == 1 and wire == BYTES:
                         begin, end = first, last
-        document, _ = self.decode_to_document(data, begin, end)
-        return event_type.decode("utf-8", "replace"), self._documents.decode_document(document)
+        envelope = read_envelope(data, begin, end)
+        gvk = _kind_of(envelope, None, None)
+        obj = self._documents.decode_document(self._document(data, envelope, gvk))
+        if gvk == type(obj).GROUP_VERSION_KIND and isinstance(obj, ResourceObject):
+            # From now on the others of its kind stay messages.
+            names = gvk.to_api_version_and_kind()
+            self._kinds[self._type_meta(envelope)] = (type(obj), self._message_for(gvk), *names)
+        return event_type.decode("utf-8", "replace"), obj
 
-    def decode_to_document(
-        self,
-        data: bytes,
-        at: int,
-        end: int,
-        defaults: GroupVersionKind | None = None,
-        into: Object | type[Object] | None = None,
-    ) -> tuple[JSONObject, GroupVersionKind]:
-        """The document of the object that stands in `data` from `at` to `end`, and its kind. Raises WireError."""
-        envelope = read_envelope(data, at, end)
-        gvk = _kind_of(envelope, defaults, into)
+    def _plain_event(self, data: bytes) -> tuple[str, Object] | None:
+        """The same for one that is written as every server does, with an object of a kind that came before.
+
+        None for all others, also for those that are no events.
+        """
+        try:
+            # WatchEvent: the type, and the object in a RawExtension, which holds a runtime.Unknown.
+            name_end = 2 + data[1]
+            size, at = varint(data, name_end + 1)
+            inner, unknown = varint(data, at + 1)
+            if (data[0], data[name_end], data[at], at + size, unknown + inner) != (*_EVENT, len(data), len(data)):
+                return None
+            if not data.startswith(_MAGIC_AND_TYPE, unknown):
+                return None
+            begin = unknown + len(_MAGIC_AND_TYPE)
+            message_at = begin + 1 + data[begin]
+            known = self._kinds.get(data[begin + 1 : message_at])
+            if known is None or data[message_at] != _RAW_TAG:
+                return None
+            size, begin = varint(data, message_at + 1)
+        except (IndexError, WireError):
+            return None
+        end = begin + size
+        if data[end:] not in _NO_CONTENT:
+            return None
+        cls, message, api_version, kind = known
+        pending = undecoded_message(message, data[begin:end])
+        if pending is None:
+            return None
+        if not self._documents.strips:
+            pending.api_version, pending.kind = api_version, kind
+        return data[2:name_end].decode("utf-8", "replace"), cls.from_undecoded(pending)
+
+    @staticmethod
+    def _type_meta(envelope: Envelope) -> bytes:
+        """The TypeMeta as every server writes it."""
+        return put_bytes(b"\n", envelope.api_version.encode()) + put_bytes(b"\x12", envelope.kind.encode())
+
+    def _document(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind) -> JSONObject:
+        """The document of the object that stands in the envelope. Raises WireError."""
         document = decode_message(self._message_for(gvk), data, envelope.begin, envelope.end)
-        api_version, kind = gvk.to_api_version_and_kind()
-        document["apiVersion"], document["kind"] = api_version, kind
-        return document, gvk
+        document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
+        return document
 
     def _message_for(self, gvk: GroupVersionKind) -> Message:
         cls = self._scheme.class_for(gvk)

@@ -1,0 +1,235 @@
+"""Objects that are still the message they came in: nobody can tell, except by the clock and the scales."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from decoding import is_undecoded
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.runtime import ReadOnlyError
+from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf import layout
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
+from clientgo.kubernetes.scheme import CODECS
+from clientgo.testing.apiserver.kinds.protobuf import watch_event
+from clientgo.tools.cache import mutation_detector
+
+POD = {
+    "metadata": {
+        "name": "a",
+        "namespace": "ns",
+        "uid": "u",
+        "resourceVersion": "7",
+        "labels": {"app": "shop", "long": "l" * 200},
+        "finalizers": ["f", "g"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}],
+    },
+    "spec": {"nodeName": "n", "volumes": [{"name": "v", "configMap": {"name": "c"}}],
+             "containers": [{"name": "c", "image": "i:1", "ports": [{"containerPort": 80}]}, {"name": "d"}]},
+    "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+}  # fmt: skip
+MESSAGE = protobuf.message_of(corev1.Pod)
+LIST = protobuf.message_of(corev1.PodList)
+assert MESSAGE is not None and LIST is not None
+DATA = protobuf.encode_message(MESSAGE, POD)
+SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
+    CODECS.serializer_info("application/vnd.kubernetes.protobuf").serializer, None  # type: ignore[union-attr]
+)  # fmt: skip
+
+
+def from_body(data: bytes = DATA) -> Any:
+    return SERIALIZER.decode(protobuf.wrap(data, "v1", "Pod"), None, corev1.Pod)[0]
+
+
+def frame(data: bytes) -> bytes:
+    """An event, without the length that stands before it."""
+    return watch_event("ADDED", protobuf.wrap(data, "v1", "Pod"))[4:]
+
+
+def from_event(data: bytes = DATA) -> Any:
+    for _ in range(2):  # The first of its kind is decoded where it arrives.
+        obj = SERIALIZER.decode_event(frame(data))[1]
+    return obj
+
+
+def listed(*items: bytes) -> Any:
+    parts = [put_bytes(b"\n", put_bytes(b"\x12", b"9")), *(put_bytes(b"\x12", item) for item in items)]
+    return SERIALIZER.decode(protobuf.wrap(b"".join(parts), "v1", "PodList"), None, corev1.PodList)[0]
+
+
+def from_list(data: bytes = DATA) -> Any:
+    return listed(data).extract_items()[0]
+
+
+@pytest.fixture(params=[from_body, from_event, from_list], ids=["body", "event", "list"])
+def make(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    found: Callable[..., Any] = request.param
+    return found
+
+
+def decoded(data: bytes = DATA) -> Any:
+    return corev1.Pod.from_dict(protobuf.decode_message(MESSAGE, data))
+
+
+def test_reading_keeps_no_document(make: Callable[..., Any]) -> None:
+    pod = make().freeze()
+    assert (pod.object_key(), pod.metadata.labels["app"], pod.name) == ("ns/a", "shop", "a")
+    assert [container.image for container in pod.spec.containers] == ["i:1", ""]
+    assert (pod.status.phase, pod.status.conditions[0].type, pod.spec.volumes[0].config_map.name) == (
+        "Running",
+        "Ready",
+        "c",
+    )
+    assert (pod.to_dict(), pod == decoded(), repr(pod)) == (decoded().to_dict(), True, repr(decoded()))
+    assert pickle.loads(pickle.dumps(pod.deep_copy())) == pod
+    assert is_undecoded(pod)
+
+
+def test_a_copy_shares_the_bytes_and_a_write_turns_it_alone_into_a_document(make: Callable[..., Any]) -> None:
+    pod = make().freeze()
+    copied = pod.deep_copy()
+    assert copied._undecoded.data is pod._undecoded.data
+    early, labels, container = copied.status, copied.metadata.labels, copied.spec.containers[1]
+    assert is_undecoded(copied)
+    container.image = "i:2"
+    copied.status.phase = "Failed"
+    copied.metadata.labels["app"] = "other"
+    assert not is_undecoded(copied)
+    assert (early.phase, labels["app"], container.image) == ("Failed", "other", "i:2")
+    assert copied.to_dict()["spec"]["containers"][1]["image"] == "i:2"
+    assert is_undecoded(pod) and pod == decoded() and pod != copied
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda pod: setattr(pod.spec, "node_name", "m"),
+        lambda pod: pod.spec.containers.append(corev1.Container(name="x")),
+        lambda pod: pod.metadata.labels.update(a="b"),
+        lambda pod: pod.spec.containers[0].ports[0].__setattr__("container_port", 81),
+        lambda pod: pod.set_name("b"),
+    ],
+)
+def test_what_is_cached_refuses_writes(make: Callable[..., Any], write: Callable[[Any], Any]) -> None:
+    pod = make().freeze()
+    with pytest.raises(ReadOnlyError, match="ns/a"):
+        write(pod)
+    assert pod == decoded()
+    free = pod.deep_copy()
+    other = decoded()
+    write(free)
+    write(other)
+    assert free.to_dict() == other.to_dict()
+
+
+def test_the_mutation_detector_compares_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    pod = from_event()
+    detector = mutation_detector.new_cache_mutation_detector("pods")
+    detector.add_object(pod)
+    assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
+    detector.compare_objects()
+    assert is_undecoded(pod)
+    pod.spec.node_name = "m"
+    with pytest.raises(RuntimeError, match="modified"):
+        detector.compare_objects()
+
+
+def test_a_list_is_cut_and_not_decoded() -> None:
+    pods = listed(DATA, DATA)
+    items = meta.extract_list(pods)
+    assert (pods.get_resource_version(), len(items), all(map(is_undecoded, items))) == ("9", 2, True)
+    assert pods.to_dict()["items"][1] == decoded().to_dict()
+
+
+# --- Messages that nobody writes
+
+
+def status(*parts: bytes) -> bytes:
+    return b"".join((DATA, *(put_bytes(b"\x1a", part) for part in parts)))
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_the_last_of_two_values_counts_and_messages_are_merged(make: Callable[..., Any], frozen: bool) -> None:
+    """As Go's generated code has it: a second message is read into the first."""
+    phase, reason = put_bytes(b"\n", b"Failed"), put_bytes(b'"', b"late")
+    pod = make(status(phase + phase[:2] + b"Halted", reason))
+    if frozen:
+        pod.freeze()
+    assert (pod.status.phase, pod.status.reason, len(pod.status.conditions)) == ("Halted", "late", 1)
+    assert pod == decoded(status(phase + phase[:2] + b"Halted", reason))
+    assert is_undecoded(pod) or not frozen
+
+
+def test_an_empty_value_replaces_an_earlier_one() -> None:
+    name = put_bytes(b"\n", put_bytes(b"\n", b"a") + b"\n\0")
+    assert decoded(name).to_dict()["metadata"] == {}
+    assert from_body(name).name == ""
+
+
+def test_metadata_in_two_parts_is_decoded_where_it_arrives(make: Callable[..., Any]) -> None:
+    pod = make(DATA + put_bytes(b"\n", put_bytes(b"\n", b"b")))
+    assert (pod.name, pod.namespace, is_undecoded(pod)) == ("b", "ns", False)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        DATA[:-1],  # ends too soon
+        DATA + b"\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",  # claims to go on for ever
+        DATA + b"\xff" * 11,  # a number without end
+        DATA + b"\x0b",  # a group, which has no length
+        put_bytes(b"\n", b"\n\x05ab"),  # metadata that ends too soon
+        put_bytes(b"\n", put_bytes(b"\n", b"\xff\xfe")),  # a name that is no text
+    ],
+)
+def test_what_is_malformed_at_the_top_is_refused_where_it_arrives(make: Callable[..., Any], broken: bytes) -> None:
+    with pytest.raises(protobuf.WireError):
+        make(broken)
+
+
+@pytest.mark.parametrize("broken", [b"\n\x05ab", b"\n\x02\xff\xfe", b"\n\xff", b"\n"])
+def test_what_is_malformed_below_is_refused_when_it_is_read(make: Callable[..., Any], broken: bytes) -> None:
+    pod = make(b"".join((put_bytes(b"\n", b""), put_bytes(b"\x1a", broken)))) if make is not from_event else None
+    if pod is None:
+        from_event()
+        pod = SERIALIZER.decode_event(frame(put_bytes(b"\n", b"") + put_bytes(b"\x1a", broken)))[1]
+    with pytest.raises(protobuf.WireError):
+        assert pod.status.phase
+    with pytest.raises(protobuf.WireError):
+        pod.to_dict()
+    assert pod.get_name() == ""
+
+
+def test_unknown_fields_are_skipped_and_survive_a_write() -> None:
+    later = put_bytes(b"\xaa\xf1\x0e", b"later")  # number 30,005
+    pod = from_body(DATA + later + put_bytes(b"\x1a", later))
+    assert pod.status.phase == "Running"
+    pod.status.phase = "Failed"
+    assert protobuf.encode_message(MESSAGE, pod._document).count(later) == 2
+
+
+# --- Layouts
+
+
+def test_a_layout_is_used_for_a_message_of_the_same_shape_alone() -> None:
+    texts = put_bytes(b"\n", b"abc") + put_bytes(b"\x1a", b"de")
+    same = put_bytes(b"\n", b"xyz") + put_bytes(b"\x1a", b"uv")
+    other = put_bytes(b"\n", b"de") + put_bytes(b"\x1a", b"abc")
+    message = protobuf.Message("Any", [], "any")
+    first, second = layout.find_fields(message, texts), layout.find_fields(message, texts)
+    assert first == second == {0x0A: 1, 0x1A: 6}
+    assert layout.find_fields(message, same) is second
+    assert layout.find_fields(message, other) == {0x0A: 1, 0x1A: 5}
+
+
+def test_layouts_do_not_grow_without_end() -> None:
+    message = protobuf.Message("Any", [], "any")
+    for size in [*range(100)] * 2:
+        layout.find_fields(message, put_bytes(b"\n", b"a" * size))
+    assert 0 < len(message.layouts) <= 64
