@@ -277,6 +277,18 @@ def test_a_class_without_a_client_has_the_plural_of_its_kind_and_what_it_says() 
     assert (staff.names.plural, staff.scope) == ("staff", "Cluster")
 
 
+@pytest.mark.parametrize(("verbs", "has_path"), [(("get", "update", "updateStatus"), True), (("get", "update"), False)])
+def test_a_status_has_a_path_of_its_own_where_clients_can_update_it(verbs: tuple[str, ...], has_path: bool) -> None:
+    class Thing(runtime.ResourceObject):
+        GROUP_VERSION_KIND = schema.GroupVersionKind("shop.example.com", "v1", "Thing")
+        GENCLIENT = runtime.Genclient("things", verbs=verbs)
+
+        status: Any = runtime.field("status", "string", default="")
+
+    (version,) = crds.crd_for(Thing).to_dict()["spec"]["versions"]
+    assert version.get("subresources") == ({"status": {}} if has_path else None)
+
+
 def test_all_that_a_class_can_say_of_its_definition_is_in_it() -> None:
     conversion = {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}
     column = runtime.PrinterColumn("Age", ".a", "date", description="how old", format="date-time", priority=1)

@@ -37,6 +37,7 @@ MAX_HEAD = 1 << 20
 MAX_BODY = 3 * 1024 * 1024
 GZIP_THRESHOLD = 128 * 1024
 _RECV = 65536
+_MAX_PORT = 65535
 _HANDSHAKE_SECONDS = 10.0
 # How long a client may take for the head of a request, from its first byte on, and for the body; and how long it may
 # take to read an answer. A connection between two requests may rest as long as nobody else needs its place.
@@ -272,6 +273,9 @@ class HttpServer:
         self._threads: set[threading.Thread] = set()
         self._stopped = False
         self.max_connections = min(_MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] * 3 // 4)
+        if not 0 <= port <= _MAX_PORT:
+            # Python would leave the socket open.
+            raise ValueError(f"port must be from 0 to {_MAX_PORT}, not {port}")
         self._listener = socket.create_server((host, port), family=_family(host), backlog=512)
         name = self._listener.getsockname()
         self.address: tuple[str, int] = (name[0], name[1])

@@ -16,6 +16,7 @@ import pytest
 from processes import python
 
 from clientgo.testing.apiserver import Environment, Server
+from clientgo.testing.apiserver.__main__ import main
 from clientgo.testing.apiserver.store.persistence import SqliteJournal
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.utils.clock import testing as clocktesting
@@ -149,10 +150,19 @@ def test_a_full_disk_refuses_writes_and_recovers(tmp_path: Path) -> None:
 # ---- the program
 
 
+@pytest.fixture
+def unfit(tmp_path: Path) -> Path:
+    """A folder with files that are not what the program's flags say."""
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\x00")
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "apiserver.db").write_text("no database, but long enough to be read as one" * 99)
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--kubeconfig-out={tmp}/missing/kc"], "{tmp}/missing/kc"),
         (["--data-dir={tmp}/file"], "{tmp}/file"),
         (["--data-dir={tmp}/damaged"], "{tmp}/damaged/apiserver.db"),
         (["--token-auth-file={tmp}/missing.csv"], "{tmp}/missing.csv"),
@@ -163,15 +173,20 @@ def test_a_full_disk_refuses_writes_and_recovers(tmp_path: Path) -> None:
         (["--bind-address=no.such.host.invalid"], "no.such.host.invalid"),
     ],
 )
-def test_what_hinders_the_start_is_one_line_with_its_name(tmp_path: Path, arguments: list[str], named: str) -> None:
-    (tmp_path / "file").write_text("text")
-    (tmp_path / "binary.csv").write_bytes(b"\xff\x00")
-    (tmp_path / "damaged").mkdir()
-    (tmp_path / "damaged" / "apiserver.db").write_text("no database, but long enough to be read as one" * 99)
-    with python("cmd/apiserver", *(argument.format(tmp=tmp_path) for argument in arguments)) as server:
+def test_what_hinders_the_start_is_one_line_with_its_name(
+    unfit: Path, arguments: list[str], named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert main([argument.format(tmp=unfit) for argument in arguments]) == 1
+    (line,) = caplog.text.splitlines()
+    assert "Could not start the API server" in line
+    assert named.format(tmp=unfit) in line
+
+
+def test_a_kubeconfig_that_cannot_be_written_ends_the_program(tmp_path: Path) -> None:
+    with python("cmd/apiserver", f"--kubeconfig-out={tmp_path}/missing/kc") as server:
         assert server.wait() == 1
     (line,) = (line for line in server.output.splitlines() if "Could not start" in line)
-    assert named.format(tmp=tmp_path) in line
+    assert f"{tmp_path}/missing/kc" in line
     assert "Traceback" not in server.output
 
 
