@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from apiclient import eventually
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -290,6 +291,8 @@ def test_an_idle_connection_makes_room_for_a_new_one() -> None:
         for sock in idle:
             sock.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert sock.recv(65536).startswith(b"HTTP/1.1 200 ")
+        # The answer is there before its thread waits for the next request.
+        eventually(lambda: all(each.idle_since is not None for each in [*server._connections]))
         assert send(env, b"GET /readyz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
         assert idle[0].recv(1) == b""
 
