@@ -9,7 +9,14 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from clientgo.apimachinery.runtime.view import copy_json
-from clientgo.apimachinery.util.managedfields.fieldpath import FieldSet, Path, format_set, parse_set, path_text
+from clientgo.apimachinery.util.managedfields.fieldpath import (
+    FieldSet,
+    NoPathError,
+    Path,
+    format_set,
+    parse_set,
+    path_text,
+)
 from clientgo.apimachinery.util.managedfields.schema import Node
 from clientgo.apimachinery.util.managedfields.typed import Comparison, all_paths, compare, merge, remove
 from clientgo.golang.strconv import quote
@@ -157,8 +164,14 @@ def updated(
     now: str,
     ignored: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """The managedFields after an update. `ignored`: the top-level fields that this request cannot write."""
-    diff = _without_system_fields(compare(node, live, new))
+    """The managedFields after an update. `ignored`: the top-level fields that this request cannot write.
+
+    None of an object that has what no path leads to.
+    """
+    try:
+        diff = _without_system_fields(compare(node, live, new))
+    except NoPathError:
+        return []
     if ignored:
         heads = {f"f:{name}" for name in ignored}
         for paths in (diff.added, diff.modified, diff.removed):

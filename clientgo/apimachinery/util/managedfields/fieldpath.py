@@ -17,6 +17,17 @@ FieldSet: TypeAlias = set[Path]
 compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
+class NoPathError(ValueError):
+    """An item of a set is a map or a list, which no path can name."""
+
+
+def set_element(item: Any) -> str:
+    """The path element of an item of a set. Raises NoPathError."""
+    if isinstance(item, (dict, list)):
+        raise NoPathError("associative list without keys has an element that's a map type")
+    return f"v:{compact(item)}"
+
+
 def parse_set(trie: Any) -> FieldSet:
     """FieldsV1 to a set of paths."""
     out: FieldSet = set()

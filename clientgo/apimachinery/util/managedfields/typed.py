@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clientgo.apimachinery.util.managedfields.fieldpath import FieldSet, Path, compact
+from clientgo.apimachinery.util.managedfields.fieldpath import FieldSet, Path, compact, set_element
 from clientgo.apimachinery.util.managedfields.schema import DEDUCED, Node
 
 
@@ -49,7 +49,7 @@ def all_paths(node: Node, value: Any, path: Path, out: FieldSet, *, containers: 
     if kind == "set" and value:
         if containers:
             out.add(path)
-        out.update((*path, f"v:{compact(item)}") for item in value)
+        out.update((*path, set_element(item)) for item in value)
         return
     if path:
         out.add(path)
@@ -100,10 +100,10 @@ def _compare(node: Node, old: Any, new: Any, path: Path, out: Comparison) -> Non
     elif kind == "assoc":
         _compare_items(node, old or [], new or [], path, out)
     else:
-        before = {compact(item) for item in old or ()}
-        after = {compact(item) for item in new or ()}
-        out.added.update((*path, f"v:{item}") for item in after - before)
-        out.removed.update((*path, f"v:{item}") for item in before - after)
+        before = {set_element(item) for item in old or ()}
+        after = {set_element(item) for item in new or ()}
+        out.added.update((*path, item) for item in after - before)
+        out.removed.update((*path, item) for item in before - after)
 
 
 def _compare_maps(node: Node, old: dict[str, Any], new: dict[str, Any], path: Path, out: Comparison) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clientgo.testing.apiserver.kinds import defaults, schema, services
+from clientgo.testing.apiserver.kinds import crd, defaults, schema, services
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
 
@@ -136,8 +136,8 @@ def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str])
         services.before_create(obj, allocate)
     elif storage == "/persistentvolumeclaims" or storage == "/persistentvolumes":
         obj["status"] = {"phase": "Pending"}
-    elif storage == "apiextensions.k8s.io/customresourcedefinitions":
-        stored = [v["name"] for v in obj["spec"].get("versions") or () if v.get("storage")]
+    elif storage == crd.STORAGE:
+        stored = crd.stored_versions(obj["spec"], []) or None
         obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
     elif storage == "batch/jobs":
         _job_selector(obj)
@@ -198,6 +198,9 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
         services.before_update(obj, old, allocate)
     if resource.storage == "/pods":
         _keep_admitted(obj, old)
+    if resource.storage == crd.STORAGE:
+        known = obj["status"].get("storedVersions") or []
+        obj["status"] = {**obj["status"], "storedVersions": crd.stored_versions(obj["spec"], known)}
     if resource.storage == "apps/daemonsets":
         moved = obj["spec"].get("template") != old["spec"].get("template")
         _set_template_generation(obj, _template_generation(old) + int(moved))

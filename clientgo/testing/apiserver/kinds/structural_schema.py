@@ -12,7 +12,8 @@ from typing import Any
 from clientgo.testing.apiserver.cel.common.values import EvalError
 from clientgo.testing.apiserver.cel.library import regex
 from clientgo.testing.apiserver.kinds.rule_checks import check_texts
-from clientgo.testing.apiserver.kinds.structural import EMBEDDED, INT_OR_STRING, PRESERVE, ROOT_FIELDS, validate
+from clientgo.testing.apiserver.kinds.schema_validation import validate
+from clientgo.testing.apiserver.kinds.structural import EMBEDDED, INT_OR_STRING, PRESERVE, prune
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_forbidden,
@@ -36,32 +37,85 @@ _NOT_NESTED = {
 
 
 def check_schema(schema: Any, path: str) -> list[FieldError]:
-    """What is wrong with the schema of one version."""
+    """What is wrong with the schema of one version: its words first, then its structure, then its defaults."""
     errors: list[FieldError] = []
     if not isinstance(schema, dict):
         return errors
+    _check_words(schema, path, errors)
+    if _is_unsupported(schema):
+        return errors
+    found: list[FieldError] = []
     if not schema.get("type"):
-        errors.append(field_required(f"{path}.type", "must not be empty at the root"))
+        found.append(field_required(f"{path}.type", "must not be empty at the root"))
     elif schema["type"] != "object":
-        errors.append(field_invalid(f"{path}.type", schema["type"], "must be object at the root"))
-    _check_metadata(schema, path, errors)
-    _check_node(schema, path, errors, root=True)
-    return errors
+        found.append(field_invalid(f"{path}.type", schema["type"], "must be object at the root"))
+    _check_structure(schema, path, found, root=True)
+    if not found:
+        _check_defaults(schema, path, found)
+    return errors + found
 
 
-# What begins so does not keep expressions from being looked at: Go finds it where it looks at them too.
-_NOT_OF_STRUCTURE = re.compile(
-    r".*(x-kubernetes-list-|mutual exclusive|\$ref|entries must all|x-kubernetes-validations|regular expression)"
-)
+_UNSUPPORTED = ("id", "$schema", "$ref", "patternProperties", "definitions", "dependencies", "additionalItems")
 
 
-def is_structural(errors: list[FieldError]) -> bool:
-    """Whether nothing that was found says that the schema is none that expressions could be checked against."""
-    return all(_NOT_OF_STRUCTURE.match(str(error)) for error in errors)
+def _is_unsupported(schema: Any) -> bool:
+    """Whether something is said that no structural schema has, so that it is not even looked at as one."""
+    if not isinstance(schema, dict):
+        return False
+    return any(schema.get(name) for name in _UNSUPPORTED) or any(
+        _is_unsupported(inner) for _, inner in _below(schema, "")
+    )
 
 
-def _check_metadata(schema: Json, path: str, errors: list[FieldError]) -> None:
-    metadata = (schema.get("properties") or {}).get("metadata")
+def _below(schema: Json, path: str) -> list[tuple[str, Json]]:
+    """The schemas of the parts of a value, with their paths."""
+    out = [(f"{path}.properties[{name}]", inner) for name, inner in (schema.get("properties") or {}).items()]
+    out += [(f"{path}.{name}", schema[name]) for name in ("items", "additionalProperties")
+            if isinstance(schema.get(name), dict)]  # fmt: skip
+    return out
+
+
+def _check_words(schema: Json, path: str, errors: list[FieldError]) -> None:
+    kind = schema.get("type", "")
+    if kind and kind not in _TYPES:
+        errors.append(field_not_supported(f"{path}.type", kind, list(_TYPES)))
+    _check_forbidden(schema, path, errors)
+    if schema.get(PRESERVE) is False:
+        errors.append(field_invalid(f"{path}.{PRESERVE}", False, "must be true or undefined"))
+    _check_map_type(schema, path, errors)
+    _check_list_type(schema, path, errors)
+    _check_pattern(schema, path, errors)
+    errors += check_texts(schema, path)
+    for where, inner in _below(schema, path):
+        _check_words(inner, where, errors)
+
+
+def _check_structure(schema: Json, path: str, errors: list[FieldError], *, root: bool = False) -> None:
+    kind = schema.get("type", "")
+    if not kind and not root and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
+        errors.append(field_required(f"{path}.type", "must not be empty for specified object fields"))
+    if kind == "array" and not schema.get("items"):
+        errors.append(field_required(f"{path}.items", "must be specified"))
+    embedded = bool(schema.get(EMBEDDED))
+    if embedded and not schema.get(PRESERVE) and not schema.get("properties"):
+        text = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
+        errors.append(field_required(f"{path}.properties", text))
+    if root or embedded:
+        _check_root_fields(schema, path, errors)
+    _check_alternatives(schema, path, errors)
+    for where, inner in _below(schema, path):
+        if not (root and where.rpartition("[")[2] == "metadata]"):
+            _check_structure(inner, where, errors)
+
+
+def _check_root_fields(schema: Json, path: str, errors: list[FieldError]) -> None:
+    """What every object has is known already."""
+    properties = schema.get("properties") or {}
+    for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
+        kind = (properties.get(name) or {}).get("type", wanted)
+        if kind != wanted:
+            errors.append(field_invalid(f"{path}.properties[{name}].type", kind, f"must be {wanted}"))
+    metadata = properties.get("metadata")
     if not isinstance(metadata, dict):
         return
     known = set(metadata) <= {"type", "description", "properties"}
@@ -70,32 +124,42 @@ def _check_metadata(schema: Json, path: str, errors: list[FieldError]) -> None:
         errors.append(field_forbidden(f"{path}.properties[metadata]", text))
 
 
-def _check_node(schema: Json, path: str, errors: list[FieldError], *, root: bool = False) -> None:
-    kind = schema.get("type", "")
-    if kind and kind not in _TYPES:
-        errors.append(field_not_supported(f"{path}.type", kind, list(_TYPES)))
-    if not kind and not root and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
-        errors.append(field_required(f"{path}.type", "must not be empty for specified object fields"))
-    _check_forbidden(schema, path, errors)
-    if kind == "array" and not schema.get("items"):
-        errors.append(field_required(f"{path}.items", "must be specified"))
-    if schema.get(EMBEDDED) and not schema.get(PRESERVE) and not schema.get("properties"):
-        text = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
-        errors.append(field_required(f"{path}.properties", text))
-    _check_list_type(schema, path, errors)
-    _check_alternatives(schema, path, errors)
-    _check_pattern(schema, path, errors)
-    errors += check_texts(schema, path)
-    if "default" in schema:
-        found = validate({"value": schema["default"]}, {"type": "object", "properties": {"value": schema}})
-        for error in found[:1]:
-            errors.append(field_invalid(f"{path}.default", schema["default"], error.body.partition(": ")[2]))
-    for name, inner in (schema.get("properties") or {}).items():
-        if not (root and name in ROOT_FIELDS):
-            _check_node(inner, f"{path}.properties[{name}]", errors)
-    for name in ("items", "additionalProperties"):
-        if isinstance(schema.get(name), dict):
-            _check_node(schema[name], f"{path}.{name}", errors)
+def _check_defaults(schema: Json, path: str, errors: list[FieldError]) -> None:
+    """A default is a value as the schema asks for, and has nothing that would be pruned."""
+    if schema.get("default") is not None:
+        errors += _default_errors(schema["default"], schema, f"{path}.default")
+    for where, inner in _below(schema, path):
+        _check_defaults(inner, where, errors)
+
+
+def _default_errors(value: Any, schema: Json, path: str) -> list[FieldError]:
+    if prune({"value": value}, {"properties": {"value": schema}})[1]:
+        return [field_invalid(path, value, "must not have unknown fields")]
+    return validate(value, schema, path)
+
+
+# What begins so does not keep expressions from being looked at: Go finds it where it looks at them too.
+_NOT_OF_STRUCTURE = re.compile(
+    r".*(x-kubernetes-list-|x-kubernetes-map-type|mutual exclusive|\$ref|entries must all|x-kubernetes-validations"
+    r"|regular expression)"
+)
+
+
+def is_structural(errors: list[FieldError]) -> bool:
+    """Whether nothing that was found says that the schema is none that expressions could be checked against."""
+    return all(_NOT_OF_STRUCTURE.match(str(error)) for error in errors)
+
+
+def _check_map_type(schema: Json, path: str, errors: list[FieldError]) -> None:
+    kind = schema.get("x-kubernetes-map-type")
+    if kind is None:
+        return
+    if schema.get("type") != "object":
+        text = "must be object if x-kubernetes-map-type is specified"
+        given = schema.get("type")
+        errors.append(field_invalid(f"{path}.type", given, text) if given else field_required(f"{path}.type", text))
+    if kind not in ("atomic", "granular"):
+        errors.append(field_not_supported(f"{path}.x-kubernetes-map-type", kind, ["atomic", "granular"]))
 
 
 def _check_forbidden(schema: Json, path: str, errors: list[FieldError]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, managedfields
 from clientgo.golang.strconv import quote
-from clientgo.testing.apiserver.kinds import defaults, ownership, patchrules, protobuf, schema, structural
+from clientgo.testing.apiserver.kinds import defaults, embedded, ownership, patchrules, protobuf, schema, structural
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import WriteOptions
@@ -35,6 +35,8 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+
+CUSTOM_PATCH_TYPES = f"{JSON_PATCH}, {MERGE_PATCH}, {APPLY_PATCH}"
 
 # In one JSON patch.
 MAX_OPERATIONS = 10000
@@ -263,6 +265,11 @@ def _decode_custom(resource: Resource, doc: Json, unknown: list[str]) -> Json:
     metadata = _decode_metadata(doc, unknown)
     obj, dropped = structural.prune({**doc, "metadata": metadata}, resource.structural)
     unknown += dropped
+    try:
+        obj, dropped = embedded.coerce(structural.without_nulls(obj, resource.structural), resource.structural)
+    except embedded.CoerceError as err:
+        raise schema.DecodeError(str(err)) from None
+    unknown += dropped
     out: Json = sort_keys(structural.default(obj, resource.structural))
     return out
 
@@ -312,6 +319,18 @@ def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> 
         raise errors.unprocessable() from None
     if not isinstance(doc, dict):
         raise errors.unprocessable()
+    return doc
+
+
+def patched_scale(media: str, live: Json, body: Any) -> Json:
+    """A Scale after a patch or an apply. Raises ApiError."""
+    struct = schema.kind_struct("autoscaling/v1", "Scale")
+    assert struct is not None
+    doc = patched(MERGE_PATCH if media == APPLY_PATCH else media, live, body, struct)
+    try:
+        struct.decode(doc, schema.Context(), "", "")
+    except schema.DecodeError as err:
+        raise _invalid_patch(doc, body, media, str(err)) from None
     return doc
 
 

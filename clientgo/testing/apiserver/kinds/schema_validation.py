@@ -1,0 +1,382 @@
+"""Values against OpenAPI v3 schemas, in Kubernetes' words. Mirrors kube-openapi's pkg/validation/validate.
+
+Pure functions. A schema without a type and rules lets everything through. With the value from before an update, what
+has not changed may stay as it is although it would be refused now (apiextensions-apiserver's ratcheting.go).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from clientgo.testing.apiserver.cel.common.values import map_key
+from clientgo.testing.apiserver.kinds import schema_formats
+from clientgo.testing.apiserver.wire.errors import (
+    FieldError,
+    field_invalid,
+    field_not_supported,
+    field_required,
+    field_too_long,
+    field_too_many,
+    field_type_invalid,
+)
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
+
+ROOT_FIELDS = ("apiVersion", "kind", "metadata")
+INT_OR_STRING = "x-kubernetes-int-or-string"
+_NOWHERE = "<nil>"
+_INT_BITS = {"int32": 31, "int64": 63}
+
+
+class _Unknown:
+    """That there is nothing before the update to compare with."""
+
+
+_UNKNOWN = _Unknown()
+_EPSILON = 1e-9
+
+
+def validate(value: Any, schema: Json, place: str = "") -> list[FieldError]:
+    """All violations; `place` is where the value stands in the whole object, and texts do not mention it."""
+    errors = _Found(place)
+    _validate(value, schema, "", errors, _UNKNOWN)
+    return errors.list
+
+
+def validate_update(value: Any, old: Any, schema: Json, place: str = "") -> list[FieldError]:
+    """The violations of what has changed."""
+    if not validate(value, schema, place):
+        return []
+    errors = _Found(place)
+    _validate_changed(value, schema, "", errors, old)
+    return errors.list
+
+
+class _Found:
+    """What has been found: each thing once, as the same is often seen by several ways."""
+
+    __slots__ = ("list", "place")
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.list: list[FieldError] = []
+
+    def add(self, error: FieldError) -> None:
+        """An error of one field, named by its path below the value."""
+        path = error.field.removeprefix(".")
+        if self.place:
+            path = f"{self.place}.{path}" if path else self.place
+        self.keep(FieldError(error.reason, path or _NOWHERE, error.body))
+
+    def add_text(self, text: str) -> None:
+        """What is said of the whole."""
+        self.keep(field_invalid(self.place or _NOWHERE, "", text))
+
+    def keep(self, error: FieldError) -> None:
+        if all(str(error) != str(known) for known in self.list):
+            self.list.append(error)
+
+    def merge(self, other: _Found) -> None:
+        for error in other.list:
+            self.keep(error)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _type_of(value: Any) -> tuple[str, str]:
+    """The type and format of a value as JSON schemas know them."""
+    if isinstance(value, bool):
+        return "boolean", ""
+    if isinstance(value, str):
+        return "string", ""
+    if isinstance(value, int):
+        return "integer", "int64"
+    if isinstance(value, float):
+        return "number", "float64"
+    return ("array", "") if isinstance(value, list) else ("object", "")
+
+
+def _validate_changed(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
+    """As _validate; of a value that is as it was, nothing is wrong."""
+    found = _Found(errors.place)
+    count = _validate(value, schema, path, found, old)
+    if found.list and not _is_same(value, old, schema):
+        errors.merge(found)
+    return count
+
+
+def _is_same(value: Any, old: Any, schema: Json) -> bool:
+    keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
+    if keys and isinstance(value, list) and isinstance(old, list) and len(value) == len(old):
+        known = _by_keys(old, keys)
+        return all(isinstance(item, dict) and known.get(map_key(item, keys)) == item for item in value)
+    return bool(value == old)
+
+
+def _by_keys(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
+    return {map_key(item, keys): item for item in items if isinstance(item, dict)}
+
+
+def _validate_field(value: Any, schema: Json, path: str, errors: _Found, old: Any, name: str) -> int:
+    """A field of an object, with what it was if that is known."""
+    if not isinstance(old, dict) or ("." not in path and name in ROOT_FIELDS):
+        return _validate(value, schema, path, errors, _UNKNOWN)
+    return _validate_changed(value, schema, path, errors, old.get(name))
+
+
+def _validate(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
+    """Add the violations. The result is how many of the checks were made, by which alternatives are told apart."""
+    if value is None:
+        if schema.get("type") and not schema.get("nullable"):
+            errors.add(_wrong_type(path, schema["type"], "null"))
+        return 1
+    kind, form = _type_of(value)
+    _validate_type(value, kind, form, schema, path, errors)
+    count = 4  # type, composition, enum, all
+    if not _COMPOSITIONS.isdisjoint(schema):
+        count += _validate_composition(value, schema, path, errors, old)
+    if kind == "string":
+        count += _validate_string(value, schema, path, errors)
+    elif kind in ("integer", "number"):
+        count += _validate_number(value, schema, path, errors)
+    elif kind == "array":
+        count += _validate_array(value, schema, path, errors, old)
+    _validate_enum(value, schema, path, errors)
+    if kind == "object":
+        count += _validate_object(value, schema, path, errors, old)
+    return count
+
+
+_COMPOSITIONS = frozenset(("allOf", "anyOf", "oneOf", "not"))
+
+
+def _wrong_type(path: str, wanted: str, kind: str) -> FieldError:
+    return field_type_invalid(path, kind, f'{path} in body must be of type {wanted}: "{kind}"')
+
+
+def _validate_type(value: Any, kind: str, form: str, schema: Json, path: str, errors: _Found) -> None:
+    wanted, wanted_form = schema.get("type", ""), schema.get("format", "")
+    if schema.get(INT_OR_STRING):
+        wanted = "integer,string"
+    if wanted == kind and not wanted_form:
+        return
+    types = wanted.split(",")
+    fits = (
+        kind in types
+        or (kind == "number" and "integer" in types and _is_whole(value))
+        or (kind == "integer" and "number" in types)
+    )
+    if wanted_form and not schema_formats.is_known(wanted_form) and wanted_form not in _NUMBER_FORMATS:
+        wanted_form = ""
+    if wanted_form and kind not in ("string", "array") and not fits and form != wanted_form:
+        errors.add(_wrong_type(path, wanted_form, form))
+        return
+    if wanted_form and kind in ("string", "array") and not {"number", "integer"} & set(types):
+        return
+    if wanted and not fits:
+        errors.add(_wrong_type(path, wanted, kind))
+
+
+_NUMBER_FORMATS = frozenset(("int32", "int64", "float", "double"))
+
+
+def _validate_enum(value: Any, schema: Json, path: str, errors: _Found) -> None:
+    enum = schema.get("enum")
+    if not enum or any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in enum):
+        return
+    shown = [choice if isinstance(choice, str) else dumps_text(choice) for choice in enum]
+    errors.add(field_not_supported(path, value, shown))
+
+
+def _validate_object(value: Json, schema: Json, path: str, errors: _Found, old: Any) -> int:
+    least, most = schema.get("minProperties"), schema.get("maxProperties")
+    if least is not None and len(value) < least:
+        errors.add(field_invalid(path, len(value), f"{path} in body should have at least {least} properties"))
+        return 0
+    if most is not None and len(value) > most:
+        errors.add(field_too_many(path, len(value), most))
+        return 0
+    properties = schema.get("properties") or {}
+    more = schema.get("additionalProperties")
+    patterns = schema.get("patternProperties")
+    count = 0
+    for name in sorted(value):
+        inner = properties.get(name)
+        if inner is None and isinstance(more, dict):
+            inner = more
+        if inner is not None:
+            count += _validate_field(value[name], inner, _join(path, name), errors, old, name)
+        if patterns:
+            count += _validate_patterns(name, value[name], patterns, path, errors, old)
+    for name in schema.get("required") or ():
+        if name not in value and (properties.get(name) or {}).get("default") is None:
+            errors.add(field_required(f"{path}.{name}"))
+    return count
+
+
+def _validate_patterns(name: str, value: Any, patterns: Json, path: str, errors: _Found, old: Any) -> int:
+    return sum(
+        _validate_field(value, inner, _join(path, name), errors, old, name)
+        for pattern, inner in patterns.items()
+        if (expression := _compile(pattern)) is not None and expression.search(name)
+    )
+
+
+def _validate_array(value: list[Any], schema: Json, path: str, errors: _Found, old: Any) -> int:
+    items, count = schema.get("items"), 2
+    if isinstance(items, dict):
+        known = _known_items(old, schema)
+        keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
+        for i, item in enumerate(value):
+            was = known.get(map_key(item, keys)) if known and isinstance(item, dict) else None
+            if was is None:
+                count += _validate(item, items, f"{path}[{i}]", errors, _UNKNOWN)
+            else:
+                count += _validate_changed(item, items, f"{path}[{i}]", errors, was)
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if least is not None and len(value) < least:
+        errors.add(field_invalid(path, len(value), f"{path} in body should have at least {least} items"))
+    if most is not None and len(value) > most:
+        errors.add(field_too_many(path, len(value), most))
+    if schema.get("uniqueItems") and len({dumps_text(item) for item in value}) != len(value):
+        errors.add(field_invalid(path, value, f"{path} in body shouldn't contain duplicates"))
+    return count
+
+
+def _known_items(old: Any, schema: Json) -> dict[Any, Any]:
+    """What the items of a keyed list were; those of others are not known again."""
+    if not isinstance(old, list) or schema.get("x-kubernetes-list-type") != "map":
+        return {}
+    return _by_keys(old, tuple(schema.get("x-kubernetes-list-map-keys") or ()))
+
+
+def _validate_string(value: str, schema: Json, path: str, errors: _Found) -> int:
+    wrong = _wrong_string(value, schema, path)
+    if wrong is not None:
+        errors.add(wrong)
+    form = schema.get("format")
+    if not form or not schema_formats.is_known(form):
+        return 1
+    if not schema_formats.passes(form, value):
+        errors.add(field_type_invalid(path, value, f'{path} in body must be of type {form}: "{value}"'))
+    return 2
+
+
+def _wrong_string(value: str, schema: Json, path: str) -> FieldError | None:
+    """The first thing that is wrong with a text."""
+    most, least, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
+    if most is not None and len(value) > most:
+        return field_too_long(path, most)
+    if least is not None and len(value) < least:
+        return field_invalid(path, value, f"{path} in body should be at least {least} chars long")
+    if pattern:
+        expression = _compile(pattern)
+        if expression is not None and not expression.search(value):
+            return field_invalid(path, value, f"{path} in body should match '{pattern}'")
+    return None
+
+
+def _validate_number(value: float, schema: Json, path: str, errors: _Found) -> int:
+    if schema.get("type") == "integer" and not _is_in_range(value, schema.get("format")):
+        form = schema.get("format")
+        text = f"with format {form}" if form else "(default format)"
+        errors.add_text(f"Checked value must be of type integer {text} in {path}")
+    step, low, high = schema.get("multipleOf"), schema.get("minimum"), schema.get("maximum")
+    if step and not _is_multiple(value, step):
+        errors.add(field_invalid(path, value, f"{path} in body should be a multiple of {dumps_text(step)}"))
+    if low is not None:
+        strict = schema.get("exclusiveMinimum")
+        if value < low or (strict and value == low):
+            words = "greater than" if strict else "greater than or equal to"
+            errors.add(field_invalid(path, value, f"{path} in body should be {words} {dumps_text(low)}"))
+    if high is not None:
+        strict = schema.get("exclusiveMaximum")
+        if value > high or (strict and value == high):
+            words = "less than" if strict else "less than or equal to"
+            errors.add(field_invalid(path, value, f"{path} in body should be {words} {dumps_text(high)}"))
+    return 2
+
+
+def _is_in_range(value: float, form: str | None) -> bool:
+    bits = _INT_BITS.get(form or "", 63)
+    return (isinstance(value, int) or value.is_integer()) and -(2**bits) <= value < 2**bits
+
+
+def _is_multiple(value: float, step: float) -> bool:
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    return _is_whole(value / step)
+
+
+def _is_whole(value: float) -> bool:
+    """Whether a float is as good as an integer."""
+    if value == int(value):
+        return True
+    near = float(int(value))
+    return near != 0 and abs(value - near) / (abs(value) + abs(near)) < _EPSILON
+
+
+def _validate_composition(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
+    def tried(inner: Json) -> tuple[_Found, int]:
+        found = _Found(errors.place)
+        return found, _validate(value, inner, path, found, old)
+
+    count = 0
+    if schema.get("anyOf"):
+        count += _any_of([tried(inner) for inner in schema["anyOf"]], path, errors)
+    if schema.get("oneOf"):
+        count += _one_of([tried(inner) for inner in schema["oneOf"]], path, errors)
+    if schema.get("allOf"):
+        results = [tried(inner) for inner in schema["allOf"]]
+        for found, made in results:
+            errors.merge(found)
+            count += made
+        if any(found.list for found, _ in results):
+            tail = "" if any(not found.list for found, _ in results) else ". None validated"
+            errors.add_text(f'"{path}" must validate all the schemas (allOf){tail}')
+    if schema.get("not") is not None and not tried(schema["not"])[0].list:
+        errors.add_text(f'"{path}" must not validate the schema (not)')
+    return count
+
+
+_Tried = list[tuple[_Found, int]]
+
+
+def _any_of(results: _Tried, path: str, errors: _Found) -> int:
+    passed = next((made for found, made in results if not found.list), None)
+    if passed is not None:
+        return passed
+    errors.add_text(f'"{path}" must validate at least one schema (anyOf)')
+    return _add_closest(results, errors)
+
+
+def _one_of(results: _Tried, path: str, errors: _Found) -> int:
+    passed = [made for found, made in results if not found.list]
+    if len(passed) == 1:
+        return passed[0]
+    tail = f"Found {len(passed)} valid alternatives" if passed else "Found none valid"
+    errors.add_text(f'"{path}" must validate one and only one schema (oneOf). {tail}')
+    return _add_closest(results, errors) if not passed else 0
+
+
+def _add_closest(results: _Tried, errors: _Found) -> int:
+    """The violations of the alternative that got furthest, and of the others what says that a number is none."""
+    best = max(results, key=lambda result: result[1])
+    errors.merge(best[0])
+    for found, _ in results:
+        for error in found.list:
+            if "Checked value must be" in error.body:
+                errors.keep(error)
+    return best[1]
+
+
+@lru_cache(maxsize=512)
+def _compile(pattern: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(pattern.replace(r"\z", r"\Z"))
+    except re.error:
+        # RE2 knows syntax that re does not; better not to validate than to validate wrongly.
+        return None
