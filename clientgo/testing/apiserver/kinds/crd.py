@@ -1,13 +1,11 @@
-"""CustomResourceDefinitions: validation, conditions, and the resources they make the server serve."""
+"""CustomResourceDefinitions: their conditions, and the resources they make the server serve."""
 
 from __future__ import annotations
 
 import copy
 import re
-from typing import Any
 
-from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
-from clientgo.testing.apiserver.kinds import rule_checks, structural, structural_schema, webhook_conversion
+from clientgo.testing.apiserver.kinds import structural, webhook_conversion
 from clientgo.testing.apiserver.kinds.registry import (
     CUSTOM_VERBS,
     STATUS_VERBS,
@@ -16,196 +14,13 @@ from clientgo.testing.apiserver.kinds.registry import (
     add_entries,
     storage_hash,
 )
-from clientgo.testing.apiserver.wire.errors import (
-    FieldError,
-    field_duplicate,
-    field_invalid,
-    field_not_supported,
-    field_required,
-)
 from clientgo.testing.apiserver.wire.jsonio import Json, sort_keys
 from clientgo.testing.apiserver.wire.webhooks import WebhookClients
 
 STORAGE = "apiextensions.k8s.io/customresourcedefinitions"
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
-_APPROVED = "api-approved.kubernetes.io"
-_PROTECTED = re.compile(r"^(.*\.)?(k8s\.io|kubernetes\.io)$")
 _TERMINATING = "Terminating"
 _PENDING = "InstanceDeletionPending"
-_COLUMN_TYPES = ["integer", "number", "string", "boolean", "date"]
-
-
-# ---- validation
-
-
-def validate(obj: Json, old: Json | None) -> list[FieldError]:
-    spec = obj.get("spec") or {}
-    names = spec.get("names") or {}
-    group, plural = spec.get("group", ""), names.get("plural", "")
-    found: list[FieldError] = []
-    if obj["metadata"].get("name") != f"{plural}.{group}":
-        text = 'must be spec.names.plural+"."+spec.group'
-        found.append(field_invalid("metadata.name", obj["metadata"].get("name", ""), text))
-    found += _validate_group(group)
-    if spec.get("scope") not in ("Namespaced", "Cluster"):
-        found.append(
-            field_required("spec.scope")
-            if not spec.get("scope")
-            else field_not_supported("spec.scope", spec["scope"], ["Cluster", "Namespaced"])
-        )
-    if spec.get("preserveUnknownFields"):
-        found.append(field_invalid("spec.preserveUnknownFields", True, "must be false"))
-    found += _validate_names(names)
-    found += _validate_versions(spec)
-    found += _validate_schemas(spec, (old or {}).get("spec") or {})
-    found += _validate_approval(obj, group)
-    if old is not None:
-        found += _validate_update(obj, old)
-    return found
-
-
-def _validate_group(group: str) -> list[FieldError]:
-    if not group:
-        return [field_required("spec.group")]
-    if "." not in group:
-        return [field_invalid("spec.group", group, "should be a domain with at least one dot")]
-    return [field_invalid("spec.group", group, text) for text in is_dns1123_subdomain(group)]
-
-
-def _validate_names(names: Json) -> list[FieldError]:
-    found = []
-    for name in ("plural", "singular", "kind", "listKind"):
-        value = names.get(name, "")
-        if not value:
-            found.append(field_required(f"spec.names.{name}"))
-            continue
-        found += [field_invalid(f"spec.names.{name}", value, text) for text in is_dns1035_label(value.lower())]
-    for i, short in enumerate(names.get("shortNames") or ()):
-        found += [field_invalid(f"spec.names.shortNames[{i}]", short, text) for text in is_dns1035_label(short)]
-    if names.get("kind") and names.get("kind") == names.get("listKind"):
-        found.append(field_invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same"))
-    return found
-
-
-def _validate_versions(spec: Json) -> list[FieldError]:
-    found = []
-    versions = spec.get("versions") or []
-    if not versions:
-        found.append(field_required("spec.versions", "must have at least one version"))
-    storage = [version for version in versions if version.get("storage")]
-    if versions and len(storage) != 1:
-        text = "must have exactly one version marked as storage version"
-        found.append(field_invalid("spec.versions", [v.get("name") for v in versions], text))
-    seen: set[str] = set()
-    for i, version in enumerate(versions):
-        where = f"spec.versions[{i}]"
-        name = version.get("name", "")
-        found += [field_invalid(f"{where}.name", name, text) for text in is_dns1035_label(name)]
-        if name in seen:
-            found.append(field_duplicate(f"{where}.name", name))
-        seen.add(name)
-        if _schema(version) is None:
-            found.append(field_required(f"{where}.schema.openAPIV3Schema", "schemas are required"))
-        found += _validate_scale((version.get("subresources") or {}).get("scale"), f"{where}.subresources.scale")
-        for j, column in enumerate(version.get("additionalPrinterColumns") or ()):
-            at = f"{where}.additionalPrinterColumns[{j}]"
-            if not column.get("name"):
-                found.append(field_required(f"{at}.name"))
-            if column.get("type") not in _COLUMN_TYPES:
-                found.append(field_not_supported(f"{at}.type", column.get("type", ""), _COLUMN_TYPES))
-            if not column.get("jsonPath"):
-                found.append(field_required(f"{at}.JSONPath"))
-    return found
-
-
-def _schema(version: Json) -> Json | None:
-    schema: Json | None = (version.get("schema") or {}).get("openAPIV3Schema")
-    return schema
-
-
-def _validate_schemas(spec: Json, old: Json) -> list[FieldError]:
-    """What is wrong with the schemas. One that all versions share stands, for the server, above the versions."""
-    versions = spec.get("versions") or []
-    schemas = [_schema(version) for version in versions]
-    shared = bool(schemas) and all(schema == schemas[0] for schema in schemas)
-    before = [_schema(version) for version in old.get("versions") or ()]
-    found: list[FieldError] = []
-    for i, schema in enumerate(schemas[:1] if shared else schemas):
-        if schema is None:
-            continue
-        place = "spec.validation" if shared else f"spec.versions[{i}].schema"
-        wrong = structural_schema.check_schema(schema, f"{place}.openAPIV3Schema")
-        # Rules that were stored once are not looked at again, should this server now refuse them.
-        if schema not in before and structural_schema.is_structural(wrong):
-            wrong += rule_checks.check_rules(schema, f"{place}.openAPIV3Schema", wrong)
-        found += wrong
-    return found
-
-
-_SCALE_PATHS = (
-    ("specReplicasPath", (".spec.",), "should be a json path under .spec"),
-    ("statusReplicasPath", (".status.",), "should be a json path under .status"),
-    ("labelSelectorPath", (".spec.", ".status."), "should be a json path under either .spec or .status"),
-)
-
-
-def _validate_scale(scale: Json | None, where: str) -> list[FieldError]:
-    if scale is None:
-        return []
-    found = []
-    for name, heads, text in _SCALE_PATHS:
-        path = scale.get(name) or ""
-        if path and not path.startswith(heads):
-            found.append(field_invalid(f"{where}.{name}", path, text))
-        elif not path and name != "labelSelectorPath":
-            found.append(field_required(f"{where}.{name}"))
-    return found
-
-
-def _validate_approval(obj: Json, group: str) -> list[FieldError]:
-    if not _PROTECTED.match(group):
-        return []
-    field = f"metadata.annotations[{_APPROVED}]"
-    value = (obj["metadata"].get("annotations") or {}).get(_APPROVED, "")
-    if not value:
-        text = 'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111'
-        return [field_required(field, text)]
-    if value.startswith("unapproved") or re.match(r"^https?://[^/]+/.+", value):
-        return []
-    return [
-        field_invalid(
-            field,
-            value,
-            'protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a '
-            'reason starting with "unapproved"',
-        )
-    ]
-
-
-def _validate_update(obj: Json, old: Json) -> list[FieldError]:
-    found = []
-    new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
-    for name in ("group", "scope"):
-        if new_spec.get(name) != old_spec.get(name):
-            found.append(field_invalid(f"spec.{name}", new_spec.get(name), "field is immutable"))
-    for name in ("plural", "kind"):
-        if (new_spec.get("names") or {}).get(name) != (old_spec.get("names") or {}).get(name):
-            found.append(
-                field_invalid(f"spec.names.{name}", (new_spec.get("names") or {}).get(name), "field is immutable")
-            )
-    kept = {version.get("name") for version in new_spec.get("versions") or ()}
-    for i, name in enumerate((old.get("status") or {}).get("storedVersions") or ()):
-        if name not in kept:
-            found.append(
-                field_invalid(
-                    f"status.storedVersions[{i}]",
-                    name,
-                    f"missing from spec.versions; {name} was previously a storage version, and must remain in "
-                    f"spec.versions until a storage migration ensures no data remains persisted in {name} and "
-                    f"removes {name} from status.storedVersions",
-                )
-            )
-    return found
 
 
 # ---- conditions
@@ -252,6 +67,12 @@ def is_established(obj: Json) -> bool:
     return _is_true(obj, "Established")
 
 
+def stored_versions(spec: Json, known: list[str]) -> list[str]:
+    """The versions that objects may be stored in: those so far, and that of the spec."""
+    storage = [version["name"] for version in spec.get("versions") or () if version.get("storage")][:1]
+    return [*known, *(name for name in storage if name not in known)]
+
+
 def _is_true(obj: Json, kind: str) -> bool:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     return any(c.get("type") == kind and c.get("status") == "True" for c in conditions)
@@ -262,10 +83,6 @@ def accepted_status(obj: Json, others: list[Json], now: str) -> Json:
     spec, status = obj["spec"], dict(obj.get("status") or {})
     names = spec["names"]
     conflict = _name_conflict(obj, others)
-    stored = list(status.get("storedVersions") or ())
-    for version in spec.get("versions") or ():
-        if version.get("storage") and version["name"] not in stored:
-            stored.append(version["name"])
     known = {c["type"]: c for c in status.get("conditions") or ()}
     if conflict is None:
         wanted = [
@@ -284,7 +101,6 @@ def accepted_status(obj: Json, others: list[Json], now: str) -> Json:
             new["lastTransitionTime"] = before.get("lastTransitionTime", now)
         known[new["type"]] = new
     status["conditions"] = list(known.values())
-    status["storedVersions"] = stored
     return status
 
 
@@ -372,34 +188,48 @@ def _add_resource(group: Group, version_name: str, obj: Json, version: Json, cli
     resource.list_kind = names.get("listKind") or f"{names['kind']}List"
     resource.structural = _schema(version)
     resource.struct = None
-    storage = next(v["name"] for v in spec["versions"] if v.get("storage"))
-    if storage != version_name and (spec.get("conversion") or {}).get("strategy") == "Webhook":
-        _convert_by_webhook(resource, spec["conversion"].get("webhook") or {}, f"{group.name}/{storage}", clients)
-    elif storage != version_name:
-        resource.from_storage = _with_version(f"{group.name}/{version_name}", resource)
-        resource.to_storage = _with_version(f"{group.name}/{storage}", None)
+    _convert(resource, obj, version_name, clients)
     return resource
 
 
-def _convert_by_webhook(resource: Resource, webhook: Json, stored: str, clients: WebhookClients) -> None:
+def _schema(version: Json) -> Json | None:
+    schema: Json | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return schema
+
+
+def _convert(resource: Resource, obj: Json, version_name: str, clients: WebhookClients) -> None:
+    """How objects come out of the store and go in: nothing is done where nothing can have to be."""
+    spec, group = obj["spec"], resource.group
+    storage = next(v["name"] for v in spec["versions"] if v.get("storage"))
+    schemas = {f"{group}/{v['name']}": _schema(v) for v in spec["versions"]}
+    stored, shown = f"{group}/{storage}", f"{group}/{version_name}"
+    if storage != version_name and (spec.get("conversion") or {}).get("strategy") == "Webhook":
+        _convert_by_webhook(resource, spec["conversion"].get("webhook") or {}, stored, schemas, clients)
+    elif len(schemas) > 1 or obj["metadata"].get("generation") != 1:
+        resource.from_storage = lambda doc: _as_version(_as_stored(doc, schemas), shown, schemas)
+        resource.to_storage = lambda doc: _as_version(doc, stored, schemas)
+
+
+def _convert_by_webhook(
+    resource: Resource, webhook: Json, stored: str, schemas: dict[str, Json | None], clients: WebhookClients
+) -> None:
     load = webhook_conversion.Converter(clients, webhook, resource.group_version)
     save = webhook_conversion.Converter(clients, webhook, stored)
-    known_only = _with_version(resource.group_version, resource)
-    resource.from_storage = lambda obj: known_only(load.convert(obj))
-    resource.to_storage = lambda obj: sort_keys(save.convert_once(obj))
+    resource.from_storage = lambda doc: _as_stored(load.convert(doc), schemas)
+    resource.to_storage = lambda doc: sort_keys(save.convert_once(doc))
     resource.prepare = load.prepare
     watched = resource.as_watched = copy.copy(resource)
-    watched.from_storage = lambda obj: known_only(load.convert(obj, webhook_conversion.WATCH_TIMEOUT))
+    watched.from_storage = lambda doc: _as_stored(load.convert(doc, webhook_conversion.WATCH_TIMEOUT), schemas)
 
 
-def _with_version(api_version: str, resource: Resource | None) -> Any:
+def _as_stored(doc: Json, schemas: dict[str, Json | None]) -> Json:
+    """An object as the schema of its version has it now, with the defaults of that version."""
+    schema = schemas.get(doc["apiVersion"])
+    return sort_keys(structural.complete(structural.prune(doc, schema)[0], schema)) if schema else doc
+
+
+def _as_version(doc: Json, api_version: str, schemas: dict[str, Json | None]) -> Json:
     """Conversion strategy None: only the apiVersion changes, and what the other version does not know goes."""
-
-    def convert(obj: Json) -> Json:
-        out: Json = {**obj, "apiVersion": api_version}
-        if resource is not None:
-            out = structural.prune(out, resource.structural)[0]
-            out = sort_keys(structural.default(out, resource.structural))
-        return out
-
-    return convert
+    if doc["apiVersion"] != api_version:
+        doc = {**doc, "apiVersion": api_version}
+    return structural.prune(doc, schemas.get(api_version))[0]

@@ -374,7 +374,8 @@ def _match_resources(given: Json | None) -> None:
 def _crd(obj: Json) -> None:
     spec = obj["spec"]
     names = spec["names"]
-    _set(names, singular=names.get("kind", "").lower(), listKind=f"{names.get('kind', '')}List")
+    kind = names.get("kind", "")
+    _set(names, singular=kind.lower(), **({"listKind": f"{kind}List"} if kind else {}))
     if spec.get("conversion") is None:
         spec["conversion"] = {"strategy": "None"}
     if spec.get("scope") in (None, ""):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clientgo.testing.apiserver.cel.declarations import MAX_REQUEST, Declaration, declare
+from clientgo.testing.apiserver.kinds.crd_internal import shown_rule
 from clientgo.testing.apiserver.kinds.rule_paths import normalized_path
 from clientgo.testing.apiserver.kinds.rules import EMBEDDED, RULES, Rule, compile_rules, has_rules
 from clientgo.testing.apiserver.wire.errors import (
@@ -137,9 +138,9 @@ class _Checker:
             self.errors.append(field_forbidden(f"{path}.rule", text))
         self.total.observe(f"{path}.rule", cost)
         if rule.error:
-            self.errors.append(field_invalid(f"{path}.rule", _shown(rule.spec), rule.error))
+            self.errors.append(field_invalid(f"{path}.rule", shown_rule(rule.spec), rule.error))
         if rule.message_error:
-            self.errors.append(field_invalid(f"{path}.messageExpression", _shown(rule.spec), rule.message_error))
+            self.errors.append(field_invalid(f"{path}.messageExpression", shown_rule(rule.spec), rule.message_error))
         elif rule.message is not None:
             if rule.message_cost > _EXPRESSION_LIMIT:
                 text = _cost_text("estimated messageExpression cost", rule.message_cost, _EXPRESSION_LIMIT)
@@ -167,16 +168,6 @@ def _times(count: int | None, most: int | None) -> int | None:
 
 def _is_within(where: str, path: str) -> bool:
     return where == path or where.startswith((f"{path}.", f"{path}["))
-
-
-def _shown(spec: Json) -> Json:
-    """A rule as Go prints its struct."""
-    names = ("rule", "message", "messageExpression")
-    shown: Json = {name[0].upper() + name[1:]: spec.get(name) or "" for name in names}
-    shown["Reason"] = spec.get("reason")
-    shown["FieldPath"] = spec.get("fieldPath") or ""
-    shown["OptionalOldSelf"] = spec.get("optionalOldSelf")
-    return shown
 
 
 def _cost_text(name: str, cost: int, limit: int) -> str:

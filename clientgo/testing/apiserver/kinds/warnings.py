@@ -7,10 +7,12 @@ half; the second half is this server's own, so that a rule that nobody checks do
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from clientgo import klog
+from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver.cel.library import regex
-from clientgo.testing.apiserver.kinds import rules
+from clientgo.testing.apiserver.kinds import crd, crd_internal, rules, schema_formats
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
 
@@ -32,7 +34,17 @@ def of_resource(resource: Resource) -> list[str]:
     if not version.get("deprecated"):
         return []
     given: str | None = version.get("deprecationWarning")
-    return [f"{resource.group_version} {resource.kind} is deprecated" if given is None else given]
+    usual = f"{resource.group_version} {resource.kind} is deprecated{_replacement(resource)}"
+    return [usual if given is None else given]
+
+
+def _replacement(resource: Resource) -> str:
+    """The version to use instead of a deprecated one: the newest that is served."""
+    assert resource.crd is not None
+    versions = [v["name"] for v in resource.crd["spec"]["versions"] if v.get("served") and not v.get("deprecated")]
+    newer = [name for name in versions if crd.version_rank(name) < crd.version_rank(resource.version)]
+    best = min(newer, key=crd.version_rank, default="")
+    return f"; use {resource.group}/{best} {resource.kind}" if best else ""
 
 
 def of_object(resource: Resource, obj: Json) -> list[str]:
@@ -60,9 +72,22 @@ def _of_definition(spec: Json) -> Iterator[str]:
     conversion = spec.get("conversion") or {}
     if conversion.get("strategy") == "Webhook" and _has_service(conversion.get("webhook") or {}):
         yield "spec.conversion.webhook.clientConfig.service: this server has no cluster network, every call will fail"
+    for part in crd_internal.parts(spec, "schema"):
+        yield from dict.fromkeys(_unknown_formats(part.value.get("openAPIV3Schema")))
     for i, version in enumerate(spec.get("versions") or ()):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if not regex.AVAILABLE and rules.needs_regex(schema):
             text = f"spec.versions[{i}].schema.openAPIV3Schema: {rules.RULES} with matches, find or findAll"
             klog.warning(f"{text} are stored, but not evaluated: {regex.MISSING}")
             yield f"{text} are stored, but not evaluated: {regex.MISSING}"
+
+
+def _unknown_formats(schema: Any) -> Iterator[str]:
+    """Formats of strings that nothing is checked by."""
+    if not isinstance(schema, dict):
+        return
+    form = schema.get("format")
+    if form and schema.get("type") == "string" and not schema_formats.is_known(form):
+        yield f"unrecognized format {quote(form)}"
+    for inner in (schema.get("items"), schema.get("additionalProperties"), *(schema.get("properties") or {}).values()):
+        yield from _unknown_formats(inner)

@@ -90,7 +90,7 @@ class Dispatcher:
         if resource.plural == "componentstatuses" and resource.group == "":
             return render({"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": []}, call.form)
         if verb not in resource.verbs:
-            raise errors.method_not_allowed()
+            raise _not_supported(resource, verb)
         named = bool(info.name)
         if verb == "create":
             if (named and not resource.custom) or (resource.namespaced and not call.namespace):
@@ -126,7 +126,7 @@ class Dispatcher:
                 raise call.not_found()
             raise errors.resource_not_found()
         if info.verb not in known.verbs:
-            raise errors.method_not_allowed()
+            raise _not_supported(resource, info.verb)
         if name == "log":
             return connecting.log(self._reader, call)
         if name in _STREAMS:
@@ -145,3 +145,11 @@ class Dispatcher:
             "patch": self._writer.patch,
         }
         return verbs[info.verb](call)
+
+
+def _not_supported(resource: Resource, verb: str) -> ApiError:
+    """A verb that a resource does not have; only those of definitions say which."""
+    if not resource.custom:
+        return errors.method_not_allowed()
+    text = f'{verb} is not supported on resources of kind "{resource.qualified}"'
+    return ApiError(405, "MethodNotAllowed", text, {"group": resource.group, "kind": resource.plural})

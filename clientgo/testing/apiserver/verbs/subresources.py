@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clientgo.apimachinery.util import managedfields
 from clientgo.testing.apiserver.access.auth import AUTHENTICATED, Authenticator, User
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
 from clientgo.testing.apiserver.kinds import ownership, schema
@@ -82,7 +83,11 @@ def scale(writer: Writer, call: Call) -> http.Response:
     """GET, PUT and PATCH of scale."""
     method = call.request.method
     if method in ("GET", "HEAD"):
-        shown = scale_of(call, writer.documents.view(call.resource, writer.current(call)))
+        obj = writer.documents.view(call.resource, writer.current(call))
+        path = _paths(call)[0]
+        if call.resource.custom and _at(obj, path) is None:
+            raise errors.internal_error(f'the spec replicas field "{path}" does not exist')
+        shown = scale_of(call, obj)
         if call.form.kind == "Table":
             shown = table.of_scale(shown, writer.times, call.request.param("includeObject"), call.form.version)
         return render(shown, call.form)
@@ -93,6 +98,8 @@ def scale(writer: Writer, call: Call) -> http.Response:
         options_kind = "ApplyOptions" if media == APPLY_PATCH else "PatchOptions"
         if media == APPLY_PATCH:
             body = decoding.read_body(_as_yaml(call))
+        elif media == decoding.STRATEGIC_PATCH and call.resource.custom:
+            raise errors.unsupported_media_type(decoding.CUSTOM_PATCH_TYPES)
         elif media.endswith("patch+json"):
             body = decoding.parse_patch(call, media)
         else:
@@ -107,19 +114,22 @@ def scale(writer: Writer, call: Call) -> http.Response:
         live = writer.documents.view(call.resource, current)
         wanted = body
         if method == "PATCH":
-            struct = schema.kind_struct("autoscaling/v1", "Scale")
-            kind = "application/merge-patch+json" if media == APPLY_PATCH else media
-            wanted = decoding.patched(kind, scale_of(call, live), body, struct)
+            wanted = decoding.patched_scale(media, scale_of(call, live), body)
         wanted = _admitted(writer, call, decoding.decode_as("autoscaling/v1", "Scale", wanted), live, options)
         replicas, version = _checked_scale(call, wanted)
         if version not in ("", str(current.rv)):
             raise call.conflict()
-        obj = copy(_with(live, _paths(call)[0], replicas))
+        path = _paths(call)[0]
+        obj = copy(_with(live, path, replicas))
         base = live["metadata"].get("managedFields")
+        managed = base or []
+        if replicas != _at(live, path):
+            owner = managedfields.Writer(options.manager, call.resource.group_version, "scale")
+            managed = ownership.scaled(managed, owner, path)
         main = Call(call.request, call.resource, call.namespace, call.name, "", call.form)
         # A webhook that is asked about scales is not asked about what they scale.
         main.admitted = True
-        return writer.finish_update(main, obj, live, current, options, base), False
+        return writer.finish_update(main, obj, live, current, options, base, managed), False
 
     stored, _ = writer.retry(call, attempt)
     return render(scale_of(call, writer.documents.view(call.resource, stored)), call.form)
@@ -145,6 +155,9 @@ def _checked_scale(call: Call, doc: Json) -> tuple[int, str]:
     if name and name != call.name:
         raise errors.bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
     replicas: int = obj["spec"].get("replicas", 0)
+    if replicas < 0 and call.resource.custom:
+        found = errors.field_invalid(_paths(call)[0], replicas, "should be a non-negative integer")
+        raise errors.invalid(call.resource.group, call.resource.kind, call.name, [found])
     if replicas < 0:
         found = errors.field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")
         raise errors.invalid("autoscaling", "Scale", call.name, [found])

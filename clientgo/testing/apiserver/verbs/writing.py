@@ -13,7 +13,16 @@ from typing import Any
 from clientgo.apimachinery.util import managedfields
 from clientgo.testing.apiserver.access import signing
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
-from clientgo.testing.apiserver.kinds import crd, ownership, policy_checks, strategy, structural, validation, warnings
+from clientgo.testing.apiserver.kinds import (
+    crd,
+    crd_validation,
+    ownership,
+    policy_checks,
+    strategy,
+    structural,
+    validation,
+    warnings,
+)
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
 from clientgo.testing.apiserver.verbs import decoding
@@ -26,7 +35,6 @@ from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, copy, loads
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_BASE = 58
-_CUSTOM_PATCH_TYPES = f"{decoding.JSON_PATCH}, {decoding.MERGE_PATCH}, {decoding.APPLY_PATCH}"
 
 
 def _own_levels(obj: Json) -> Json:
@@ -196,7 +204,9 @@ class Writer(Verb):
         if old is not None:
             found += validation.metadata_update(old["metadata"], obj["metadata"])
         if resource.custom:
-            wrong, told = structural.validate_all(obj, old, resource.structural)
+            wrong, told = structural.validate_all(
+                obj, old, resource.structural, status=call.subresource == "status"
+            )
             found += wrong
             call.warnings += told
         elif resource.storage == "/events":
@@ -206,9 +216,9 @@ class Writer(Verb):
                 if before is None
                 else validation.event_update(stored_form, before, resource.group)
             )
-        elif resource.storage == "apiextensions.k8s.io/customresourcedefinitions":
+        elif resource.storage == crd.STORAGE:
             if call.subresource == "":
-                found += crd.validate(obj, old)
+                found += crd_validation.validate(obj, old)
         elif resource.group == policy_checks.GROUP:
             if call.subresource == "":
                 found += validation.create(resource, obj)
@@ -358,6 +368,9 @@ class Writer(Verb):
 
     def _managed_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, base: Any) -> list[Json]:
         resource = call.resource
+        if not base:
+            # Of an object whose fields nobody owns, none are tracked before an apply.
+            return []
         ignored = strategy.reset_fields(resource, call.subresource, obj, live)
         writer = managedfields.Writer(options.manager, resource.group_version, call.subresource)
         node, now = ownership.merge_node(resource), self.times.now_text()
@@ -415,14 +428,10 @@ class Writer(Verb):
         allowed = [decoding.JSON_PATCH, decoding.MERGE_PATCH, decoding.STRATEGIC_PATCH]
         if media not in allowed:
             if call.resource.custom and media.endswith("+json"):
-                raise errors.unsupported_media_type(
-                    f"{decoding.JSON_PATCH}, {decoding.MERGE_PATCH}, {decoding.APPLY_PATCH}"
-                )
+                raise errors.unsupported_media_type(decoding.CUSTOM_PATCH_TYPES)
             raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
         if media == decoding.STRATEGIC_PATCH and (call.resource.custom or call.resource.struct is None):
-            raise errors.unsupported_media_type(
-                f"{decoding.JSON_PATCH}, {decoding.MERGE_PATCH}, {decoding.APPLY_PATCH}"
-            )
+            raise errors.unsupported_media_type(decoding.CUSTOM_PATCH_TYPES)
         options = WriteOptions(call.request, "PatchOptions")
         body = decoding.parse_patch(call, media)
 

@@ -63,7 +63,7 @@ def _webhook(hook: Json, field: str) -> list[FieldError]:
         errors.append(field_invalid(f"{field}.timeoutSeconds", seconds, text))
     for name in ("namespaceSelector", "objectSelector"):
         errors += label_selector(hook.get(name), f"{field}.{name}")
-    errors += _client(hook.get("clientConfig") or {}, f"{field}.clientConfig")
+    errors += client_config(hook.get("clientConfig") or {}, f"{field}.clientConfig")
     errors += choice(hook, field, "reinvocationPolicy", ["IfNeeded", "Never"])
     return errors
 
@@ -117,7 +117,8 @@ def _resources(values: list[str], field: str) -> list[FieldError]:
     return errors
 
 
-def _client(config: Json, field: str) -> list[FieldError]:
+def client_config(config: Json, field: str) -> list[FieldError]:
+    """How a webhook is called: by URL or as a service."""
     if (config.get("url") is None) == (config.get("service") is None):
         return [field_required(field, "exactly one of url or service is required")]
     if config.get("url") is not None:
