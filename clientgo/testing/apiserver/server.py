@@ -18,6 +18,7 @@ from clientgo import klog
 from clientgo.testing.apiserver.access import escalation, impersonation, rbac, routing
 from clientgo.testing.apiserver.access.auth import AUTHENTICATED, MASTERS, Authenticator, User
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
+from clientgo.testing.apiserver.admission import priority
 from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS, Chain
 from clientgo.testing.apiserver.controllers.definitions import Establisher
 from clientgo.testing.apiserver.controllers.manager import Controllers
@@ -146,7 +147,7 @@ class Server:
             pump=pump,
             times=times,
             documents=Documents(times),
-            admit=admission.admit,
+            plugins=admission,
             webhooks=AdmissionChain(self._webhooks, store, registry, self._authorizer),
             committed=establisher.committed,
             may_grant=may_grant,
@@ -249,6 +250,9 @@ class Server:
         for plural, obj in rbac.bootstrap_objects():
             if self.store.get(f"rbac.authorization.k8s.io/{plural}", obj["metadata"]["name"]) is None:
                 self._objects.create("rbac.authorization.k8s.io", "v1", plural, "", obj)
+        for obj in priority.bootstrap_objects():
+            if self.store.get(priority.CLASSES, obj["metadata"]["name"]) is None:
+                self._objects.create("scheduling.k8s.io", "v1", "priorityclasses", "", obj)
         if self.store.get("/services", "default/kubernetes") is None:
             labels = {"component": "apiserver", "provider": "kubernetes"}
             ports = [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}]

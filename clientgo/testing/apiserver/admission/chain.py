@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from clientgo.testing.apiserver.admission import (
+    default_classes,
     default_tolerations,
+    limit_ranger,
     namespace_lifecycle,
+    pod_security,
     priority,
+    resource_quota,
+    runtime_class,
     service_account,
     storage_protection,
     taint_nodes,
@@ -16,15 +21,21 @@ from clientgo.testing.apiserver.admission import (
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.store.storage import Store
 
+Say = Callable[[Store, AdmissionRequest], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """`admit` changes the object of the request, which is the caller's own, or raises ApiError."""
+    """`admit` changes the object of the request, which is the caller's own; all may raise ApiError."""
 
     name: str
-    admit: Callable[[Store, AdmissionRequest], None]
+    admit: Say | None = None
+    # When the object is complete and valid, and before policies and webhooks are asked.
+    validate: Say | None = None
+    # After all others have admitted it.
+    charge: Say | None = None
     default: bool = True
-    # Whether it has a say in updates as well.
+    # Whether `admit` has a say in updates as well; the others always have.
     updates: bool = False
 
 
@@ -35,11 +46,18 @@ UNDONE_BY_CONTROLLERS = ("ServiceAccount", "TaintNodesByCondition", "StorageObje
 # In the order of kube-apiserver's AllOrderedPlugins, where all of these are on by default.
 PLUGINS = (
     Plugin("NamespaceLifecycle", namespace_lifecycle.admit),
+    Plugin("LimitRanger", limit_ranger.admit, limit_ranger.validate),
     Plugin("ServiceAccount", service_account.admit),
     Plugin("TaintNodesByCondition", taint_nodes.admit),
+    Plugin("PodSecurity", validate=pod_security.validate),
     Plugin("Priority", priority.admit),
     Plugin("DefaultTolerationSeconds", default_tolerations.admit, updates=True),
+    Plugin("DefaultStorageClass", default_classes.admit_storage),
     Plugin("StorageObjectInUseProtection", storage_protection.admit),
+    Plugin("PersistentVolumeClaimResize", validate=default_classes.validate_resize),
+    Plugin("RuntimeClass", runtime_class.admit, runtime_class.validate),
+    Plugin("DefaultIngressClass", default_classes.admit_ingress),
+    Plugin("ResourceQuota", charge=resource_quota.charge),
 )
 
 
@@ -59,12 +77,25 @@ class Chain:
         self._plugins = [
             plugin for plugin in PLUGINS if plugin.name not in off and (plugin.default or plugin.name in on)
         ]
+        self._to_create = [plugin.admit for plugin in self._plugins if plugin.admit]
+        self._to_update = [plugin.admit for plugin in self._plugins if plugin.admit and plugin.updates]
+        self._to_validate = [plugin.validate for plugin in self._plugins if plugin.validate]
+        self._to_charge = [plugin.charge for plugin in self._plugins if plugin.charge]
 
     def __repr__(self) -> str:
         return f"<Chain {[plugin.name for plugin in self._plugins]}>"
 
     def admit(self, request: AdmissionRequest) -> None:
         """Let each plugin have its say. Raises the ApiError of the first that refuses."""
-        for plugin in self._plugins:
-            if request.old is None or plugin.updates:
-                plugin.admit(self._store, request)
+        for say in self._to_create if request.old is None else self._to_update:
+            say(self._store, request)
+
+    def validate(self, request: AdmissionRequest) -> None:
+        """Ask about the complete object. Raises the ApiError of the first that refuses."""
+        for say in self._to_validate:
+            say(self._store, request)
+
+    def charge(self, request: AdmissionRequest) -> None:
+        """Count the object, which everybody else has admitted. Raises the ApiError of the first that refuses."""
+        for say in self._to_charge:
+            say(self._store, request)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-_CLASSES = "scheduling.k8s.io/priorityclasses"
+CLASSES = "scheduling.k8s.io/priorityclasses"
 _PREEMPT = "PreemptLowerPriority"
-# The classes of every cluster, which its bootstrap would store.
-_SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_SYSTEM = {
+    "system-node-critical": (
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    "system-cluster-critical": (
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+}
+
+
+def bootstrap_objects() -> Iterator[Json]:
+    """The classes of every cluster."""
+    for name, (value, text) in _SYSTEM.items():
+        yield {"metadata": {"name": name}, "value": value, "description": text}
 
 
 def admit(store: Store, request: AdmissionRequest) -> None:
@@ -39,18 +55,16 @@ def _class_of(store: Store, request: AdmissionRequest, name: str) -> tuple[str, 
     if not name:
         default = _default(store)
         return _facts(default) if default is not None else ("", 0, _PREEMPT)
-    stored = store.get(_CLASSES, name)
+    stored = store.get(CLASSES, name)
     if stored is not None:
         return _facts(stored.obj)
-    if name in _SYSTEM:
-        return name, _SYSTEM[name], _PREEMPT
     why = f"no PriorityClass with name {name} was found"
     raise errors.forbidden("", "pods", request.name, why)
 
 
 def _default(store: Store) -> Json | None:
     """The global default with the lowest value, which is what counts when there are several."""
-    found = [stored.obj for stored in store.list(_CLASSES)[1] if stored.obj.get("globalDefault")]
+    found = [stored.obj for stored in store.list(CLASSES)[1] if stored.obj.get("globalDefault")]
     return min(found, key=lambda obj: int(obj.get("value", 0)), default=None)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.apimachinery.util import managedfields
+from clientgo.testing.apiserver.kinds import ownership
+from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.times import Times
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +22,21 @@ class AdmissionRequest:
     obj: Json
     old: Json | None = None
     subresource: str = ""
+    dry_run: bool = False
+    # What the answer warns of besides.
+    warnings: list[str] = field(default_factory=list)
+    times: Times | None = None
+    registry: Registry | None = None
+
+    def now(self) -> str:
+        assert self.times is not None
+        return self.times.now_text()
+
+    def node_of(self, storage: str) -> managedfields.Node:
+        """How the fields of another resource merge, for plugins that write to it."""
+        assert self.registry is not None
+        resource = self.registry.by_storage(storage)
+        assert resource is not None
+        return ownership.merge_node(resource)
+
+

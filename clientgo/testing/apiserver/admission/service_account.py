@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.store.storage import Store
@@ -15,6 +16,7 @@ _MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 _VOLUME_PREFIX = "kube-api-access-"
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _TOKEN_SECONDS = 3607
+_ENFORCED = "kubernetes.io/enforce-mountable-secrets"
 _MIRROR = "kubernetes.io/config.mirror"
 # A controller makes the default account of a new namespace; how often, and how long each time, to wait for it.
 _ATTEMPTS = 10
@@ -35,6 +37,8 @@ def admit(store: Store, request: AdmissionRequest) -> None:
         raise errors.forbidden("", "pods", request.name, why)
     if _wants_token(spec, account):
         _mount_token(spec)
+    if (account["metadata"].get("annotations") or {}).get(_ENFORCED) == "true":
+        _check_secrets(request, spec, account)
     if not spec.get("imagePullSecrets") and account.get("imagePullSecrets"):
         spec["imagePullSecrets"] = copy(account["imagePullSecrets"])
 
@@ -48,6 +52,35 @@ def _account(store: Store, namespace: str, name: str) -> Json | None:
         if name == _DEFAULT:
             store.wait_for_version(version + 1, _ATTEMPT_SECONDS)
     return None
+
+
+def _check_secrets(request: AdmissionRequest, spec: Json, account: Json) -> None:
+    """An account may be asked to let its pods use no secrets but those it lists."""
+    name = account["metadata"]["name"]
+    tail = f"is not allowed because service account {name} does not reference that"
+    known = {one.get("name") for one in account.get("secrets") or ()}
+    for where, secret in _secrets(spec):
+        if secret not in known:
+            raise errors.forbidden("", "pods", request.name, f'{where}secret.secretName="{secret}" {tail} secret')
+    pulling = {one.get("name") for one in account.get("imagePullSecrets") or ()}
+    for i, one in enumerate(spec.get("imagePullSecrets") or ()):
+        if one.get("name") not in pulling:
+            why = f'imagePullSecrets[{i}].name="{one.get("name", "")}" {tail} imagePullSecret'
+            raise errors.forbidden("", "pods", request.name, why)
+
+
+def _secrets(spec: Json) -> Iterator[tuple[str, str]]:
+    """The secrets that a pod refers to, each with what refers to it."""
+    for volume in spec.get("volumes") or ():
+        if volume.get("secret") is not None:
+            yield "volume with ", volume["secret"].get("secretName", "")
+    for group, shown in (("initContainers", "init container"), ("containers", "container")):
+        for container in spec.get(group) or ():
+            for variable in container.get("env") or ():
+                reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+                if reference is not None:
+                    head = f"{shown} {container.get('name', '')} with envVar {variable.get('name', '')} referencing "
+                    yield head, reference.get("name", "")
 
 
 def _wants_token(spec: Json, account: Json) -> bool:

@@ -112,8 +112,10 @@ def pod_spec(spec: Json) -> None:
     )
     if spec.get("securityContext") is None:
         spec["securityContext"] = {}
-    if spec.get("serviceAccountName") and not spec.get("serviceAccount"):
-        spec["serviceAccount"] = spec["serviceAccountName"]
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        # The second is the older name of the first.
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
     if spec.get("hostNetwork"):
         for container in spec.get("containers") or ():
             for port in container.get("ports") or ():

@@ -164,7 +164,7 @@ class Registry:
             return None
         versions = [known.resources[v][plural] for v in known.versions if plural in known.resources[v]]
         for resource in versions:
-            if not resource.converted:
+            if resource.crd_version.get("storage") if resource.custom else not resource.converted:
                 return resource
         return versions[0] if versions else None
 

@@ -17,6 +17,10 @@ from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
+_MOUNTABLE = (
+    "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate namespaces "
+    "to isolate access to mounted secrets"
+)
 _ADMISSION_GROUP = "admissionregistration.k8s.io"
 # The deprecated kinds among the built-in ones: since when, and what to use.
 _DEPRECATED = {
@@ -51,6 +55,9 @@ def of_object(resource: Resource, obj: Json) -> list[str]:
     """What the writer of an object should know that this server leaves undone."""
     if resource.storage == _DEFINITIONS:
         return list(_of_definition(obj.get("spec") or {}))
+    if resource.storage == "/serviceaccounts":
+        notes = obj["metadata"].get("annotations") or {}
+        return [_MOUNTABLE] if "kubernetes.io/enforce-mountable-secrets" in notes else []
     if resource.group != _ADMISSION_GROUP:
         return []
     if resource.kind.endswith("WebhookConfiguration"):

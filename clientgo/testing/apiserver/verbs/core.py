@@ -40,6 +40,22 @@ class Webhooks(Protocol):
         ...
 
 
+class Plugins(Protocol):
+    """The admission plugins. Every method raises the ApiError of the first that refuses."""
+
+    def admit(self, request: AdmissionRequest) -> None:
+        """Change the object."""
+        ...
+
+    def validate(self, request: AdmissionRequest) -> None:
+        """Look at the complete object."""
+        ...
+
+    def charge(self, request: AdmissionRequest) -> None:
+        """Count the object that all others have admitted."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """What a verb may use of the server. Thread-safe: all state is in the store."""
@@ -49,8 +65,8 @@ class Services:
     pump: Watches
     times: Times
     documents: Documents
-    # Before a create: plugins change the object, or raise ApiError.
-    admit: Callable[[AdmissionRequest], None]
+    # Before a write: plugins change the object, look at it when it is complete, and count it.
+    plugins: Plugins
     # Before each write, after the plugins.
     webhooks: Webhooks
     # After a commit, before the answer goes out: (event type, resource, new, old).
@@ -70,7 +86,7 @@ class Verb:
         self.pump = services.pump
         self.times = services.times
         self.documents = services.documents
-        self.admit = services.admit
+        self.plugins = services.plugins
         self.webhooks = services.webhooks
         self.committed = services.committed
         self.may_grant = services.may_grant

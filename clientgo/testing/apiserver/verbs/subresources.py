@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.apimachinery.util import managedfields
+from clientgo.applyconfigurations import internal
 from clientgo.testing.apiserver.access.auth import AUTHENTICATED, Authenticator, User
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
 from clientgo.testing.apiserver.kinds import ownership, schema
@@ -215,13 +216,18 @@ _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32
 def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response:
     """POST serviceaccounts/NAME/token."""
     current = verb.current(call)
-    spec = decoding.decode_as("authentication.k8s.io/v1", "TokenRequest", decoding.read_body(call))["spec"]
-    seconds = spec.get("expirationSeconds") or 3600
+    doc = decoding.decode_as("authentication.k8s.io/v1", "TokenRequest", decoding.read_body(call))
+    options = WriteOptions(call.request, "CreateOptions")
+    spec = doc["spec"]
+    spec["expirationSeconds"] = spec.get("expirationSeconds") or 3600
+    seconds = spec["expirationSeconds"]
     if not _SHORTEST_TOKEN <= seconds <= _LONGEST_TOKEN:
         limit = "larger than 2^32 seconds" if seconds > _LONGEST_TOKEN else "less than 10 minutes"
         found = errors.field_invalid("spec.expirationSeconds", seconds, f"may not specify a duration {limit}")
         raise errors.invalid("authentication.k8s.io", "TokenRequest", "", [found])
-    audiences = spec.get("audiences") or ["https://kubernetes.default.svc.cluster.local"]
+    managed = _token_owner(verb, spec, options.manager)
+    _check_bound(verb, call, spec.get("boundObjectRef"))
+    audiences = spec.get("audiences") or ["https://kubernetes.default.svc"]
     uid = current.obj["metadata"]["uid"]
     text, expires = authenticator.issue(call.namespace, call.name, uid, seconds, audiences)
     out = {
@@ -230,12 +236,48 @@ def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response
         "metadata": {
             "name": call.name,
             "namespace": call.namespace,
+            "uid": uid,
             "creationTimestamp": verb.times.now_text(),
+            "managedFields": managed,
         },
         "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": spec.get("boundObjectRef")},
         "status": {"token": text, "expirationTimestamp": verb.times.text(expires)},
     }
     return render(out, call.form, 201)
+
+
+def _token_owner(verb: Verb, spec: Json, manager: str) -> list[Json]:
+    """Who owns the fields of a TokenRequest, which is nobody's for longer than an answer."""
+    api_version = "authentication.k8s.io/v1"
+    writer = managedfields.Writer(manager, api_version, "token")
+    node = internal.of_type("k8s.io/api/authentication/v1", "TokenRequest")
+    asked = {name: value for name, value in spec.items() if value}
+    empty = {"audiences": None, "boundObjectRef": None}
+    return managedfields.updated(node, {"spec": empty}, {"spec": {**empty, **asked}}, (), writer, verb.times.now_text())
+
+
+_BOUND = {"Pod": ("/pods", "pods", True), "Secret": ("/secrets", "secrets", True), "Node": ("/nodes", "nodes", False)}
+
+
+def _check_bound(verb: Verb, call: Call, reference: Json | None) -> None:
+    """The object that a token shall end with is there, and the one that is meant."""
+    if reference is None:
+        return
+    version, kind, name = reference.get("apiVersion", ""), reference.get("kind", ""), reference.get("name", "")
+    if version != "v1" or kind not in _BOUND:
+        group, _, version = version.rpartition("/")
+        raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
+    bucket, plural, namespaced = _BOUND[kind]
+    stored = verb.store.get(bucket, f"{call.namespace}/{name}" if namespaced else name)
+    if stored is None:
+        raise errors.not_found("", plural, name)
+    uid, asked = stored.obj["metadata"]["uid"], reference.get("uid", "")
+    if asked and asked != uid:
+        text = f"the UID in the bound object reference ({asked}) does not match the UID in record. "
+        raise errors.conflict("", plural, name, f"{text}The object might have been deleted and then recreated")
+    if kind == "Pod" and stored.obj["spec"].get("serviceAccountName", "") != call.name:
+        text = f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.'
+        raise errors.bad_request(text)
 
 
 # ---- reviews

@@ -82,7 +82,7 @@ class Writer(Verb):
             managed = self.managed_create(resource, obj, options.manager)
         ownership.set_managed(obj, managed)
         asked_name = metadata.get("name", "")
-        self.admit(AdmissionRequest(resource, call.namespace, asked_name, obj))
+        self.plugins.admit(AdmissionRequest(resource, call.namespace, asked_name, obj))
         obj = self._mutated_create(call, obj, options, managed)
         metadata = obj["metadata"]
         self.may_grant(call.request.user, resource, call.namespace, obj, None)
@@ -104,7 +104,7 @@ class Writer(Verb):
         call.warnings += warnings.of_object(resource, obj)
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, None)
-        self.webhooks.validate(call, obj, None, options)
+        self._admit_complete(call, obj, None, options)
         if options.dry_run:
             return self._dry(call, stored_form)
         for _ in range(8):
@@ -332,7 +332,7 @@ class Writer(Verb):
         obj["metadata"] = dict(obj["metadata"])
         ownership.set_managed(obj, managed)
         if not call.admitted:
-            self.admit(AdmissionRequest(resource, call.namespace, call.name, obj, live, call.subresource))
+            self.plugins.admit(AdmissionRequest(resource, call.namespace, call.name, obj, live, call.subresource))
             obj = self._mutated_update(call, obj, live, options, managed)
         obj = self._in_order(resource, obj)
         call.warnings += [
@@ -345,7 +345,7 @@ class Writer(Verb):
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, live)
         if not call.admitted:
-            self.webhooks.validate(call, obj, live, options)
+            self._admit_complete(call, obj, live, options)
         if self._is_stored(stored_form, current.obj):
             return current
         if options.dry_run:
@@ -357,6 +357,24 @@ class Writer(Verb):
         new = self.store.update(resource.storage, current.key, self._with_own_metadata(stored_form), current.rv)
         self.committed("MODIFIED", resource, new, current)
         return new
+
+    def _admit_complete(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
+        """Ask plugins, policies and webhooks about an object that is valid. Raises ApiError."""
+        request = AdmissionRequest(
+            call.resource,
+            call.namespace,
+            obj["metadata"].get("name", ""),
+            obj,
+            old,
+            call.subresource,
+            options.dry_run,
+            call.warnings,
+            self.times,
+            self.registry,
+        )
+        self.plugins.validate(request)
+        self.webhooks.validate(call, obj, old, options)
+        self.plugins.charge(request)
 
     def _stamp_phase(self, resource: Resource, obj: Json, old: Json | None) -> None:
         """A volume says since when it is in its phase."""

@@ -9,6 +9,7 @@ import pytest
 from apiclient import Api
 
 from clientgo.testing.apiserver import Environment, Server
+from clientgo.testing.apiserver.admission import limit_ranger, pod_standards
 
 pytestmark = pytest.mark.shared_server
 Json = dict[str, Any]
@@ -102,3 +103,162 @@ def test_plugins_are_switched_by_name() -> None:
     ):
         with pytest.raises(ValueError, match="admission-plugin"):
             Server(**switches)  # type: ignore[arg-type]
+
+
+# ---- limits, quotas, classes
+
+
+def namespace(api: Api, name: str, **labels: str) -> str:
+    api("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}}, want=201)
+    return f"/api/v1/namespaces/{name}"
+
+
+def message(api: Api, path: str, body: Json, want: int = 403) -> str:
+    return str(api("POST", path, body, want=want)["message"])
+
+
+def with_resources(name: str, **resources: Json) -> Json:
+    return pod(name, containers=[{"name": "c", "image": "i", "resources": resources}])
+
+
+def test_a_limit_range_fills_in_defaults_and_says_so(api: Api) -> None:
+    here = namespace(api, "limited")
+    limit = {"type": "Container", "default": {"cpu": "1"}, "defaultRequest": {"cpu": "500m"}}
+    api("POST", f"{here}/limitranges", {"metadata": {"name": "l"}, "spec": {"limits": [limit]}}, want=201)
+    made = api("POST", f"{here}/pods", pod("p"), want=201)
+    assert made["spec"]["containers"][0]["resources"] == {"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}}
+    text = "LimitRanger plugin set: cpu request for container c; cpu limit for container c"
+    assert made["metadata"]["annotations"] == {"kubernetes.io/limit-ranger": text}
+
+
+@pytest.mark.parametrize(
+    ("resources", "wanted"),
+    [
+        ({"limits": {"memory": "3Gi"}}, "maximum memory usage per Pod is 2Gi, but limit is 3Gi"),
+        ({"limits": {"memory": "64Mi"}}, "minimum memory usage per Pod is 128Mi, but request is 64Mi"),
+        ({"requests": {"memory": "1Gi"}}, "maximum memory usage per Pod is 2Gi.  No limit is specified"),
+        ({"requests": {"memory": "256Mi"}, "limits": {"memory": "1Gi"}},
+         "memory max limit to request ratio per Pod is 2, but provided ratio is 4.000000"),
+    ],
+)  # fmt: skip
+def test_a_limit_range_refuses_what_is_out_of_bounds(resources: Json, wanted: str) -> None:
+    bounds = {"min": {"memory": "128Mi"}, "max": {"memory": "2Gi"}, "maxLimitRequestRatio": {"memory": "2"}}
+    complete = {"requests": resources.get("limits"), **resources}
+    spec = {"containers": [{"name": "c", "resources": complete}]}
+    assert wanted in list(limit_ranger.found_in_pod([{"type": "Pod", **bounds}], spec))
+
+
+def test_a_quota_counts_what_its_status_knows(api: Api) -> None:
+    here = namespace(api, "counted")
+    hard = {"configmaps": "2", "requests.cpu": "1"}
+    api("POST", f"{here}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}}, want=201)
+    api("POST", f"{here}/configmaps", {"metadata": {"name": "before"}}, want=201)
+    quota = api("GET", f"{here}/resourcequotas/q")
+    quota["status"] = {"hard": hard, "used": {"configmaps": "1", "requests.cpu": "0"}}
+    api("PUT", f"{here}/resourcequotas/q/status", quota, want=200)
+    api("POST", f"{here}/configmaps?dryRun=All", {"metadata": {"name": "dry"}}, want=201)
+    api("POST", f"{here}/configmaps", {"metadata": {"name": "second"}}, want=201)
+    assert message(api, f"{here}/configmaps", {"metadata": {"name": "third"}}) == (
+        'configmaps "third" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=2, '
+        "limited: configmaps=2"
+    )
+    used = api("GET", f"{here}/resourcequotas/q")["status"]["used"]
+    assert used == {"configmaps": "2", "requests.cpu": "0"}
+    assert "failed quota: q: must specify requests.cpu for: c" in message(api, f"{here}/pods", pod("p"))
+    big = with_resources("big", requests={"cpu": "1500m"})
+    assert "requested: requests.cpu=1500m, used: requests.cpu=0, limited: requests.cpu=1" in message(
+        api, f"{here}/pods", big
+    )
+
+
+def test_what_is_refused_is_not_counted(api: Api) -> None:
+    here = namespace(api, "uncounted")
+    api("POST", f"{here}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": {"secrets": "9"}}}, want=201)
+    quota = api("GET", f"{here}/resourcequotas/q")
+    quota["status"] = {"hard": {"secrets": "9"}, "used": {"secrets": "0"}}
+    api("PUT", f"{here}/resourcequotas/q/status", quota, want=200)
+    api("POST", f"{here}/secrets", {"metadata": {"name": "Bad"}}, want=422)
+    assert api("GET", f"{here}/resourcequotas/q")["status"]["used"] == {"secrets": "0"}
+
+
+def test_a_runtime_class_is_there_and_costs_what_it_says(api: Api) -> None:
+    text = message(api, f"{NAMESPACE}/pods", pod("lost-class", runtimeClassName="none"))
+    assert text == 'pods "lost-class" is forbidden: pod rejected: RuntimeClass "none" not found'
+    runtime = {"metadata": {"name": "kata"}, "handler": "kata", "overhead": {"podFixed": {"cpu": "250m"}}}
+    api("POST", "/apis/node.k8s.io/v1/runtimeclasses", runtime, want=201)
+    made = api("POST", f"{NAMESPACE}/pods", pod("kata", runtimeClassName="kata"), want=201)
+    assert made["spec"]["overhead"] == {"cpu": "250m"}
+
+
+def test_a_claim_gets_the_default_class(api: Api) -> None:
+    notes = {"storageclass.kubernetes.io/is-default-class": "true"}
+    storage = {"metadata": {"name": "fast", "annotations": notes}, "provisioner": "p"}
+    api("POST", "/apis/storage.k8s.io/v1/storageclasses", storage, want=201)
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    body = {"metadata": {"name": "classless"}, "spec": claim}
+    made = api("POST", f"{NAMESPACE}/persistentvolumeclaims", body, want=201)
+    assert made["spec"]["storageClassName"] == "fast"
+    none = {"metadata": {"name": "unclassed"}, "spec": {**claim, "storageClassName": ""}}
+    made = api("POST", f"{NAMESPACE}/persistentvolumeclaims", none, want=201)
+    assert made["spec"]["storageClassName"] == ""
+
+
+# ---- pod security
+
+
+def test_pods_keep_the_standard_of_their_namespace(api: Api) -> None:
+    head = "pod-security.kubernetes.io"
+    here = namespace(api, "secure", **{f"{head}/enforce": "baseline", f"{head}/warn": "restricted"})
+    privileged = pod("p", containers=[{"name": "c", "image": "i", "securityContext": {"privileged": True}}])
+    assert message(api, f"{here}/pods", privileged) == (
+        'pods "p" is forbidden: violates PodSecurity "baseline:latest": privileged (container "c" must not set '
+        "securityContext.privileged=true)"
+    )
+    response = api.request("POST", f"{here}/pods", pod("plain"))
+    assert response.status_code == 201
+    assert "would violate PodSecurity" in response.headers["Warning"]
+    patch = {"metadata": {"labels": {f"{head}/enforce": "tight"}}}
+    status = api("PATCH", here, patch, want=422, media="application/merge-patch+json")
+    assert "must be one of privileged, baseline, restricted" in status["message"]
+
+
+RUN: Json = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+SAFE: Json = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+def restricted(**spec: Any) -> Json:
+    return {"spec": {"securityContext": RUN, "containers": [{"name": "c", "securityContext": SAFE}], **spec}}
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (restricted(), None),
+        (restricted(hostPID=True), "host namespaces (hostPID=true)"),
+        (restricted(volumes=[{"name": "v", "hostPath": {}}]),
+         'restricted volume types (volume "v" uses restricted volume type "hostPath")'),
+        (restricted(securityContext={**RUN, "runAsUser": 0}), "runAsUser=0 (pod must not set runAsUser=0)"),
+        (restricted(securityContext={**RUN, "sysctls": [{"name": "kernel.x"}]}), "forbidden sysctls (kernel.x)"),
+        (restricted(securityContext={**RUN, "runAsNonRoot": False}),
+         "runAsNonRoot != true (pod must not set securityContext.runAsNonRoot=false)"),
+        (restricted(containers=[{"name": "c", "securityContext": SAFE, "ports": [{"hostPort": 80}]}]),
+         'hostPort (container "c" uses hostPort 80)'),
+        (restricted(containers=[{"name": "c", "securityContext": {**SAFE, "procMount": "Unmasked"}}]),
+         'procMount (container "c" must not set securityContext.procMount to "Unmasked")'),
+        (restricted(containers=[{"name": "c", "securityContext": {**SAFE, "seLinuxOptions": {"user": "u"}}}]),
+         'seLinuxOptions (container "c" set forbidden securityContext.seLinuxOptions: user may not be set)'),
+    ],
+)  # fmt: skip
+def test_the_restricted_standard(body: Json, reason: str | None) -> None:
+    found = [f"{one.reason} ({one.detail})" for one in pod_standards.evaluate(body, "restricted")]
+    assert found == ([] if reason is None else [reason])
+
+
+def test_a_token_is_bound_to_what_is_there(api: Api) -> None:
+    path = f"{NAMESPACE}/serviceaccounts/default/token"
+    asked = {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "gone"}}}
+    assert message(api, path, asked, want=404) == 'pods "gone" not found'
+    asked["spec"]["boundObjectRef"]["kind"] = "Node"
+    assert message(api, path, asked, want=404) == 'nodes "gone" not found'
+    asked["spec"]["boundObjectRef"]["kind"] = "Rock"
+    assert message(api, path, asked, want=400) == "cannot bind token to object of type /v1, Kind=Rock"

@@ -154,17 +154,34 @@ def _decoded_size(data: Json | None) -> int:
     return sum(len(text) // 4 * 3 - text[-2:].count("=") for text in (data or {}).values())
 
 
+_SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _HIGHEST_PRIORITY = 1_000_000_000
 _POD_CIDR_TEXT = 'node updates may not change podCIDR except from "" to valid'
 
 
 def _priority_class(obj: Json) -> list[FieldError]:
-    value = obj.get("value", 0)
+    name, value = obj["metadata"].get("name", ""), obj.get("value", 0)
     errors = []
-    if value > _HIGHEST_PRIORITY:
+    if name.startswith("system-"):
+        errors += _system_class(name, value, bool(obj.get("globalDefault")))
+    elif value > _HIGHEST_PRIORITY:
         text = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
         errors.append(field_forbidden("value", text))
     return errors + choice(obj, "", "preemptionPolicy", ["PreemptLowerPriority", "Never"])
+
+
+def _system_class(name: str, value: int, is_default: bool) -> list[FieldError]:
+    known = _SYSTEM_CLASSES.get(name)
+    if known is None:
+        why = f"{name} is not a known system priority class"
+    elif value != known:
+        why = f"value of {name} PriorityClass must be {known}"
+    elif is_default:
+        why = f"globalDefault of {name} PriorityClass must be false"
+    else:
+        return []
+    head = "priority class names with 'system-' prefix are reserved for system use only. error: "
+    return [field_forbidden("metadata.name", head + why)]
 
 
 def _priority_class_update(obj: Json, old: Json) -> list[FieldError]:

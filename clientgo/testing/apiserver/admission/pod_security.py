@@ -1,0 +1,132 @@
+"""PodSecurity: namespaces say by labels which of the Pod Security Standards their pods keep.
+
+Mirrors k8s.io/pod-security-admission's admission package; the standards themselves are in pod_standards.py.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from clientgo.testing.apiserver.admission import pod_standards
+from clientgo.testing.apiserver.admission.pod_standards import LEVELS, PRIVILEGED, Violation
+from clientgo.testing.apiserver.admission.request import AdmissionRequest
+from clientgo.testing.apiserver.store.storage import Store
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+_PREFIX = "pod-security.kubernetes.io/"
+_VERSION = re.compile(r"v1\.(0|[1-9]\d*)")
+_LATEST = "latest"
+# Where the pod stands in what makes pods.
+_TEMPLATES = {
+    "/podtemplates": ("template",),
+    "/replicationcontrollers": ("spec", "template"),
+    "apps/deployments": ("spec", "template"),
+    "apps/replicasets": ("spec", "template"),
+    "apps/statefulsets": ("spec", "template"),
+    "apps/daemonsets": ("spec", "template"),
+    "batch/jobs": ("spec", "template"),
+    "batch/cronjobs": ("spec", "jobTemplate", "spec", "template"),
+}
+
+
+class _Policy(NamedTuple):
+    level: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.level}:{self.version}"
+
+
+def _policy(labels: Json, mode: str) -> _Policy:
+    """What a namespace asks for in a mode; something unreadable is taken for the strictest."""
+    level, version = labels.get(f"{_PREFIX}{mode}"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
+    if level is not None and level not in LEVELS:
+        level = "restricted"
+    return _Policy(level or PRIVILEGED, version if _is_version(version) else _LATEST)
+
+
+def _is_version(text: str) -> bool:
+    return text == _LATEST or _VERSION.fullmatch(text) is not None
+
+
+def validate(store: Store, request: AdmissionRequest) -> None:
+    storage = request.resource.storage
+    if storage == "/namespaces":
+        if not request.subresource:
+            _namespace(store, request)
+    elif storage == "/pods":
+        if (request.old is None and not request.subresource) or request.subresource == "ephemeralcontainers":
+            _pod(store, request, request.obj, enforce=True)
+    elif storage in _TEMPLATES and not request.subresource:
+        template: Json = request.obj
+        for name in _TEMPLATES[storage]:
+            template = template.get(name) or {}
+        _pod(store, request, template, enforce=False)
+
+
+def _pod(store: Store, request: AdmissionRequest, pod: Json, *, enforce: bool) -> None:
+    """Refuse a pod, or warn of it; of what makes pods is only warned."""
+    namespace = store.get("/namespaces", request.namespace)
+    labels = (namespace.obj["metadata"].get("labels") or {}) if namespace is not None else {}
+    if not any(name.startswith(_PREFIX) for name in labels) or not pod.get("spec"):
+        return
+    policy = _policy(labels, "enforce")
+    found = pod_standards.evaluate(pod, policy.level) if enforce else []
+    if found:
+        why = f'violates PodSecurity "{policy}": {_details(found)}'
+        raise errors.forbidden("", "pods", request.name, why)
+    policy = _policy(labels, "warn")
+    found = pod_standards.evaluate(pod, policy.level)
+    if found:
+        request.warnings.append(f'would violate PodSecurity "{policy}": {_details(found)}')
+
+
+def _details(found: list[Violation]) -> str:
+    return ", ".join(f"{one.reason} ({one.detail})" if one.detail else one.reason for one in found)
+
+
+# ---- namespaces
+
+
+def _namespace(store: Store, request: AdmissionRequest) -> None:
+    """Labels are readable, and who asks for more is told which pods do not keep it."""
+    labels = request.obj["metadata"].get("labels") or {}
+    before = ((request.old or {}).get("metadata") or {}).get("labels") or {}
+    wrong = _label_errors(labels)
+    if wrong and not (request.old is not None and _label_errors(before)):
+        raise errors.invalid("", "Namespace", request.name, wrong)
+    if request.old is None or wrong:
+        return
+    old, new = _policy(before, "enforce"), _policy(labels, "enforce")
+    if new == old or LEVELS.index(new.level) < LEVELS.index(old.level) or new.level == PRIVILEGED:
+        return
+    reasons: dict[str, list[str]] = {}
+    for stored in store.list("/pods", f"{request.name}/")[1]:
+        found = pod_standards.evaluate(stored.obj, new.level)
+        if found:
+            reasons.setdefault(", ".join(one.reason for one in found), []).append(stored.obj["metadata"]["name"])
+    if reasons:
+        text = f'existing pods in namespace "{request.name}" violate the new PodSecurity enforce level "{new}"'
+        request.warnings.append(text)
+    request.warnings.extend(sorted(f"{_some(names)}: {reason}" for reason, names in reasons.items()))
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - 1
+    return names[0] if not rest else f"{names[0]} (and {rest} other pod{'s' if rest > 1 else ''})"
+
+
+def _label_errors(labels: Json) -> list[FieldError]:
+    found = []
+    for mode in ("enforce", "audit", "warn"):
+        level, version = labels.get(f"{_PREFIX}{mode}"), labels.get(f"{_PREFIX}{mode}-version")
+        if level is not None and level not in LEVELS:
+            text = f"must be one of {', '.join(LEVELS)}"
+            found.append(field_invalid(f"metadata.labels[{_PREFIX}{mode}]", level, text))
+        if version is not None and not _is_version(version):
+            text = 'must be "latest" or "v1.x"'
+            found.append(field_invalid(f"metadata.labels[{_PREFIX}{mode}-version]", version, text))
+    return found
