@@ -7,6 +7,7 @@ of the Go type afterwards.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -43,17 +44,25 @@ _ZERO_MATTERS = {
 }
 
 
+_IMAGE = re.compile(r"([\w.-]+(:\d+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[\w][\w.-]*)?", re.ASCII)
+
+
 def _image_policy(image: str) -> str:
-    if "@" in image:
+    if "@" in image or not _IMAGE.fullmatch(image):
+        # What cannot be read is not looked for again either.
         return "IfNotPresent"
     tag = image.rpartition("/")[2].partition(":")[2]
     return "Always" if tag in ("", "latest") else "IfNotPresent"
 
 
+def _http_get(handler: Json) -> None:
+    if isinstance(handler.get("httpGet"), dict):
+        _set(handler["httpGet"], path="/", scheme="HTTP")
+
+
 def _probe(probe: Json) -> None:
     _set(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
-    if isinstance(probe.get("httpGet"), dict):
-        _set(probe["httpGet"], path="/", scheme="HTTP")
+    _http_get(probe)
     if isinstance(probe.get("grpc"), dict) and probe["grpc"].get("service") is None:
         probe["grpc"]["service"] = ""
 
@@ -70,6 +79,9 @@ def _container(container: Json) -> None:
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if isinstance(container.get(name), dict):
             _probe(container[name])
+    for handler in (container.get("lifecycle") or {}).values():
+        if isinstance(handler, dict):
+            _http_get(handler)
     for env in container.get("env") or ():
         reference = (env.get("valueFrom") or {}).get("fieldRef")
         if reference is not None:
@@ -81,18 +93,26 @@ def _host_path(source: Json) -> None:
         source["hostPath"]["type"] = ""
 
 
+def _downward(source: Json | None) -> None:
+    for item in (source or {}).get("items") or ():
+        if item.get("fieldRef") is not None:
+            _set(item["fieldRef"], apiVersion="v1")
+
+
 def _volume(volume: Json) -> None:
     for name in ("secret", "configMap", "downwardAPI", "projected"):
         if isinstance(volume.get(name), dict):
             _set(volume[name], defaultMode=420)
     _host_path(volume)
+    _downward(volume.get("downwardAPI"))
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is not None:
+        _set(template.setdefault("spec", {}), volumeMode="Filesystem")
     for source in (volume.get("projected") or {}).get("sources") or ():
         token = source.get("serviceAccountToken")
         if token is not None:
             _set(token, expirationSeconds=3600)
-        for item in (source.get("downwardAPI") or {}).get("items") or ():
-            if item.get("fieldRef") is not None:
-                _set(item["fieldRef"], apiVersion="v1")
+        _downward(source.get("downwardAPI"))
     if set(volume) == {"name"}:
         volume["emptyDir"] = {}
 
@@ -110,6 +130,8 @@ def pod_spec(spec: Json) -> None:
         dnsPolicy="ClusterFirst",
         schedulerName="default-scheduler",
     )
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     if spec.get("securityContext") is None:
         spec["securityContext"] = {}
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
@@ -187,6 +209,8 @@ def _stateful_set(obj: Json) -> None:
     if spec.get("persistentVolumeClaimRetentionPolicy") is None:
         spec["persistentVolumeClaimRetentionPolicy"] = {}
     _set(spec["persistentVolumeClaimRetentionPolicy"], whenDeleted="Retain", whenScaled="Retain")
+    for claim in spec.get("volumeClaimTemplates") or ():
+        _set(claim, apiVersion="v1", kind="PersistentVolumeClaim")
     _template(spec["template"])
     for claim in spec.get("volumeClaimTemplates") or ():
         _set(claim["spec"], volumeMode="Filesystem")
@@ -219,7 +243,8 @@ def _daemon_set(obj: Json) -> None:
 def _job_spec(spec: Json) -> None:
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
-    _set(spec, parallelism=1, backoffLimit=6, completionMode="NonIndexed", podReplacementPolicy="TerminatingOrFailed")
+    replacement = "Failed" if spec.get("podFailurePolicy") is not None else "TerminatingOrFailed"
+    _set(spec, parallelism=1, backoffLimit=6, completionMode="NonIndexed", podReplacementPolicy=replacement)
     if spec.get("suspend") is None:
         spec["suspend"] = False
     pod_spec(spec["template"].setdefault("spec", {}))
@@ -251,11 +276,31 @@ def _cron_job(obj: Json) -> None:
     pod_spec(spec["jobTemplate"]["spec"]["template"].setdefault("spec", {}))
 
 
+def _node(obj: Json) -> None:
+    """The one network of a node is the first of its networks; what it has it can give."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    networks = spec.get("podCIDRs") or []
+    if spec.get("podCIDR") and networks[:1] != [spec["podCIDR"]]:
+        networks = [spec["podCIDR"]]
+    if networks:
+        spec["podCIDR"], spec["podCIDRs"] = networks[0], networks
+    if status.get("capacity") and status.get("allocatable") is None:
+        status["allocatable"] = dict(status["capacity"])
+
+
+def _ingress_class(obj: Json) -> None:
+    parameters = (obj.get("spec") or {}).get("parameters")
+    if parameters is not None and parameters.get("scope") is None:
+        parameters["scope"] = "Cluster"
+
+
 def _service(obj: Json) -> None:
     spec = obj["spec"]
     _set(spec, sessionAffinity="None", type="ClusterIP")
     for port in spec.get("ports") or ():
         _set(port, protocol="TCP", targetPort=port.get("port", 0))
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
     if spec["sessionAffinity"] == "ClientIP" and spec.get("sessionAffinityConfig") is None:
         spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
     if services.needs_external_policy(spec):
@@ -292,9 +337,27 @@ def _volume_object(obj: Json) -> None:
     _set(obj.setdefault("status", {}), phase="Pending")
 
 
+def _scaling(behavior: Json) -> None:
+    """Up at once and fast, down slowly."""
+    every = {"type": "Percent", "value": 100, "periodSeconds": 15}
+    up, down = (behavior.get(name) or {} for name in ("scaleUp", "scaleDown"))
+    fast = [{"type": "Pods", "value": 4, "periodSeconds": 15}, every]
+    for rules, policies in ((up, fast), (down, [every])):
+        _set(rules, selectPolicy="Max")
+        if rules.get("policies") is None:
+            rules["policies"] = [dict(policy) for policy in policies]
+    if up.get("stabilizationWindowSeconds") is None:
+        up["stabilizationWindowSeconds"] = 0
+    behavior["scaleUp"], behavior["scaleDown"] = up, down
+
+
 def _hpa(obj: Json) -> None:
     spec = obj["spec"]
     _set(spec, minReplicas=1)
+    if obj["apiVersion"] == "autoscaling/v1" and spec.get("targetCPUUtilizationPercentage") is None:
+        spec["targetCPUUtilizationPercentage"] = 80
+    if spec.get("behavior") is not None:
+        _scaling(spec["behavior"])
     if obj["apiVersion"] == "autoscaling/v2" and not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
@@ -339,7 +402,9 @@ def _endpoints(obj: Json) -> None:
 
 def _webhooks(obj: Json) -> None:
     for hook in obj.get("webhooks") or ():
-        _set(hook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
+        _set(hook, failurePolicy="Fail", matchPolicy="Equivalent")
+        if hook.get("timeoutSeconds") is None:
+            hook["timeoutSeconds"] = 10
         for name in ("namespaceSelector", "objectSelector"):
             if hook.get(name) is None:
                 hook[name] = {}
@@ -411,6 +476,8 @@ _DEFAULTS: dict[str, Callable[[Json], None]] = {
     "v1/PersistentVolumeClaim": _claim,
     "v1/PersistentVolume": _volume_object,
     "v1/Endpoints": _endpoints,
+    "v1/Node": _node,
+    "networking.k8s.io/v1/IngressClass": _ingress_class,
     "v1/LimitRange": _limit_range,
     "apps/v1/Deployment": _deployment,
     "apps/v1/ReplicaSet": _replica_set,

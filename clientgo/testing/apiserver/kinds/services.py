@@ -83,9 +83,8 @@ def _drop_unchanged(spec: Json, before: Json, *names: str) -> None:
 
 def _allocate(spec: Json, allocate: Allocate) -> None:
     if _needs_ip(spec):
-        if not spec.get("clusterIP"):
-            given = spec.get("clusterIPs") or []
-            spec["clusterIP"] = given[0] if given else allocate("ip")
+        if not spec.get("clusterIP") and not spec.get("clusterIPs"):
+            spec["clusterIP"] = allocate("ip")
         if not spec.get("clusterIPs"):
             spec["clusterIPs"] = [spec["clusterIP"]]
         _default_families(spec)

@@ -47,6 +47,7 @@ _RETURNS_DELETED = {
     "/persistentvolumeclaims",
     "/podtemplates",
     "/resourcequotas",
+    "storage.k8s.io/storageclasses",
 }
 _CREATE_ON_UPDATE = {"coordination.k8s.io/leases", "/events", "/endpoints", "/limitranges", "/resourcequotas"}
 _CREATE_ON_UPDATE -= {"/resourcequotas"}
@@ -145,6 +146,7 @@ def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str])
         defaults.job_labels(obj)
     elif storage == "apps/daemonsets":
         _set_template_generation(obj, max(_template_generation(obj), 1))
+    _drop_disabled(resource, obj, {})
     _drop_empty_rules(resource, obj)
 
 
@@ -159,7 +161,11 @@ def _job_selector(obj: Json) -> None:
     labels.update({"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name})
     labels.update({"controller-uid": uid, "job-name": name})
     meta["labels"] = dict(sorted(labels.items()))
-    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    selector = spec.get("selector") or {}
+    spec["selector"] = {
+        **selector,
+        "matchLabels": {"batch.kubernetes.io/controller-uid": uid, **(selector.get("matchLabels") or {})},
+    }
 
 
 def _template_generation(obj: Json) -> int:
@@ -175,7 +181,7 @@ def _set_template_generation(obj: Json, number: int) -> None:
 def _reset_status(resource: Resource, obj: Json) -> None:
     if resource.custom:
         obj.pop("status", None)
-    elif "status" in obj:
+    elif "status" in obj and resource.storage != "/nodes":
         obj["status"] = {}
 
 
@@ -204,6 +210,7 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
     if resource.storage == "apps/daemonsets":
         moved = obj["spec"].get("template") != old["spec"].get("template")
         _set_template_generation(obj, _template_generation(old) + int(moved))
+    _drop_disabled(resource, obj, old)
     _drop_empty_rules(resource, obj)
     _keep_generation(obj["metadata"], old["metadata"])
     if has_generation(resource) and _moves_generation(resource, obj, old):
@@ -278,8 +285,40 @@ def _moves_generation(resource: Resource, obj: Json, old: Json) -> bool:
     return _without(obj, _NOT_SPEC) != _without(old, _NOT_SPEC)
 
 
+def _drop_disabled(resource: Resource, obj: Json, old: Json) -> None:
+    """Fields of features that are off stay out, unless they were in."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if resource.storage == "coordination.k8s.io/leases":
+        for name in ("strategy", "preferredHolder"):
+            if before.get(name) is None:
+                spec.pop(name, None)
+    elif resource.storage == "/persistentvolumeclaims" and not old:
+        _normalise_source(spec)
+
+
+_SOURCES = {("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")}
+
+
+def _normalise_source(spec: Json) -> None:
+    """The older field takes claims and snapshots only, and the newer one has what either has."""
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None and reference is None:
+        if not _is_source(source):
+            del spec["dataSource"]
+            return
+        spec["dataSourceRef"] = {"apiGroup": source.get("apiGroup"), **source}
+    elif source is None and reference is not None and _is_source(reference) and not reference.get("namespace"):
+        spec["dataSource"] = {"apiGroup": reference.get("apiGroup"), **reference}
+
+
+def _is_source(reference: Json) -> bool:
+    return (reference.get("apiGroup") or "", reference.get("kind", "")) in _SOURCES
+
+
 def _drop_empty_rules(resource: Resource, obj: Json) -> None:
     """No rules are none, since an empty list is not stored."""
+    if resource.storage == "discovery.k8s.io/endpointslices":
+        obj["endpoints"] = obj.get("endpoints") or None
     if resource.storage in ("rbac.authorization.k8s.io/roles", "rbac.authorization.k8s.io/clusterroles"):
         obj["rules"] = obj.get("rules") or None
 

@@ -6,7 +6,8 @@ half; the second half is this server's own, so that a rule that nobody checks do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import base64
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from clientgo import klog
@@ -51,18 +52,56 @@ def _replacement(resource: Resource) -> str:
     return f"; use {resource.group}/{best} {resource.kind}" if best else ""
 
 
-def of_object(resource: Resource, obj: Json) -> list[str]:
+def of_object(resource: Resource, obj: Json, *, created: bool = False) -> list[str]:
     """What the writer of an object should know that this server leaves undone."""
     if resource.storage == _DEFINITIONS:
         return list(_of_definition(obj.get("spec") or {}))
-    if resource.storage == "/serviceaccounts":
-        notes = obj["metadata"].get("annotations") or {}
-        return [_MOUNTABLE] if "kubernetes.io/enforce-mountable-secrets" in notes else []
+    of_kind = _OF_KINDS.get(resource.storage)
+    if of_kind is not None and (created or of_kind is not _of_ingress):
+        return list(of_kind(obj.get("spec") or {}, obj))
     if resource.group != _ADMISSION_GROUP:
         return []
     if resource.kind.endswith("WebhookConfiguration"):
         return list(_of_webhooks(obj.get("webhooks") or ()))
     return []
+
+
+def _of_account(spec: Json, obj: Json) -> Iterator[str]:
+    if "kubernetes.io/enforce-mountable-secrets" in (obj["metadata"].get("annotations") or {}):
+        yield _MOUNTABLE
+
+
+def _of_service(spec: Json, obj: Json) -> Iterator[str]:
+    if spec.get("externalIPs"):
+        yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    if spec.get("externalName") and spec.get("type") != "ExternalName":
+        yield 'spec.externalName is ignored when spec.type is not "ExternalName"'
+    if spec.get("trafficDistribution") == "PreferClose":
+        yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+
+
+def _of_ingress(spec: Json, obj: Json) -> Iterator[str]:
+    if "kubernetes.io/ingress.class" in (obj["metadata"].get("annotations") or {}):
+        yield "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
+
+
+def _of_secret(spec: Json, obj: Json) -> Iterator[str]:
+    """Only what is no PEM at all is noticed here."""
+    if obj.get("type") != "kubernetes.io/tls":
+        return
+    data = obj.get("data") or {}
+    for name, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+        if b"-----BEGIN" not in base64.b64decode(data.get(name, "")):
+            yield f"tls: failed to find any PEM data in {what} input"
+            return
+
+
+_OF_KINDS: dict[str, Callable[[Json, Json], Iterator[str]]] = {
+    "/serviceaccounts": _of_account,
+    "/services": _of_service,
+    "/secrets": _of_secret,
+    "networking.k8s.io/ingresses": _of_ingress,
+}
 
 
 def _of_webhooks(webhooks: Iterable[Json]) -> Iterator[str]:

@@ -19,6 +19,10 @@ from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads, loads_yaml
 from clientgo.testing.apiserver.wire.negotiation import PROTOBUF
 
+_JOBS = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 _IMMORTAL_NAMESPACES = ("default", "kube-public", "kube-system")
 # Their own registries mark them, without a grace period.
 _WITHOUT_GRACE = ("/namespaces", crd.STORAGE)
@@ -80,6 +84,8 @@ class Deleter(Verb):
             self.webhooks.delete(call, self.live(resource, current), options)
         if resource.storage == "/namespaces" and current.name in _IMMORTAL_NAMESPACES:
             raise errors.forbidden("", "namespaces", current.name, "this namespace may not be deleted")
+        if resource.storage == "batch/jobs" and not options.policy:
+            call.warnings.append(_JOBS)
         finalizers = self._deletion_finalizers(resource, metadata.get("finalizers") or [], options.policy)
         if resource.storage == crd.STORAGE and not metadata.get("deletionTimestamp"):
             finalizers = [*finalizers, crd.CLEANUP_FINALIZER]

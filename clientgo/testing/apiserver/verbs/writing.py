@@ -100,10 +100,10 @@ class Writer(Verb):
         if resource.storage == signing.STORAGE:
             signing.asked_by(obj, call.request.user)
         obj = self._in_order(resource, obj)
-        call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
-        call.warnings += warnings.of_object(resource, obj)
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, None)
+        call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
+        call.warnings += warnings.of_object(resource, obj, created=True)
         self._admit_complete(call, obj, None, options)
         if options.dry_run:
             return self._dry(call, stored_form)
@@ -224,14 +224,20 @@ class Writer(Verb):
                 found += validation.create(resource, obj)
             found += policy_checks.check(resource.kind, obj)
         elif old is None:
-            found += validation.create(resource, obj)
+            found += validation.create(resource, self._checked(resource, obj, stored_form))
         else:
-            found += validation.update(resource, obj, old, call.subresource)
+            before = resource.to_storage(old) if resource.converted else old
+            found += validation.update(resource, self._checked(resource, obj, stored_form), before, call.subresource)
         if found:
             group = resource.group
             name = obj["metadata"].get("name", "")
             # Events have two groups, and are refused in the name of neither.
             raise errors.invalid("" if resource.storage == "/events" else group, resource.kind, name, found)
+
+    @staticmethod
+    def _checked(resource: Resource, obj: Json, stored_form: Json) -> Json:
+        """An older version of a kind is refused in the words of the one that is stored."""
+        return stored_form if resource.converted else obj
 
     # ---- update
 
@@ -335,6 +341,8 @@ class Writer(Verb):
             self.plugins.admit(AdmissionRequest(resource, call.namespace, call.name, obj, live, call.subresource))
             obj = self._mutated_update(call, obj, live, options, managed)
         obj = self._in_order(resource, obj)
+        stored_form = resource.to_storage(obj)
+        self._validate(call, obj, stored_form, live)
         call.warnings += [
             text
             for text in validation.finalizer_warnings(obj["metadata"].get("finalizers"))
@@ -342,8 +350,6 @@ class Writer(Verb):
         ]
         if call.subresource == "":
             call.warnings += warnings.of_object(resource, obj)
-        stored_form = resource.to_storage(obj)
-        self._validate(call, obj, stored_form, live)
         if not call.admitted:
             self._admit_complete(call, obj, live, options)
         if self._is_stored(stored_form, current.obj):

@@ -43,17 +43,29 @@ _MAX_DATA = 1024 * 1024
 
 def create(resource: Resource, obj: Json) -> list[FieldError]:
     rule = _CREATE.get(resource.storage)
-    return rule(obj) if rule is not None else []
+    return _unfit(resource, obj) or (rule(obj) if rule is not None else [])
+
+
+def _unfit(resource: Resource, obj: Json) -> list[FieldError]:
+    """What is found before anything is validated."""
+    return networking.service_allocation(obj) if resource.storage == "/services" else []
 
 
 def update(resource: Resource, obj: Json, old: Json, subresource: str) -> list[FieldError]:
     if subresource:
         rule = _SUBRESOURCES.get(f"{resource.storage}/{subresource}")
         return rule(obj, old) if rule is not None else []
+    unfit = _unfit(resource, obj)
+    if unfit:
+        return unfit
     again = _AGAIN.get(resource.storage) or _CREATE.get(resource.storage)
     errors = again(obj) if again is not None else []
     rule = _UPDATE.get(resource.storage)
-    return errors + rule(obj, old) if rule is not None else errors
+    changed = rule(obj, old) if rule is not None else []
+    if resource.storage == "batch/jobs":
+        # Go looks at the whole once as at a new one, and once as at a changed one.
+        errors += errors
+    return changed + errors if resource.storage == "apps/daemonsets" else errors + changed
 
 
 def _nothing(obj: Json) -> list[FieldError]:

@@ -49,7 +49,7 @@ def name_check(resource: Resource) -> Callable[[str], list[str]]:
     storage = resource.storage
     if storage in _LABEL_NAMED:
         return is_dns1123_label
-    if storage.startswith(_RBAC):
+    if storage.startswith(_RBAC) or (storage == "/events" and not resource.group):
         return path_segment
     return is_dns1123_subdomain
 

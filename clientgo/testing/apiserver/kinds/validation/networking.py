@@ -84,6 +84,34 @@ def port(number: int, field: str) -> list[FieldError]:
 # ---- services
 
 
+def service_allocation(obj: Json) -> list[FieldError]:
+    """What keeps a Service from getting its addresses, so that nothing else of it is looked at."""
+    spec = obj.get("spec") or {}
+    if spec.get("type") == "ExternalName":
+        return []
+    errors = _families(spec, spec.get("type"))
+    if not spec.get("clusterIP") and spec.get("clusterIPs"):
+        text = "must be empty when `clusterIP` is not specified"
+        errors.append(field_invalid("spec.clusterIPs", spec["clusterIPs"], text))
+    if not errors and any(_is_foreign(address) for address in spec.get("clusterIPs") or ()):
+        text = f"failed to allocate IP {spec['clusterIPs'][0]}: the provided network does not match the current range"
+        errors.append(field_invalid("spec.clusterIPs", spec["clusterIPs"], text))
+    free = spec.get("clusterIP") == "None" and not spec.get("selector")
+    if errors or free or "IPv6" not in (spec.get("ipFamilies") or ()):
+        return errors
+    where = f"spec.ipFamilies[{spec['ipFamilies'].index('IPv6')}]"
+    return [field_invalid(where, "IPv6", "not configured on this cluster")]
+
+
+# Clusters have their services anywhere in here.
+_SERVICES = ipaddress.ip_network("10.0.0.0/8")
+
+
+def _is_foreign(text: str) -> bool:
+    address = address_of(text)
+    return isinstance(address, ipaddress.IPv4Address) and address not in _SERVICES
+
+
 def service(obj: Json) -> list[FieldError]:
     spec = obj.get("spec") or {}
     kind, ports = spec.get("type"), spec.get("ports") or []
@@ -289,9 +317,10 @@ def endpoint_slice(obj: Json) -> list[FieldError]:
         errors = [field_required("addressType")]
     else:
         errors = choice(obj, "", "addressType", ["FQDN", "IPv4", "IPv6"])
+    errors += _slice_ports(obj.get("ports") or [])
     for i, endpoint in enumerate(obj.get("endpoints") or ()):
         errors += _slice_addresses(endpoint.get("addresses") or [], kind, f"endpoints[{i}].addresses")
-    return errors + _slice_ports(obj.get("ports") or [])
+    return errors
 
 
 def _slice_addresses(addresses: list[str], kind: str, field: str) -> list[FieldError]:
@@ -515,7 +544,8 @@ def _policy_port(one: Json, field: str) -> list[FieldError]:
         errors += port(number, f"{field}.port")
         if end is not None:
             if end < number:
-                errors.append(field_invalid(f"{field}.endPort", end, "must be greater than or equal to `port`"))
+                # Go shows the other one.
+                errors.append(field_invalid(f"{field}.endPort", number, "must be greater than or equal to `port`"))
             errors += port(end, f"{field}.endPort")
     elif number is not None:
         if end is not None:

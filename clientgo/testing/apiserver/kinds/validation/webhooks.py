@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from clientgo.apimachinery.util.validation import is_dns1123_subdomain
-from clientgo.testing.apiserver.kinds.validation.fields import choice, label_selector, named, required
+from clientgo.testing.apiserver.kinds.validation.fields import choice, label_selector, named
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_duplicate,
@@ -30,8 +30,7 @@ def configuration(obj: Json) -> list[FieldError]:
         if name and name in seen:
             errors.append(field_duplicate(f"{where}.name", name))
         seen.add(name)
-    # The versions are looked at before anything else.
-    return sorted(errors, key=lambda error: ".admissionReviewVersions" not in error.field)
+    return errors
 
 
 def _reviews(versions: list[str], field: str) -> list[FieldError]:
@@ -124,7 +123,9 @@ def client_config(config: Json, field: str) -> list[FieldError]:
     if config.get("url") is not None:
         return _url(config["url"], f"{field}.url")
     service, where = config["service"], f"{field}.service"
-    errors = required(service, where, "name", "namespace")
+    # Go takes one for the other.
+    swapped = {"name": "namespace", "namespace": "name"}
+    errors = [field_required(f"{where}.{swapped[name]}") for name in ("namespace", "name") if not service.get(name)]
     port = service.get("port", 443)
     if not 0 < port < 65536:
         text = "port is not valid: must be between 1 and 65535, inclusive"

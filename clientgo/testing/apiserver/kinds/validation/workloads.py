@@ -6,7 +6,7 @@ import zoneinfo
 from collections.abc import Callable
 
 from clientgo.apimachinery.util.validation import is_dns1123_label
-from clientgo.testing.apiserver.kinds.validation import cron, pods
+from clientgo.testing.apiserver.kinds.validation import cron, internal_types, pods
 from clientgo.testing.apiserver.kinds.validation.fields import (
     IMMUTABLE,
     at_most_all,
@@ -172,9 +172,9 @@ def stateful_set(obj: Json) -> list[FieldError]:
     errors += not_negative(spec, "spec", "replicas", "minReadySeconds")
     errors += not_negative(spec.get("ordinals") or {}, "spec.ordinals", "start")
     errors += not_negative(spec, "spec", "revisionHistoryLimit")
-    errors += _selected_template(spec, "StatefulSet", "statefulset", "", lambda: _stateful_template(spec))
     if spec.get("serviceName"):
         errors += named(spec["serviceName"], "spec.serviceName", is_dns1123_label)
+    errors += _selected_template(spec, "StatefulSet", "statefulset", "", lambda: _stateful_template(spec))
     name = obj["metadata"].get("name", "")
     if len(name) > 63:
         errors.insert(0, field_invalid("metadata.name", name, "must be no more than 63 characters"))
@@ -188,7 +188,9 @@ def _stateful_template(spec: Json) -> list[FieldError]:
     pod = template.get("spec") or {}
     own = [volume for volume in pod.get("volumes") or () if volume.get("name") not in claims]
     given = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-    return pods.template({**template, "spec": {**pod, "volumes": [*own, *given]}}, "spec.template")
+    # Go looks at the labels twice.
+    labels = check_labels((template.get("metadata") or {}).get("labels"), "spec.template.labels")
+    return labels + pods.template({**template, "spec": {**pod, "volumes": [*own, *given]}}, "spec.template")
 
 
 def _stateful_set_strategy(strategy: Json, field: str) -> list[FieldError]:
@@ -337,13 +339,15 @@ def _job_spec(spec: Json, field: str) -> list[FieldError]:
 
 def _indexed(spec: Json, field: str) -> list[FieldError]:
     """What counts by index needs indexes."""
+    errors = []
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        errors.append(field_required(f"{field}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     if spec.get("completionMode") == "Indexed":
-        errors = []
         if spec.get("completions") is None:
             errors.append(field_required(f"{field}.completions", "when completion mode is Indexed"))
-    else:
+    elif spec.get("completionMode") in (None, "NonIndexed"):
         text = "requires indexed completion mode"
-        errors = [
+        errors += [
             field_invalid(f"{field}.{name}", spec[name], text)
             for name in ("backoffLimitPerIndex", "maxFailedIndexes")
             if spec.get(name) is not None
@@ -351,8 +355,6 @@ def _indexed(spec: Json, field: str) -> list[FieldError]:
         if spec.get("successPolicy") is not None:
             shown = {"Rules": spec["successPolicy"].get("rules") or []}
             errors.append(field_invalid(f"{field}.successPolicy", shown, text))
-    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
-        errors.append(field_required(f"{field}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     return errors
 
 
@@ -385,10 +387,10 @@ def _exit_codes(codes: Json, field: str) -> list[FieldError]:
         errors.append(FieldError("FieldValueInvalid", f"{field}.values", "Invalid value: must have at least one value"))
     for i, value in enumerate(values):
         where = f"{field}.values[{i}]"
-        if value in values[:i]:
-            errors.append(field_duplicate(where, value))
         if codes.get("operator") == "In" and value == 0:
             errors.append(field_invalid(where, 0, "must not be 0 for the In operator"))
+        if value in values[:i]:
+            errors.append(field_duplicate(where, value))
     return errors
 
 
@@ -398,7 +400,11 @@ def job_update(obj: Json, old: Json) -> list[FieldError]:
     errors = []
     if new_spec.get("completions") != old_spec.get("completions") and not _scales_elastically(new_spec, old_spec):
         errors.append(field_invalid("spec.completions", new_spec.get("completions"), IMMUTABLE))
-    errors += _immutable(obj, old, "selector", "template", "completionMode", "podFailurePolicy")
+    errors += _immutable(obj, old, "selector")
+    template = new_spec.get("template")
+    if template != old_spec.get("template"):
+        errors.append(field_invalid("spec.template", internal_types.pod_template(template or {}), IMMUTABLE))
+    errors += _immutable(obj, old, "completionMode", "podFailurePolicy")
     return errors + _immutable(obj, old, "backoffLimitPerIndex", "managedBy", "successPolicy")
 
 
@@ -413,6 +419,7 @@ def cron_job(obj: Json) -> list[FieldError]:
     errors = []
     name = obj["metadata"].get("name", "")
     errors += _schedule(spec.get("schedule", ""))
+    errors += _time_zone(spec.get("timeZone"))
     errors += not_negative(spec, "spec", "startingDeadlineSeconds")
     errors += choice(spec, "spec", "concurrencyPolicy", ["Allow", "Forbid", "Replace"])
     inner = (spec.get("jobTemplate") or {}).get("spec") or {}
@@ -424,7 +431,6 @@ def cron_job(obj: Json) -> list[FieldError]:
     if inner.get("manualSelector"):
         errors.append(field_not_supported(f"{field}.manualSelector", True, ["nil", "false"]))
     errors += not_negative(spec, "spec", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    errors += _time_zone(spec.get("timeZone"))
     if len(name) > _CRON_JOB_NAME:
         errors.append(field_invalid("metadata.name", name, f"must be no more than {_CRON_JOB_NAME} characters"))
     return errors
@@ -448,11 +454,15 @@ def _time_zone(name: str | None) -> list[FieldError]:
         return []
     if not name:
         return [field_invalid("spec.timeZone", name, "timeZone must be nil or non-empty string")]
+    errors = []
+    if name.lower() == "local":
+        text = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        errors.append(field_invalid("spec.timeZone", name, text))
     if name == "Local":
-        return [field_invalid("spec.timeZone", name, "timeZone must be an explicit time zone as defined in "
-                              "https://www.iana.org/time-zones")]  # fmt: skip
+        # Go knows it as the zone of the machine.
+        return errors
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        return [field_invalid("spec.timeZone", name, f"unknown time zone {name}")]
-    return []
+        errors.append(field_invalid("spec.timeZone", name, f"unknown time zone {name}"))
+    return errors
