@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.testing.apiserver.cel.common.values import frozen, map_key
+from clientgo.testing.apiserver.cel.kept import Kept
 from clientgo.testing.apiserver.wire.errors import FieldError, field_duplicate, field_invalid
 from clientgo.testing.apiserver.wire.jsonio import Json
 
@@ -15,8 +16,22 @@ _MAP_KEYS = "x-kubernetes-list-map-keys"
 def validate(value: Any, schema: Any, path: str = "") -> list[FieldError]:
     """What comes twice, or cannot be an item."""
     errors: list[FieldError] = []
-    _validate(value, schema, path, errors)
+    if isinstance(schema, dict) and _kept.of(schema):
+        _validate(value, schema, path, errors)
     return errors
+
+
+def _has_lists(schema: Any) -> bool:
+    """Whether something below is a set or a map."""
+    if not isinstance(schema, dict):
+        return False
+    if schema.get(_LIST_TYPE) in ("set", "map"):
+        return True
+    inner = [schema.get("items"), schema.get("additionalProperties"), *(schema.get("properties") or {}).values()]
+    return any(map(_has_lists, inner))
+
+
+_kept = Kept(_has_lists)
 
 
 def _validate(value: Any, schema: Any, path: str, errors: list[FieldError]) -> None:

@@ -86,17 +86,19 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _type_of(value: Any) -> tuple[str, str]:
-    """The type and format of a value as JSON schemas know them."""
-    if isinstance(value, bool):
-        return "boolean", ""
-    if isinstance(value, str):
-        return "string", ""
-    if isinstance(value, int):
-        return "integer", "int64"
-    if isinstance(value, float):
-        return "number", "float64"
-    return ("array", "") if isinstance(value, list) else ("object", "")
+_KINDS: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    dict: "object",
+    list: "array",
+    bool: "boolean",
+    float: "number",
+}
+
+
+def _type_of(value: Any) -> str:
+    """The type of a value that is of a class of its own."""
+    return next((kind for known, kind in _KINDS.items() if isinstance(value, known)), "object")
 
 
 def _validate_changed(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
@@ -133,8 +135,9 @@ def _validate(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> 
         if schema.get("type") and not schema.get("nullable"):
             errors.add(_wrong_type(path, schema["type"], "null"))
         return 1
-    kind, form = _type_of(value)
-    _validate_type(value, kind, form, schema, path, errors)
+    kind = _KINDS.get(type(value)) or _type_of(value)
+    if schema.get("type") != kind or "format" in schema or INT_OR_STRING in schema:
+        _validate_type(value, kind, schema, path, errors)
     count = 4  # type, composition, enum, all
     if not _COMPOSITIONS.isdisjoint(schema):
         count += _validate_composition(value, schema, path, errors, old)
@@ -144,7 +147,8 @@ def _validate(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> 
         count += _validate_number(value, schema, path, errors)
     elif kind == "array":
         count += _validate_array(value, schema, path, errors, old)
-    _validate_enum(value, schema, path, errors)
+    if "enum" in schema:
+        _validate_enum(value, schema, path, errors)
     if kind == "object":
         count += _validate_object(value, schema, path, errors, old)
     return count
@@ -157,8 +161,9 @@ def _wrong_type(path: str, wanted: str, kind: str) -> FieldError:
     return field_type_invalid(path, kind, f'{path} in body must be of type {wanted}: "{kind}"')
 
 
-def _validate_type(value: Any, kind: str, form: str, schema: Json, path: str, errors: _Found) -> None:
+def _validate_type(value: Any, kind: str, schema: Json, path: str, errors: _Found) -> None:
     wanted, wanted_form = schema.get("type", ""), schema.get("format", "")
+    form = {"integer": "int64", "number": "float64"}.get(kind, "")
     if schema.get(INT_OR_STRING):
         wanted = "integer,string"
     if wanted == kind and not wanted_form:
@@ -208,7 +213,11 @@ def _validate_object(value: Json, schema: Json, path: str, errors: _Found, old: 
         if inner is None and isinstance(more, dict):
             inner = more
         if inner is not None:
-            count += _validate_field(value[name], inner, _join(path, name), errors, old, name)
+            below = f"{path}.{name}" if path else name
+            if old is _UNKNOWN:
+                count += _validate(value[name], inner, below, errors, old)
+            else:
+                count += _validate_field(value[name], inner, below, errors, old, name)
         if patterns:
             count += _validate_patterns(name, value[name], patterns, path, errors, old)
     for name in schema.get("required") or ():
@@ -228,8 +237,8 @@ def _validate_patterns(name: str, value: Any, patterns: Json, path: str, errors:
 def _validate_array(value: list[Any], schema: Json, path: str, errors: _Found, old: Any) -> int:
     items, count = schema.get("items"), 2
     if isinstance(items, dict):
-        known = _known_items(old, schema)
-        keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
+        known = {} if old is _UNKNOWN else _known_items(old, schema)
+        keys = tuple(schema.get("x-kubernetes-list-map-keys") or ()) if known else ()
         for i, item in enumerate(value):
             was = known.get(map_key(item, keys)) if known and isinstance(item, dict) else None
             if was is None:
@@ -253,10 +262,14 @@ def _known_items(old: Any, schema: Json) -> dict[Any, Any]:
     return _by_keys(old, tuple(schema.get("x-kubernetes-list-map-keys") or ()))
 
 
+_OF_STRINGS = frozenset(("maxLength", "minLength", "pattern"))
+
+
 def _validate_string(value: str, schema: Json, path: str, errors: _Found) -> int:
-    wrong = _wrong_string(value, schema, path)
-    if wrong is not None:
-        errors.add(wrong)
+    if not _OF_STRINGS.isdisjoint(schema):
+        wrong = _wrong_string(value, schema, path)
+        if wrong is not None:
+            errors.add(wrong)
     form = schema.get("format")
     if not form or not schema_formats.is_known(form):
         return 1
@@ -308,7 +321,7 @@ def _is_in_range(value: float, form: str | None) -> bool:
 def _is_multiple(value: float, step: float) -> bool:
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
-    return _is_whole(value / step)
+    return _is_whole(1 / step * value if step < 1 else value / step)
 
 
 def _is_whole(value: float) -> bool:

@@ -82,17 +82,30 @@ def complete(obj: Json, schema: Json | None) -> Json:
     return out
 
 
+def _has_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(item is None or (isinstance(item, (dict, list)) and _has_null(item)) for item in value.values())
+    return any(item is None or (isinstance(item, (dict, list)) and _has_null(item)) for item in value)
+
+
+def without_nulls(obj: Json, schema: Any) -> Json:
+    """The object without the fields that are null although they may not be, and have no default to stand for them."""
+    if not _has_null(obj):
+        return obj
+    out: Json = _without_nulls(obj, schema)
+    return out
+
+
 def _is_wrong_null(value: Any, schema: Any) -> bool:
     return value is None and isinstance(schema, dict) and not schema.get("nullable")
 
 
-def without_nulls(value: Any, schema: Any) -> Any:
-    """The value without the fields that are null although they may not be, and have no default to stand for them."""
+def _without_nulls(value: Any, schema: Any) -> Any:
     if not isinstance(schema, dict):
         return value
     if isinstance(value, list):
         items = schema.get("items")
-        return [without_nulls(item, items) for item in value] if isinstance(items, dict) else value
+        return [_without_nulls(item, items) for item in value] if isinstance(items, dict) else value
     if not isinstance(value, dict):
         return value
     properties, more = schema.get("properties") or {}, schema.get("additionalProperties")
@@ -101,7 +114,7 @@ def without_nulls(value: Any, schema: Any) -> Any:
         inner = properties.get(name, more)
         if _is_wrong_null(item, inner) and "default" not in (inner or {}):
             continue
-        out[name] = without_nulls(item, inner)
+        out[name] = _without_nulls(item, inner)
     return out
 
 
@@ -147,8 +160,9 @@ def validate(obj: Json, schema: Json | None, old: Json | None = None, *, status:
         return []
     errors = _of_schema(obj, schema, old, status=status)
     errors += embedded.validate(obj, schema)
-    if old is None or not listtype.validate(old, schema):
-        errors += listtype.validate(obj, schema)
+    repeated = listtype.validate(obj, schema)
+    if repeated and (old is None or not listtype.validate(old, schema)):
+        errors += repeated
     return errors
 
 

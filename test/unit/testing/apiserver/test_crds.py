@@ -10,6 +10,7 @@ from apiclient import Api, eventually
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.kinds import crd as kinds
+from clientgo.testing.apiserver.kinds import crd_validation
 
 Json = dict[str, Any]
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -199,3 +200,85 @@ def test_two_versions_of_one_name_are_refused(api: Api) -> None:
     causes = api("POST", DEFINITIONS, body, want=422)["details"]["causes"]
     assert [each["field"] for each in causes] == ["spec.versions"]
     assert causes[0]["message"].endswith(": must contain unique version names")
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ({"conversion": {"strategy": "Webhook"}},
+         ["spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook",
+          "spec.conversion.conversionReviewVersions: Required value"]),
+        ({"conversion": {"strategy": "None", "webhook": {"conversionReviewVersions": ["v1"]}}},
+         ["spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to "
+          "Webhook"]),
+        ({"names": {"plural": "foos", "kind": "lower!"}},
+         ["spec.names.singular", "spec.names.kind", "spec.names.listKind"]),
+        ({"version": {"selectableFields": [{"jsonPath": ".spec"}]}},
+         ['spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or '
+          "integer. Enum string fields and strings with formats are allowed."]),
+        ({"version": {"selectableFields": [{"jsonPath": ".spec.a"}, {"jsonPath": ".spec.a"}]}},
+         ['spec.selectableFields[1].jsonPath: Duplicate value: ".spec.a"']),
+        ({"version": {"deprecationWarning": "x"}},
+         ['spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions']),
+        ({"version": {"additionalPrinterColumns": [{"name": "n", "type": "string", "jsonPath": "spec"}]}},
+         ['spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting '
+          "with ."]),
+    ],
+)  # fmt: skip
+def test_definitions_are_looked_at_in_every_part(change: Json, wanted: list[str]) -> None:
+    body = crd(version("v1", A, storage=True, **change.pop("version", {})))
+    body["spec"].setdefault("names", {}).update({"singular": "foo", "listKind": "FooList"})
+    if "names" in change:
+        kind = change["names"]["kind"]
+        change["names"].update(singular=kind.lower(), listKind=f"{kind}List")
+    body["spec"].update(change)
+    body["status"] = {"storedVersions": ["v1"]}
+    found = [str(error) for error in crd_validation.validate(body, None)]
+    assert len(found) == len(wanted)
+    assert all(text.startswith(head) for text, head in zip(found, wanted)), found
+
+
+def test_objects_are_read_by_the_schema_of_now(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", AB, storage=True)), want=201)
+    api("POST", path("v1"), foo("v1", "x", a="1", b="2"), want=201)
+    definition = api("GET", f"{DEFINITIONS}/foos.example.com", want=200)
+    definition["spec"]["versions"] = crd(version("v1", A, storage=True))["spec"]["versions"]
+    api("PUT", f"{DEFINITIONS}/foos.example.com", definition, want=200)
+    seen = api("GET", path("v1", "x"), want=200)
+    assert seen["spec"] == {"a": "1"}
+    assert "f:b" in seen["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    assert api.warnings("PUT", path("v1", "x"), seen) == []
+
+
+def test_an_old_value_may_stay_when_the_schema_is_narrowed(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
+    api("POST", path("v1"), foo("v1", "x", a="long"), want=201)
+    definition = api("GET", f"{DEFINITIONS}/foos.example.com", want=200)
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"]["a"]["maxLength"] = 2
+    api("PUT", f"{DEFINITIONS}/foos.example.com", definition, want=200)
+    seen = api("GET", path("v1", "x"), want=200)
+    seen["metadata"]["labels"] = {"new": "label"}
+    seen = api("PUT", path("v1", "x"), seen, want=200)
+    seen["spec"]["a"] = "other"
+    api("PUT", path("v1", "x"), seen, want=422)
+
+
+def test_the_scale_subresource_owns_the_replicas(api: Api) -> None:
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    shape = {"replicas": {"type": "integer"}}
+    api("POST", DEFINITIONS, crd(version("v1", shape, storage=True, subresources={"scale": paths})), want=201)
+    api("POST", path("v1"), foo("v1", "none"), want=201)
+    status = api("GET", path("v1", "none") + "/scale", want=500)
+    assert status["message"] == 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist'
+    api("POST", path("v1"), foo("v1", "x", replicas=1), want=201)
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x"}, "spec": {"replicas": 3}}
+    api("PUT", path("v1", "x") + "/scale", scale, want=200)
+    entries = api("GET", path("v1", "x"), want=200)["metadata"]["managedFields"]
+    owners = {entry.get("subresource", ""): entry["fieldsV1"] for entry in entries}
+    assert owners == {"": {"f:spec": {}}, "scale": {"f:spec": {"f:replicas": {}}}}
+    scale["spec"] = {"replicas": -1}
+    (cause,) = api("PUT", path("v1", "x") + "/scale", scale, want=422)["details"]["causes"]
+    assert (cause["field"], cause["message"]) == (
+        ".spec.replicas", "Invalid value: -1: should be a non-negative integer",
+    )  # fmt: skip

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from clientgo.testing.apiserver.kinds import protobuf, schema, selectors, structural, structural_schema
+from clientgo.testing.apiserver.kinds import (
+    embedded,
+    protobuf,
+    schema,
+    schema_formats,
+    selectors,
+    structural,
+    structural_schema,
+)
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.verbs import options
 from clientgo.testing.apiserver.views import openapi, openapi_pb
@@ -372,3 +380,112 @@ def test_an_embedded_resource_has_a_kind() -> None:
     schema = spec(e={"type": "object", "x-kubernetes-embedded-resource": True})
     found = [str(error) for error in structural.validate({"spec": {"e": {"kind": "K"}}}, schema)]
     assert found == ["spec.e.apiVersion: Required value"]
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        ("bsonobjectid", "507f1f77bcf86cd799439011", "x"),
+        ("cidr", "10.0.0.1/8", "10.0.0.1"),
+        ("cidr", "fe80::/10", "fe80::/129"),
+        ("creditcard", "4111111111111111", "4111111111111112"),
+        ("date", "2026-02-28", "2026-02-30"),
+        ("date-time", "2026-02-28T01:02:03Z", "2026-02-28"),
+        ("duration", "1w", "1 fortnight"),
+        ("duration", "1h30m", "h"),
+        ("email", "a@b.c", "x"),
+        ("hexcolor", "#fff", "red"),
+        ("hostname", "example.com", "-a"),
+        ("ipv4", "01.2.3.4", "1.2.3.256"),
+        ("ipv6", "::1", "1.2.3.4"),
+        ("isbn", "0321751043", "0321751044"),
+        ("isbn13", "9783161484100", "9783161484101"),
+        ("k8s-short-name", "abc", "a.b"),
+        ("k8s-long-name", "a.b", "A"),
+        ("mac", "00:11:22:33:44:55", "00:11"),
+        ("rgbcolor", "rgb(1,2,3)", "rgb(1,2,300)"),
+        ("ssn", "111-11-1111", "1"),
+        ("uri", "/x", "not a uri"),
+        ("uri", "https://a/b", ""),
+        ("uuid", "00000000-0000-4000-8000-000000000001", "nope"),
+        ("uuid4", "00000000-0000-4000-8000-000000000001", "00000000-0000-1000-8000-000000000001"),
+        ("byte", "YQ==", "YQ="),
+    ],
+)
+def test_formats(form: str, good: str, bad: str) -> None:
+    assert (schema_formats.passes(form, good), schema_formats.passes(form, bad)) == (True, False)
+
+
+def test_what_no_format_is_known_by_passes() -> None:
+    assert schema_formats.passes("int32", "anything")
+    assert not schema_formats.is_known("int32")
+
+
+def test_nulls_go_where_they_may_not_be() -> None:
+    schema = spec(
+        plain={"type": "string"},
+        nullable={"type": "string", "nullable": True},
+        default={"type": "string", "default": "d"},
+        many={"type": "object", "additionalProperties": {"type": "string"}},
+    )
+    obj = {"spec": {"plain": None, "nullable": None, "default": None, "many": {"a": None, "b": "c"}}}
+    assert structural.complete(obj, schema)["spec"] == {"nullable": None, "default": "d", "many": {"b": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "wanted"),
+    [
+        ({"type": "string", "enum": ["a"]}, 1,
+         ['spec.v: Invalid value: "integer": spec.v in body must be of type string: "integer"',
+          'spec.v: Unsupported value: 1: supported values: "a"']),
+        ({"type": "integer"}, 1.5,
+         ['spec.v: Invalid value: "number": spec.v in body must be of type integer: "number"',
+          '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.v']),
+        ({"type": "integer", "format": "int32"}, 2**31,
+         ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.v']),
+        ({"type": "number", "multipleOf": 0.1}, 0.3, []),
+        ({"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 1}, {"a": 1, "b": 2},
+         ["spec.v: Too many: 2: must have at most 1 item"]),
+        ({"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["k"]}, [{"k": 1}, {"k": 1}, {"k": 1}],
+         ['spec.v[1]: Duplicate value: {"k":1}']),
+        ({"type": "object", "x-kubernetes-embedded-resource": True}, {"apiVersion": "a/b/c", "kind": ""},
+         ['spec.v.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+          'spec.v.kind: Invalid value: "": must not be empty']),
+        ({"type": "object", "anyOf": [{"required": ["a"]}, {"properties": {"b": {"maximum": 1}}}]}, {"b": 3},
+         ['<nil>: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+          "spec.v.b: Invalid value: 3: spec.v.b in body should be less than or equal to 1"]),
+    ],
+)  # fmt: skip
+def test_all_that_is_found(schema: Json, value: Any, wanted: list[str]) -> None:
+    assert [str(error) for error in structural.validate({"spec": {"v": value}}, spec(v=schema))] == wanted
+
+
+def test_items_of_keyed_lists_are_known_again() -> None:
+    """What was there may stay, in whatever order; what is new or has changed is looked at."""
+    item = {"type": "object", "properties": {"k": {"type": "string"}, "n": {"type": "integer", "maximum": 1}}}
+    listed = {"type": "array", "items": item, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    schema = spec(l=listed)
+    old = {"spec": {"l": [{"k": "a", "n": 5}, {"k": "b", "n": 6}]}}
+
+    def found(*items: Json) -> list[str]:
+        return [error.field for error in structural.validate({"spec": {"l": list(items)}}, schema, old)]
+
+    assert found({"k": "b", "n": 6}, {"k": "a", "n": 5}) == []
+    assert found({"k": "b", "n": 6}, {"k": "c", "n": 5}) == ["spec.l[1].n"]
+    assert found({"k": "a", "n": 4}) == ["spec.l[0].n"]
+
+
+def test_a_status_is_looked_at_alone() -> None:
+    status = {"type": "object", "properties": {"c": {"type": "integer"}}}
+    schema = {"type": "object", "properties": {"spec": {"type": "integer"}, "status": status}}
+    (error,) = structural.validate({"spec": "x", "status": {"c": "x"}}, schema, {"spec": "x"}, status=True)
+    assert str(error) == 'status.c: Invalid value: "string": c in body must be of type integer: "string"'
+
+
+def test_embedded_metadata_is_read() -> None:
+    schema = spec(e={"type": "object", "x-kubernetes-embedded-resource": True})
+    obj = {"spec": {"e": {"metadata": {"name": "n", "creationTimestamp": None, "bogus": 1}}}}
+    assert embedded.coerce(obj, schema) == ({"spec": {"e": {"metadata": {"name": "n"}}}}, ["spec.e.metadata.bogus"])
+    with pytest.raises(embedded.CoerceError, match=r"spec\.e\.kind: Invalid value: 1: must be a string"):
+        embedded.coerce({"spec": {"e": {"kind": 1}}}, schema)
