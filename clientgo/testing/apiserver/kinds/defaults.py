@@ -162,6 +162,8 @@ def _pod(obj: Json) -> None:
     pod_spec(spec)
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         _request_limits(container)
+    # As a whole a pod has such resources too.
+    _request_limits(spec)
     if spec.get("enableServiceLinks") is None:
         spec["enableServiceLinks"] = True
 
@@ -514,6 +516,9 @@ def for_kind(group_version: str, kind: str) -> Callable[[Json], None] | None:
 
 def qos_class(spec: Json) -> str:
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    if spec.get("resources"):
+        # What is said of the whole counts alone.
+        containers = [spec]
     resources = [container.get("resources") or {} for container in containers]
     if not any(r.get("requests") or r.get("limits") for r in resources):
         return "BestEffort"

@@ -62,7 +62,7 @@ def update(resource: Resource, obj: Json, old: Json, subresource: str) -> list[F
     errors = again(obj) if again is not None else []
     rule = _UPDATE.get(resource.storage)
     changed = rule(obj, old) if rule is not None else []
-    if resource.storage == "batch/jobs":
+    if resource.storage in ("batch/jobs", "/persistentvolumes"):
         # Go looks at the whole once as at a new one, and once as at a changed one.
         errors += errors
     return changed + errors if resource.storage == "apps/daemonsets" else errors + changed
@@ -295,7 +295,6 @@ _AGAIN: dict[str, Create] = {
     "/pods": _nothing,
     "networking.k8s.io/ingresses": networking.ingress,
     "scheduling.k8s.io/priorityclasses": _nothing,
-    "storage.k8s.io/storageclasses": _nothing,
 }
 # Besides that, what an update may not change.
 _UPDATE: dict[str, Update] = {

@@ -125,13 +125,13 @@ def claim_update(obj: Json, old: Json) -> list[FieldError]:
         after.pop("volumeName", None)
     if old_spec.get("storageClassName") is None:
         after.pop("storageClassName", None)
-    if after != before:
-        return [field_forbidden("spec", _CLAIM_TEXT + dump(old_spec, new_spec))]
+    errors = [field_forbidden("spec", _CLAIM_TEXT + dump(old_spec, new_spec))] if after != before else []
     smaller = parse(_requested(new_spec)).cmp(parse(_requested(old_spec))) < 0
     capacity = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
     if smaller and parse(_requested(new_spec)).cmp(parse(capacity)) <= 0:
-        return [field_forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")]
-    return []
+        text = "field can not be less than status.capacity"
+        errors.append(field_forbidden("spec.resources.requests.storage", text))
+    return errors
 
 
 def _requested(spec: Json) -> str:
