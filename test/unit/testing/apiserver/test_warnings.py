@@ -64,10 +64,11 @@ def test_rules_that_are_evaluated_and_fields_of_that_name_are_not_announced(api:
 
 def test_webhooks_that_nobody_can_ask_are_announced(api: Api) -> None:
     group = "/apis/admissionregistration.k8s.io/v1"
-    webhook = {"name": "a.example.com", "clientConfig": {"url": "https://127.0.0.1:1"}}
+    valid = {"sideEffects": "None", "admissionReviewVersions": ["v1"]}
+    webhook = {"name": "a.example.com", "clientConfig": {"url": "https://127.0.0.1:1"}, **valid}
     path = f"{group}/validatingwebhookconfigurations"
     assert api.warnings("POST", path, {"metadata": {"name": "quiet"}, "webhooks": [webhook]}) == []
-    webhook = {"name": "b.example.com", "clientConfig": {"service": {"namespace": "a", "name": "b"}}}
+    webhook = {"name": "b.example.com", "clientConfig": {"service": {"namespace": "a", "name": "b"}}, **valid}
     texts = api.warnings("POST", path, {"metadata": {"name": "hooks"}, "webhooks": [webhook]})
     assert [text.partition(":")[0] for text in texts] == ["webhooks[0].clientConfig.service"]
     body = definition("hooked")
