@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from decoding import needs_msgspec
 from eventwalk import Function, Walk
+from libraryimports import imports_of
 
 from clientgo import context, informers, kubernetes
 from clientgo.api.core import v1 as corev1
@@ -150,7 +151,7 @@ def exceptions() -> set[tuple[str, str]]:
 
 def top_level_imports(path: Path) -> Iterator[str]:
     """The packages of clientgo that a module imports when it is imported itself."""
-    for node in ast.parse(path.read_text()).body:
+    for node in [found.node for found in imports_of(path) if found.outermost]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "clientgo":
             package = (node.module or "").partition(".")[2]
             yield from [package.partition(".")[0]] if package else [alias.name for alias in node.names]

@@ -6,13 +6,11 @@ import ast
 import importlib.metadata
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from libraryimports import imports_of, modules
 from packaging.requirements import Requirement
 from packaging.version import Version
-
-import clientgo
 
 # As pip calls them, by the name they are imported under.
 PACKAGES = {"yaml": "PyYAML", "prometheus_client": "prometheus-client", "re2": "google-re2"}
@@ -29,26 +27,26 @@ RUNTIME = {
 }
 
 
-def nodes(node: ast.AST, *, with_expressions: bool) -> Iterator[ast.AST]:
-    """What stands below, in expressions only if asked for: they are most of a module, and seldom import."""
-    for child in ast.iter_child_nodes(node):
-        if with_expressions or not isinstance(child, ast.expr):
-            yield child
-            yield from nodes(child, with_expressions=with_expressions)
+def named_in_calls(source: str) -> Iterator[str]:
+    """What is imported by `importlib.import_module`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
 
 
 def imported_packages() -> set[str]:
     """The top-level names of others that modules of the library import."""
-    names: set[str] = set()
-    for path in Path(clientgo.__file__).parent.rglob("*.py"):
+    imported: set[str] = set()
+    for path in modules().values():
+        for found in imports_of(path):
+            if isinstance(found.node, ast.Import):
+                imported.update(alias.name for alias in found.node.names)
+            elif found.node.module and found.node.level == 0:
+                imported.add(found.node.module)
         source = path.read_text()
-        for node in nodes(ast.parse(source), with_expressions="import_module" in source):
-            if isinstance(node, ast.Import):
-                names.update(alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-                names.add(node.module.partition(".")[0])
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
-                names.update(arg.value.partition(".")[0] for arg in node.args if isinstance(arg, ast.Constant))
+        if "import_module" in source:
+            imported.update(named_in_calls(source))
+    names = {name.partition(".")[0] for name in imported}
     return names - set(sys.stdlib_module_names) - {"clientgo"}
 
 

@@ -13,9 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import clientgo
-
-LIBRARY = Path(clientgo.__file__).parent
+from libraryimports import imports_of, modules
 
 # Folders that need each other.
 PACKAGES = [
@@ -49,37 +47,24 @@ CIRCLES = [
 ]
 
 
-@functools.cache
-def modules() -> dict[str, Path]:
-    found = {}
-    for path in LIBRARY.rglob("*.py"):
-        parts = path.relative_to(LIBRARY.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-def imports(node: ast.AST) -> Iterator[str]:
-    """The modules of the library that are imported below `node`, sooner or later; not those for type checkers alone."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):  # most of a module, and no place for an import
+def imports(path: Path) -> Iterator[str]:
+    """The modules of the library that one imports, sooner or later; not those for type checkers alone."""
+    for found in imports_of(path):
+        if found.for_checkers:
             continue
-        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
-            continue
-        if isinstance(child, ast.Import):
-            yield from (alias.name for alias in child.names)
-        elif isinstance(child, ast.ImportFrom) and child.module:
-            for alias in child.names:
-                name = f"{child.module}.{alias.name}"
-                yield name if name in modules() else child.module
-        else:
-            yield from imports(child)
+        if isinstance(found.node, ast.Import):
+            yield from (alias.name for alias in found.node.names)
+        elif found.node.module:
+            for alias in found.node.names:
+                name = f"{found.node.module}.{alias.name}"
+                yield name if name in modules() else found.node.module
 
 
 @functools.cache
 def graph() -> dict[str, set[str]]:
     """What each module imports."""
     return {
-        name: {other for other in imports(ast.parse(path.read_text())) if other in modules()} - {name}
+        name: {other for other in imports(path) if other in modules()} - {name}
         for name, path in modules().items()
     }
 
