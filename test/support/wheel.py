@@ -13,8 +13,11 @@ from processes import ROOT, environment
 
 
 def run(*command: str | Path, cwd: Path, **env: str) -> str:
-    """Run a command as a person does, who has no project on the path; what it printed."""
-    outside = {key: value for key, value in environment().items() if key != "PYTHONPATH"}
+    """Run a command as a person does, who has no project on the path; what it printed.
+
+    Only that pip does not compile what it installs: most of it is never imported here, and what is, Python compiles.
+    """
+    outside = {key: value for key, value in environment(PIP_COMPILE="0").items() if key != "PYTHONPATH"}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 HACK = Path(__file__).resolve().parents[3] / "hack"
-# Answers the question for the number of cores, and then is pytest: the first run, and the one without the extra.
+# Answers the question for the number of cores, and then is pytest: of a fresh clone it collects the tests before it runs
+# them; then comes the first run, and the one without the extra.
 PYTHON = """#!/bin/sh
 if [ "$1" = -c ]; then echo 2; exit; fi
+if [ "$3" = --collect-only ]; then exit 2; fi
 if [ -z "$CLIENTGO_LAZY_DECODING" ]; then exit {first}; else exit {second}; fi
 """
 
