@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 HACK = Path(__file__).resolve().parents[3] / "hack"
-# Answers the question for the number of cores, and then is pytest: of a fresh clone it collects the tests before it runs
-# them; then comes the first run, and the one without the extra.
+# Answers the question for the number of cores, and then is pytest, which collects the tests of a fresh clone before
+# the first run; the second is the one without the extra.
 PYTHON = """#!/bin/sh
 if [ "$1" = -c ]; then echo 2; exit; fi
 if [ "$3" = --collect-only ]; then exit 2; fi
