@@ -15,15 +15,14 @@ from clientgo.testing.apiserver.access import signing
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds import (
     crd,
-    crd_validation,
     ownership,
     policy_checks,
     strategy,
-    structural,
     validation,
     warnings,
 )
 from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.kinds.validation import custom_resources, definitions
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
 from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
@@ -204,7 +203,7 @@ class Writer(Verb):
         if old is not None:
             found += validation.metadata_update(old["metadata"], obj["metadata"])
         if resource.custom:
-            wrong, told = structural.validate_all(
+            wrong, told = custom_resources.validate_all(
                 obj, old, resource.structural, status=call.subresource == "status"
             )
             found += wrong
@@ -218,7 +217,7 @@ class Writer(Verb):
             )
         elif resource.storage == crd.STORAGE:
             if call.subresource == "":
-                found += crd_validation.validate(obj, old)
+                found += definitions.validate(obj, old)
         elif resource.group == policy_checks.GROUP:
             if call.subresource == "":
                 found += validation.create(resource, obj)

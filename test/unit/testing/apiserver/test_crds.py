@@ -10,7 +10,7 @@ from apiclient import Api, eventually
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.kinds import crd as kinds
-from clientgo.testing.apiserver.kinds import crd_validation
+from clientgo.testing.apiserver.kinds.validation import definitions
 
 Json = dict[str, Any]
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -233,7 +233,7 @@ def test_definitions_are_looked_at_in_every_part(change: Json, wanted: list[str]
         change["names"].update(singular=kind.lower(), listKind=f"{kind}List")
     body["spec"].update(change)
     body["status"] = {"storedVersions": ["v1"]}
-    found = [str(error) for error in crd_validation.validate(body, None)]
+    found = [str(error) for error in definitions.validate(body, None)]
     assert len(found) == len(wanted)
     assert all(text.startswith(head) for text, head in zip(found, wanted)), found
 

@@ -16,6 +16,7 @@ from clientgo.testing.apiserver.kinds import (
     structural_schema,
 )
 from clientgo.testing.apiserver.kinds.registry import Registry
+from clientgo.testing.apiserver.kinds.validation import custom_resources
 from clientgo.testing.apiserver.verbs import options
 from clientgo.testing.apiserver.views import openapi, openapi_pb
 from clientgo.testing.apiserver.wire import jsonio
@@ -121,7 +122,7 @@ def test_defaults_go_into_lists_maps_and_nulls() -> None:
     ],
 )  # fmt: skip
 def test_validation(schema: Json, value: Any, message: str) -> None:
-    found = structural.validate({"spec": {"v": value}}, spec(v=schema))
+    found = custom_resources.validate({"spec": {"v": value}}, spec(v=schema))
     assert (found[0].body if found else "") == message
 
 
@@ -378,7 +379,7 @@ def test_what_makes_a_schema_not_structural(name: str, schema: Json, wanted: str
 
 def test_an_embedded_resource_has_a_kind() -> None:
     schema = spec(e={"type": "object", "x-kubernetes-embedded-resource": True})
-    found = [str(error) for error in structural.validate({"spec": {"e": {"kind": "K"}}}, schema)]
+    found = [str(error) for error in custom_resources.validate({"spec": {"e": {"kind": "K"}}}, schema)]
     assert found == ["spec.e.apiVersion: Required value"]
 
 
@@ -458,7 +459,7 @@ def test_nulls_go_where_they_may_not_be() -> None:
     ],
 )  # fmt: skip
 def test_all_that_is_found(schema: Json, value: Any, wanted: list[str]) -> None:
-    assert [str(error) for error in structural.validate({"spec": {"v": value}}, spec(v=schema))] == wanted
+    assert [str(error) for error in custom_resources.validate({"spec": {"v": value}}, spec(v=schema))] == wanted
 
 
 def test_items_of_keyed_lists_are_known_again() -> None:
@@ -469,7 +470,7 @@ def test_items_of_keyed_lists_are_known_again() -> None:
     old = {"spec": {"l": [{"k": "a", "n": 5}, {"k": "b", "n": 6}]}}
 
     def found(*items: Json) -> list[str]:
-        return [error.field for error in structural.validate({"spec": {"l": list(items)}}, schema, old)]
+        return [error.field for error in custom_resources.validate({"spec": {"l": list(items)}}, schema, old)]
 
     assert found({"k": "b", "n": 6}, {"k": "a", "n": 5}) == []
     assert found({"k": "b", "n": 6}, {"k": "c", "n": 5}) == ["spec.l[1].n"]
@@ -479,7 +480,7 @@ def test_items_of_keyed_lists_are_known_again() -> None:
 def test_a_status_is_looked_at_alone() -> None:
     status = {"type": "object", "properties": {"c": {"type": "integer"}}}
     schema = {"type": "object", "properties": {"spec": {"type": "integer"}, "status": status}}
-    (error,) = structural.validate({"spec": "x", "status": {"c": "x"}}, schema, {"spec": "x"}, status=True)
+    (error,) = custom_resources.validate({"spec": "x", "status": {"c": "x"}}, schema, {"spec": "x"}, status=True)
     assert str(error) == 'status.c: Invalid value: "string": c in body must be of type integer: "string"'
 
 
