@@ -26,7 +26,7 @@ import re
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -59,6 +59,7 @@ _TICK = 0.1
 _MOST_HOPS = 100_000
 _REFLECTOR = "clientgo.tools.cache.reflector"
 _TOKEN = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s@]+@")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -274,15 +275,23 @@ class Recorder:
     def _hop_lines(self, time: float, hop: Hop) -> Iterator[str]:
         code = hop.code
         name = (code.file, code.function, code.caller)
-        if name not in self._codes:
-            self._codes[name] = len(self._codes)
-            yield _line(time, {"what": "code", "code": self._codes[name], **_code(code)})
-        told = hop.to_dict()
-        del told["time"]
-        more = {key: _scrub(each) if isinstance(each, str) else each for key, each in told["more"].items()}
-        # The empty ones would be most of the file.
-        short = {key: each for key, each in told.items() if each not in ("", [], {}) or key in ("key", "number")}
-        yield _line(time, {"what": "hop", **short, **({"more": more} if more else {}), "code": self._codes[name]})
+        number = self._codes.get(name)
+        if number is None:
+            number = self._codes[name] = len(self._codes)
+            yield _line(time, {"what": "code", "code": number, **_code(code)})
+        # What is empty would be most of the file.
+        entry: Json = {"what": "hop", "number": hop.number, "station": hop.station, "kind": hop.kind, "key": hop.key}
+        entry["thread"] = hop.thread
+        if hop.version:
+            entry["version"] = hop.version
+        if hop.old:
+            entry["old"] = hop.old
+        if hop.merged:
+            entry["merged"] = hop.merged
+        if hop.more:
+            entry["more"] = _scrubbed(hop.more)
+        entry["code"] = number
+        yield _line(time, entry)
 
     def _readable(self, entry: Json) -> Json:
         shown = dict(entry)
@@ -290,10 +299,7 @@ class Recorder:
             shown["object"] = self._document(shown["object"])
         if "items" in shown:
             shown["items"] = [self._document(each) for each in shown["items"]]
-        for name in ("error", "message"):
-            if isinstance(shown.get(name), str):
-                shown[name] = _scrub(shown[name])
-        return shown
+        return _scrubbed(shown)
 
     def _document(self, obj: Any) -> Json:
         document: Json = obj.to_dict() if isinstance(obj, Object) else {}
@@ -323,7 +329,9 @@ class Recorder:
 
 
 def _open_new(path: str | os.PathLike[str]) -> TextIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    # With room for what comes in a tick: a thread that writes has to wait for its turn each time.
+    return os.fdopen(file, "w", 1 << 20, encoding="utf-8")
 
 
 def _close_anyway(file: TextIO) -> None:
@@ -336,7 +344,7 @@ def _close_anyway(file: TextIO) -> None:
 def _line(time: float, entry: Json) -> str:
     # In this order: who looks for something reads the beginning of each line alone.
     what = entry.pop("what")
-    return json.dumps({"what": what, "t": time, **entry}, separators=(",", ":")) + "\n"
+    return _encode({"what": what, "t": time, **entry}) + "\n"
 
 
 def _code(code: Code) -> Json:
@@ -347,6 +355,15 @@ def _code(code: Code) -> Json:
 
 def _scrub(text: str) -> str:
     return _TOKEN.sub("(hidden)", text)
+
+
+def _scrubbed(entry: Mapping[str, Any]) -> Json:
+    """With what others wrote scrubbed."""
+    shown = dict(entry)
+    for name in ("error", "message"):
+        if isinstance(shown.get(name), str):
+            shown[name] = _scrub(shown[name])
+    return shown
 
 
 def _kept(obj: Any) -> Any:

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
@@ -200,6 +202,53 @@ def test_a_speed_is_that_of_the_clock(recorded):
             tour.play(recording, corev1.ConfigMap, speed=0)
 
 
+def test_behind_the_end_the_watch_is_silent_and_a_list_has_what_was_known(recorded):
+    path, cached, _ = recorded("list-and-watch")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    with tour.Recording(path) as recording, synctest.bubble() as bubble:
+        source = tour.play(recording, corev1.ConfigMap)
+        asked: list[Any] = []
+        watch = source.watch_with_context
+        source.watch_with_context = lambda *args: (asked.append(args), watch(*args))[1]  # type: ignore[method-assign]
+        Seen(source, bubble, recording.duration + 100.0)
+        assert len(asked) == sum(line["what"] == "watch" for line in lines)
+        listed = source.list_with_context(context.background(), metav1.ListOptions()).extract_items()
+        assert {f"default/{obj.get_name()}" for obj in listed} == set(cached)
+        source.close()
+
+
+def test_a_new_request_ends_the_watch_before_it(recorded):
+    path, _, _ = recorded("list-and-watch")
+    with (
+        tour.Recording(path) as recording,
+        synctest.bubble() as bubble,
+        tour.play(recording, corev1.ConfigMap) as source,
+    ):
+        source.list(metav1.ListOptions())
+        first = source.watch(metav1.ListOptions())
+        second = source.watch(metav1.ListOptions())
+        bubble.sleep(0.01)
+        assert first.result_chan().closed and not second.result_chan().closed
+        event, _ = second.result_chan().receive()
+        assert event is not None and event.object.get_name() == "apple"
+
+
+def test_an_error_of_the_server_is_the_same_again(tmp_path):
+    class Forbidding:
+        def list_with_context(self, ctx: Any, options: Any) -> Any:
+            raise apierrors.new_forbidden(GroupResource("", "configmaps"), "", RuntimeError("not yours"))
+
+        watch_with_context = list_with_context
+
+    with synctest.bubble() as bubble, tour.record(tmp_path / "r"):
+        Seen(Forbidding(), bubble, 1.0)
+    with tour.Recording(tmp_path / "r") as recording, synctest.bubble():
+        source = tour.play(recording, "*v1.ConfigMap")
+        with pytest.raises(apierrors.StatusError, match="not yours") as caught:
+            source.watch(metav1.ListOptions(send_initial_events=True))
+    assert apierrors.is_forbidden(caught.value)
+
+
 apiserver = tour.fixture(OUTAGE)
 
 
@@ -249,6 +298,30 @@ def record_objects(path: Path, *objects: Any, **options: Any) -> list[Any]:
         source.shutdown()
     assert [obj.to_dict() for obj in objects] == [kept[f"default/{obj.metadata.name}"].to_dict() for obj in objects]
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_an_object_is_kept_as_it_came_whatever_becomes_of_it(tmp_path):
+    def forget(obj: Any) -> Any:
+        obj.data = {"text": "forgotten"}
+        return obj
+
+    with synctest.bubble() as bubble, tour.record(tmp_path / "r"):
+        source = new_fake_controller_source()
+        source.add(config_map("a", "first"))
+        informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+        informer.set_transform(forget)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+        thread.start()
+        bubble.sleep(1.0)
+        source.modify(config_map("a", "second"))
+        bubble.sleep(1.0)
+        cancel()
+        thread.join()
+        source.shutdown()
+    lines = [json.loads(line) for line in (tmp_path / "r").read_text().splitlines()]
+    came = [obj for line in lines for obj in [*line.get("items", ()), *([line["object"]] if "object" in line else [])]]
+    assert [obj["data"]["text"] for obj in came] == ["first", "second"]
 
 
 def secret(name: str, value: bytes) -> corev1.Secret:
@@ -362,6 +435,14 @@ def test_what_is_no_recording_is_refused(tmp_path):
     path.write_text('{"what":"recording","t":0,"format":2}\n')
     with pytest.raises(tour.RecordingError, match="has format 2, which is later than 1"):
         tour.Recording(path)
+
+
+def test_hops_that_came_out_of_order_are_found(tmp_path):
+    hops = "".join(f'{{"what":"hop","t":{time},"number":{number}}}\n' for number, time in enumerate((2.0, 1.0, 3.0)))
+    (tmp_path / "r").write_text(f'{{"what":"recording","t":0,"format":1}}\n{hops}')
+    with tour.Recording(tmp_path / "r") as recording:
+        found = [[hop["number"] for hop in recording.hops_until(time)] for time in (1.5, 2.5, 3.0)]
+    assert found == [[], [0, 1], [0, 1, 2]]
 
 
 def test_lines_of_later_kinds_are_passed_over(tmp_path):
