@@ -67,7 +67,7 @@ def test_a_condition_of_a_from_import_is_told_at_once_and_never_shrunk() -> None
     text = hang(interleaved)
 
     assert runs == 1
-    assert time.monotonic() - before < 5.0
+    assert time.monotonic() - before < 25.0, "less than the 30 seconds of a hang that nobody can explain"
     assert f"made at {line_of('# the line to blame')}in Queue.make_locks" in text
     assert "in SimpleQueue.get: self.changed.wait()" in text
     assert "Write `threading.Condition()`" in text
