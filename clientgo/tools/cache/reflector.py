@@ -7,7 +7,8 @@ breaks in a way that makes another pass necessary; `run_with_context` makes pass
 Differs from Go:
   * a reflector tells when it last heard from its server (`last_heard`), for health checks;
   * the resync thread runs only if there is a resync period;
-  * whoever cannot take in what comes may ask for a new list (`request_list`), and the watch goes on until it is due;
+  * whoever cannot take in what comes may ask for a new list (`request_list`), and the watch goes on until it is due; a
+    store that does not take an event, or a part of a list, counts as one who asks;
   * an object of another kind than the reflector's, or without a name, ends the watch and leads to a list, as what Go's
     decoder refuses does there;
   * a stop also cuts short the pause before a streaming list is tried again;
@@ -59,6 +60,7 @@ from clientgo.tools.cache.retry_with_deadline import new_retry_with_deadline
 from clientgo.tools.cache.store import (
     KeyError,
     Store,
+    TransactionError,
     meta_namespace_key_func,
     new_indexer,
     new_store,
@@ -528,7 +530,7 @@ class Reflector:
             raise RuntimeError(f"unable to understand list result {listed!r}: {err}") from err
         tracing.step("Objects extracted")
         try:
-            self._sync_with(items, resource_version)
+            self._sync_with(ctx, items, resource_version)
         except Exception as err:
             raise RuntimeError(f"unable to sync list result: {err}") from err
         tracing.step("SyncWith done")
@@ -667,7 +669,7 @@ class Reflector:
                 transformer,
                 collected.list,
             )
-            self._store.replace(collected.list(), resource_version)
+            self._sync_with(ctx, collected.list(), resource_version)
         except DataInconsistencyError:
             w.stop()
             raise
@@ -676,8 +678,12 @@ class Reflector:
             raise RuntimeError(f"unable to sync watch-list result: {err}") from err
         self._last_sync_resource_version = resource_version
 
-    def _sync_with(self, items: Sequence[Any], resource_version: str) -> None:
-        self._store.replace(items, resource_version)
+    def _sync_with(self, ctx: context.Context, items: Sequence[Any], resource_version: str) -> None:
+        try:
+            self._store.replace(items, resource_version)
+        except TransactionError as err:  # all the others are stored
+            utilruntime.handle_error_with_context(ctx, err, "Unable to store all of a list", reflector=self._name)
+            self.request_list()
 
     def _handle_list_watch(
         self,
@@ -1181,10 +1187,11 @@ class _EventApplier:
             )
 
     def _refused(self, err: Exception, message: str, obj: Any) -> None:
-        """The store did not take `obj`. Without a key it is lost for good if nobody lists anew."""
+        """The store did not take `obj`, which is lost for good if nobody lists anew; in Go it is."""
         if isinstance(err, KeyError):
             raise _MalformedEventError(str(err)) from err
         self._report(err, message, object=obj)
+        self._reflector.request_list()
 
     def _report(self, err: BaseException | None, message: str, **about: Any) -> None:
         utilruntime.handle_error_with_context(self._ctx, err, message, reflector=self._reflector.name(), **about)

@@ -321,6 +321,40 @@ def test_events_that_cannot_be_stored_or_understood_are_reported_and_skipped(cap
     assert "Unable to understand watch event" in caplog.text
 
 
+def test_what_a_store_does_not_take_is_listed_anew_and_costs_no_other() -> None:
+    """Of an indexer without an informer; in Go an index function that fails ends the program."""
+
+    def by_team(obj: Any) -> list[str]:
+        return [obj.get_labels()["team"]]
+
+    def pod(name: str, **labels: str) -> corev1.Pod:
+        return corev1.Pod(metadata=metav1.ObjectMeta(name=name, labels=labels))
+
+    listed = corev1.PodList(items=[pod("a", team="x"), pod("bad")], metadata=metav1.ListMeta(resource_version="1"))
+    opened: list[CountedWatch] = []
+
+    def open_watch(_: metav1.ListOptions) -> watch.Interface:
+        opened.append(CountedWatch())
+        return opened[-1]
+
+    with synctest.bubble() as bubble:
+        store = cache.new_indexer(cache.meta_namespace_key_func, {"team": by_team})
+        lister = cache.ListWatch(list_func=lambda _: listed.deep_copy(), watch_func=open_watch)
+        with running(new_reflector(lister, store, corev1.Pod())):
+            bubble.sleep(0.1)
+            opened[0].add(pod("c", team="x"))
+            bubble.sleep(0.1)
+            assert store.list_keys() == ["a", "c"], "the watch goes on"
+            listed.items = [pod("a", team="x"), pod("bad", team="z")]
+            bubble.sleep(3.0)
+            assert store.index_keys("team", "z") == ["bad"]
+            opened[1].modify(pod("a"))
+            listed.items = [pod("a", team="y")]
+            bubble.sleep(6.0)
+            assert store.index_keys("team", "y") == ["a"]
+            assert [each.stops for each in opened] == [1, 1, 0]
+
+
 def test_a_list_then_a_watch_with_these_options() -> None:
     """
     Go: TestReflectorListAndWatch
