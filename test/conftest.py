@@ -48,16 +48,18 @@ class _Snapshot:
         for thread in set(threading.enumerate()) - self.threads:
             thread.join(_GRACE)
         left = [f"thread {thread.name}" for thread in set(threading.enumerate()) - self.threads if thread.is_alive()]
-        if _open_sockets() - self.sockets:
+        sockets = _open_sockets() - self.sockets
+        if sockets:
             # A socket dropped without close is a ResourceWarning of its own; here only those somebody still holds.
             gc.collect()
             for _ in range(20):
-                if not _open_sockets() - self.sockets:
+                sockets = _open_sockets() - self.sockets
+                if not sockets:
                     break
                 done.wait(_GRACE / 20)
         # Processes started from here would inherit it, and not end when they are told to.
         left += [f"{each.name} blocked" for each in _blocked_signals() - self.blocked]
-        return left + sorted(_open_sockets() - self.sockets)
+        return left + sorted(sockets)
 
 
 def _blocked_signals() -> set[signal.Signals]:
