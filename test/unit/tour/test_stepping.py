@@ -334,3 +334,12 @@ Walk.TestCase.settings = settings(
     max_examples=6, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 TestWalk = Walk.TestCase
+
+
+def test_a_session_goes_further_than_it_was_executed_at_first():
+    name = max(NAMES, key=lambda each: len(run(each).points))
+    last = len(run(name).points) - 1
+    session = tour.Session(tour.SCENARIOS[name])
+    assert last > 250 and session.to(last) and session.position == last
+    assert session.point is not None and session.point.to_dict() == run(name).points[last].to_dict()
+    assert not session.to(last + 1) and session.position == last and not session.step()

@@ -23,6 +23,7 @@ def pod(name: str) -> corev1.Pod:
 
 
 def test_an_object_is_its_own_accessor() -> None:
+    """Go: TestAPIObjectMeta, TestGenericTypeMeta."""
     one = pod("a")
     assert meta.accessor(one) is one
     assert meta.new_accessor().name(one) == "a"
@@ -33,6 +34,7 @@ def test_an_object_is_its_own_accessor() -> None:
 
 
 def test_type_and_labels_are_read_and_written_through_the_accessor() -> None:
+    """Go: TestGenericTypeMeta."""
     accessor, one = meta.new_accessor(), pod("a")
     accessor.set_api_version(one, "v1")
     accessor.set_kind(one, "Pod")
@@ -41,6 +43,7 @@ def test_type_and_labels_are_read_and_written_through_the_accessor() -> None:
 
 
 def test_partial_metadata_shares_nothing() -> None:
+    """Go: TestAsPartialObjectMetadata."""
     one = pod("a")
     partial = meta.as_partial_object_metadata(one)
     one.set_name("b")
@@ -49,6 +52,9 @@ def test_partial_metadata_shares_nothing() -> None:
 
 @pytest.mark.parametrize("make", [corev1.PodList, lambda: UnstructuredList({"items": []})])
 def test_lists_of_any_kind_are_filled_and_read(make: type) -> None:
+    """Go: TestIsList, TestExtractList, TestEachListItem, TestEachList, TestSetList, TestSetListToMatchingType,
+    TestSetExtractListRoundTrip.
+    """
     items = make()
     assert meta.is_list_type(items) and meta.len_list(items) == 0
     meta.set_list(items, [pod("a"), pod("b")])
@@ -59,6 +65,7 @@ def test_lists_of_any_kind_are_filled_and_read(make: type) -> None:
 
 
 def test_what_is_no_list_is_refused() -> None:
+    """Go: TestIsList, TestExtractListOfInterfacePtrs."""
     assert not meta.is_list_type(pod("a")) and meta.len_list(pod("a")) == 0
     for call in (meta.extract_list, lambda obj: meta.set_list(obj, [])):
         with pytest.raises(TypeError, match="is not a list"):

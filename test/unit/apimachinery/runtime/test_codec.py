@@ -136,6 +136,7 @@ OLD_A = OLD.with_kind("A")
 def test_group_versioners(
     versioner: runtime.GroupVersioner, kinds: list[GroupVersionKind], chosen: GroupVersionKind | None
 ) -> None:
+    """Go: TestCoercingMultiGroupVersioner."""
     found = versioner.kind_for_group_version_kinds(kinds)
     assert found == ((chosen, True) if chosen is not None else (GroupVersionKind(), False))
 
@@ -150,6 +151,8 @@ def test_identifiers_say_what_a_versioner_does() -> None:
 
 
 def test_conversion_goes_where_the_versioner_says() -> None:
+    """Go: TestCoercingMultiGroupVersioner."""
+
     class Old(runtime.Object):
         GROUP_VERSION_KIND = OLD.with_kind("Old")
 
@@ -178,6 +181,7 @@ def test_conversion_goes_where_the_versioner_says() -> None:
 
 
 def test_encode_list_and_decode_list() -> None:
+    """Go: TestDecodeList, TestArrayOfRuntimeObject."""
     objects: list[runtime.Object] = [pod("a"), pod("b")]
     runtime.encode_list(SERIALIZER, objects)
     assert objects == [runtime.Unknown(encoded("a")), runtime.Unknown(encoded("b"))]
@@ -270,6 +274,7 @@ def test_set_zero_value() -> None:
 
 
 def test_converter_copies_both_ways() -> None:
+    """Go: TestRoundTrip, TestObjectToUnstructuredConversion, TestUnstructuredToObjectConversion."""
     converter = runtime.DEFAULT_UNSTRUCTURED_CONVERTER
     source = pod("a")
     document = converter.to_unstructured(source)
@@ -283,6 +288,7 @@ def test_converter_copies_both_ways() -> None:
 
 
 def test_converter_names_unknown_fields_after_filling() -> None:
+    """Go: TestUnknownFields."""
     document = {"metadata": {"nam": "a"}, "spec": {"containers": [{"name": "c", "imag": "x"}]}, "extra": 1}
     target = corev1.Pod()
     with pytest.raises(runtime.StrictDecodingError) as raised:
@@ -294,6 +300,7 @@ def test_converter_names_unknown_fields_after_filling() -> None:
 
 
 def test_deep_copy_json_shares_nothing_and_takes_only_json() -> None:
+    """Go: TestDeepCopyJSON."""
     document = {"a": [{"b": 1}], "c": None, "d": 1.5, "e": True}
     copy = runtime.deep_copy_json(document)
     assert copy == document

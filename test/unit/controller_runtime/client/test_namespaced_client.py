@@ -12,6 +12,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.autoscaling import v1 as autoscalingv1
 from clientgo.api.core import v1 as corev1
 from clientgo.api.rbac import v1 as rbacv1
+from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import PatchType
@@ -237,3 +238,10 @@ def test_a_kind_that_the_server_does_not_have_is_refused(c: client.Client) -> No
     ):
         with pytest.raises(RuntimeError, match="error finding the scope of the object"):
             call()
+
+
+def test_an_object_of_a_cache_is_refused_before_it_gets_the_namespace(c: client.Client) -> None:
+    shared = deployment("", "web").freeze()
+    for write in (c.create, c.update):
+        with pytest.raises(runtime.ReadOnlyError, match=r"is shared and read-only .* call deep_copy\(\)"):
+            write(CTX, shared)

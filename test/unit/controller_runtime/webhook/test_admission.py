@@ -11,6 +11,7 @@ import pytest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import unstructured
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util.jsonpatch import Operation
 from clientgo.context import Context, background
 from clientgo.controller_runtime import log
@@ -159,6 +160,13 @@ def test_bugs_are_answered_with_500(recover: bool | None) -> None:
     assert (answer.allowed, answer.uid) == (False, "u1")
     assert answer.result is not None
     assert (answer.result.code, answer.result.message) == (500, "panic: fake panic test [recovered]")
+
+
+def test_the_programs_handlers_hear_of_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: heard.append(str(err))])
+    admission.Webhook(handler=panics).handle(background(), REQUEST)
+    assert heard == ["fake panic test"]
 
 
 def test_bugs_are_the_servers_if_so_wished() -> None:

@@ -11,6 +11,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import unstructured
 from clientgo.apimachinery.runtime import schema
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.http.server import Request, ResponseWriter
@@ -144,6 +145,14 @@ def test_what_cannot_be_converted_fails_as_a_whole(desired: str, source: dict[st
     Go: webhook/conversion: ConversionTest > Conversion Webhook > should return error on panic in conversion
     """
     assert text in failure(convert(desired, job("v3", when="fine"), source))
+
+
+def test_the_programs_handlers_hear_of_bugs_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: heard.append(str(err))])
+    convert("v2", job("v1", every="boom"))
+    convert("v1", job("v1"))
+    assert heard == ["no such time"]
 
 
 def test_another_group_is_another_kind() -> None:

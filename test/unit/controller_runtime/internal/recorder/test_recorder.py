@@ -41,14 +41,14 @@ def test_events_are_published() -> None:
         before = {thread.name for thread in threading.enumerate()}
         made.event(POD, "Normal", "Created", "Some message")
         made.eventf(POD, "Warning", "Failed", "%d times", 2)
+        made.annotated_eventf(POD, {"a": "b"}, "Normal", "Noted", "%d times", 3)
         assert {thread.name for thread in threading.enumerate()} > before, "threads come with the first event"
         events = clients.core_v1().events("default")
-        wait.poll_until_context_timeout(
-            background, 0.05, 20.0, True, lambda ctx: len(events.list(ctx).items) == 2
-        )
+        wait.poll_until_context_timeout(background, 0.05, 20.0, True, lambda ctx: len(events.list(ctx).items) == 3)
         found = {event.reason: event for event in events.list(background).items}
         assert (found["Created"].type, found["Created"].message) == ("Normal", "Some message")
         assert (found["Failed"].type, found["Failed"].message) == ("Warning", "2 times")
+        assert (found["Noted"].message, found["Noted"].get_annotations()) == ("3 times", {"a": "b"})
         assert {event.source.component for event in found.values()} == {"test-recorder"}
         assert found["Created"].involved_object.name == "a"
         provider.stop(background)
@@ -137,3 +137,33 @@ def test_a_server_that_is_down_is_not_tried_again_at_the_stop() -> None:
     sinks = SlowSink(down=True), SlowSink(down=True)
     assert stopped_after_three_events(sinks, grace=1000.0) < 30.0
     assert [sink.reasons for sink in sinks] == [[], []]
+
+
+def test_a_broadcaster_that_hangs_does_not_hold_up_the_stop_beyond_its_time() -> None:
+    class Stuck:
+        """A program's own broadcaster, whose end takes long."""
+
+        def start_recording_to_sink(self, sink: Any) -> None: ...
+
+        def start_event_watcher(self, handler: Any) -> None: ...
+
+        def new_recorder(self, scheme: Any, source: Any) -> record.FakeRecorder:
+            return record.new_fake_recorder(10)
+
+        def shutdown(self) -> None:
+            REAL_CLOCK.sleep(100.0)
+
+    def producer() -> Any:
+        return Stuck(), events.new_broadcaster(SlowSink()), True
+
+    config = rest.Config(host="http://127.0.0.1:1")
+    http_client = rest.http_client_for(config)
+    with synctest.bubble() as b:
+        provider = recorder.new_provider(config, http_client, scheme.SCHEME, LOG, producer)
+        provider.get_event_recorder_for("test").event(POD, "Normal", "One", "text")
+        ctx, cancel = context.with_timeout(context.background(), 2.0)
+        provider.stop(ctx)
+        cancel()
+        assert b.elapsed == pytest.approx(2.0)
+        b.sleep(100.0)
+    http_client.close_idle_connections()
