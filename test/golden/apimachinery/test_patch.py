@@ -34,5 +34,6 @@ def run(op: str, args: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", cases("apimachinery/patch.jsonl"))
 def test_patches_are_those_of_go(case: dict[str, Any]) -> None:
+    """Go: TestStrategicMergePatch."""
     for step in case["steps"]:
         assert run(step["op"], step["args"]) == step["expect"], step

@@ -51,6 +51,7 @@ def c(name: str, **fields: Any) -> dict[str, Any]:
     ],
 )
 def test_directives_are_carried_out(original: Any, patch: Any, expected: Any) -> None:
+    """Go: TestStrategicMergePatch, TestCustomStrategicMergePatch."""
     assert smp.strategic_merge_map_patch(original, patch, corev1.Pod) == expected
 
 
@@ -103,6 +104,7 @@ def test_a_strategy_that_retains_keys_says_nothing_where_none_is_left() -> None:
 @pytest.mark.parametrize("value", [{"a": 1}, [1]])
 def test_a_field_the_type_does_not_have_matters_only_when_it_changes(value: Any) -> None:
     """Go: handleMapDiff, handleSliceDiff."""
+    # Go: TestUnknownField.
     assert smp.create_two_way_merge_map_patch({"odd": value}, {"odd": value}, corev1.Pod) == {}
     with pytest.raises(ValueError, match="unable to find api field"):
         smp.create_two_way_merge_map_patch({"odd": value}, {"odd": type(value)()}, corev1.Pod)
@@ -119,11 +121,40 @@ def test_three_documents_make_a_patch_that_keeps_what_others_set() -> None:
 
 
 def test_three_documents_conflict_when_both_sides_changed_the_same() -> None:
+    """Go: TestHasConflicts."""
     documents = [json.dumps({"spec": {"nodeName": name}}) for name in ("old", "mine", "theirs")]
     schema = smp.new_patch_meta_from_struct(corev1.Pod)
     with pytest.raises(mergepatch.ErrConflict):
         smp.create_three_way_merge_patch(*documents, schema, False)  # type: ignore[call-arg]
     assert smp.create_three_way_merge_patch(*documents, schema, True)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "conflict"),
+    [
+        ("a", "a", False),
+        ("a", "b", True),
+        (1, 1, False),
+        (1, "1", True),
+        (1, True, True),
+        (None, None, False),
+        ({}, {"a": 1}, False),
+        ({"a": 1}, {"b": 2}, False),
+        ({"a": 1}, {"a": 2}, True),
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, True),
+        ({"a": {"b": 1}}, {"a": {"c": 2}}, False),
+        ({"a": 1}, {"a": {"b": 1}}, True),
+        ([], [], False),
+        ([1], [1], False),
+        ([1], [2], True),
+        ([1], [1, 2], True),
+        ([{"a": 1}], [{"b": 1}], False),
+        ([{"a": 1}], [{"a": 2}], True),
+    ],
+)
+def test_patches_conflict_where_both_say_something_else(left: Any, right: Any, conflict: bool) -> None:
+    """Go: TestHasConflicts."""
+    assert mergepatch.has_conflicts(left, right) is mergepatch.has_conflicts(right, left) is conflict
 
 
 def test_preconditions_can_refuse_a_patch() -> None:
@@ -133,6 +164,7 @@ def test_preconditions_can_refuse_a_patch() -> None:
 
 
 def test_json_merge_patch_of_three_documents() -> None:
+    """Go: TestCreateThreeWayJSONMergePatch."""
     original, modified, current = '{"a":1,"b":2}', '{"a":5}', '{"a":1,"b":2,"c":3}'
     patch = jsonmergepatch.create_three_way_json_merge_patch(original, modified, current)
     assert json.loads(patch) == {"a": 5, "b": None}
@@ -141,6 +173,7 @@ def test_json_merge_patch_of_three_documents() -> None:
 
 def test_json_merge_patch_keeps_what_is_wanted_and_no_more() -> None:
     """Go: CreateThreeWayJSONMergePatch: what changed and is not yet so, what is to go, and objects made empty."""
+    # Go: TestCreateThreeWayJSONMergePatch, TestKeepOrDeleteNullInObj.
     original = {"map": {"gone": 1, "changed": 2}, "done": 1, "same": True}
     modified = {"map": {"changed": 3}, "done": 2, "same": True, "empty": {}}
     current = {"map": {"gone": 1, "changed": 2, "theirs": 0}, "done": 2, "same": 1}

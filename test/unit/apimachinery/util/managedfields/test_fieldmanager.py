@@ -42,12 +42,14 @@ def run_apply(
 
 
 def test_apply_owns_what_it_says_and_removes_what_it_no_longer_says() -> None:
+    """Go: TestApplyNewObject, TestApplyDoesNotStripLabels."""
     live, entries = run_apply({}, {"spec": {"a": 1, "b": 2}}, [], "one")
     live, entries = run_apply(live, {"spec": {"b": 2}}, entries, "one")
     assert (live, managed(entries)) == ({"spec": {"b": 2}}, {"one": {"f:spec": {"f:b": {}}}})
 
 
 def test_a_conflict_names_the_manager_and_force_takes_over() -> None:
+    """Go: TestUpdateApplyConflict."""
     live, entries = run_apply({}, {"spec": {"a": 1}}, [], "one")
     with pytest.raises(
         managedfields.ConflictError, match=r'^Apply failed with 1 conflict: conflict with "one": \.spec\.a$'
@@ -141,6 +143,7 @@ def test_an_update_takes_fields_from_other_managers() -> None:
 
 
 def test_an_update_that_changes_nothing_keeps_times() -> None:
+    """Go: TestNoOpChanges, TestUpdateDoesNotChangeManagedFields."""
     live: Json = {"spec": {"replicas": 1}}
     entries = managedfields.updated(DEPLOYMENT_NODE, {"spec": {}}, live, [], Writer("one", "apps/v1"), "t1")
     assert managedfields.updated(DEPLOYMENT_NODE, live, live, entries, Writer("two", "apps/v1"), "t2") == entries

@@ -23,11 +23,15 @@ from clientgo.apimachinery.types import PatchType
     ],
 )
 def test_options_of_a_patch(patch_type: str, options: dict[str, object], expected: list[str]) -> None:
+    """Go: TestValidPatchOptions, TestInvalidPatchOptions, TestValidDryRun, TestInvalidDryRun,
+    TestValidateFieldManagerValid.
+    """
     errors = validation.validate_patch_options(metav1.PatchOptions(**options), patch_type)  # type: ignore[arg-type]
     assert [str(err) for err in errors] == expected
 
 
 def test_a_manager_s_name_can_be_printed() -> None:
+    """Go: TestValidateFieldManagerInvalid."""
     options = metav1.PatchOptions(field_manager="a\x00b\n")
     errors = validation.validate_patch_options(options, PatchType.APPLY)
     assert ["at position 1" in str(errors[0]), "at position 3" in str(errors[1])] == [True, True]
