@@ -1,0 +1,99 @@
+"""Which Jobs a simulated CronJob starts, one look at a time; no server runs, and time stands still in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clientgo import context
+from clientgo.api.batch import v1 as batchv1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.kubernetes import fake
+from clientgo.testing.apiserver.simulator.cronjobs import CronJobs
+from clientgo.testing.apiserver.wire.times import Times
+from clientgo.tools import record
+from clientgo.utils.clock import testing as clocktesting
+
+CTX = context.background()
+# At the full hour.
+START = 1_600_002_000.0
+
+
+class World:
+    """A CronJob of every hour, made at START, that the controller has not looked at yet."""
+
+    def __init__(self, *jobs: batchv1.Job, **spec: Any) -> None:
+        self.clock = clocktesting.new_fake_clock(START)
+        times = Times(self.clock)
+        document = {
+            "metadata": {"name": "tick", "namespace": "ns", "uid": "u", "creationTimestamp": times.text(START)},
+            "spec": {"schedule": "0 * * * *", "jobTemplate": {"spec": {}}, **spec},
+        }
+        self.client = fake.new_clientset(batchv1.CronJob.from_dict(document), *jobs)
+        self.recorder = record.new_fake_recorder(100)
+        self.later: list[float] = []
+        self.cron_jobs = CronJobs(self.client, times, self.recorder, lambda key, seconds: self.later.append(seconds))
+
+    def look(self, after: float) -> list[str]:
+        """The reasons of the events of one look, so many seconds later."""
+        self.clock.step(after)
+        self.cron_jobs.sync(CTX, "ns", "tick")
+        channel = self.recorder.events
+        assert channel is not None
+        return [str(channel.receive()[0]).split()[1] for _ in range(len(channel))]
+
+    def jobs(self) -> list[str]:
+        return sorted(job.get_name() for job in self.client.batch_v1().jobs("ns").list(CTX, metav1.ListOptions()).items)
+
+
+def job(name: str, **status: Any) -> batchv1.Job:
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "tick", "uid": "u", "controller": True}
+    metadata = {"name": name, "namespace": "ns", "uid": name, "ownerReferences": [owner]}
+    return batchv1.Job.from_dict({"metadata": metadata, "status": status})
+
+
+def test_a_job_starts_when_its_time_has_come_and_the_next_look_is_at_the_next_one() -> None:
+    world = World()
+    assert (world.look(3599.0), world.jobs(), world.later) == ([], [], [1.0])
+    assert world.look(1.0) == ["SuccessfulCreate"]
+    (name,) = world.jobs()
+    assert (name, world.later) == (f"tick-{int(START + 3600) // 60}", [1.0, 3600.0])
+    assert world.look(1.0) == [] and world.jobs() == [name]
+
+
+def test_of_several_times_that_were_missed_the_last_one_counts() -> None:
+    world = World()
+    assert world.look(3 * 3600.0 + 5.0) == ["SuccessfulCreate"]
+    assert world.jobs() == [f"tick-{int(START + 3 * 3600) // 60}"]
+
+
+@pytest.mark.parametrize(("late", "reasons"), [(9.5, ["SuccessfulCreate"]), (10.0, [])])
+def test_a_job_starts_before_its_deadline(late: float, reasons: list[str]) -> None:
+    assert World(startingDeadlineSeconds=10).look(3600.0 + late) == reasons
+
+
+@pytest.mark.parametrize(
+    ("policy", "reasons", "left"),
+    [
+        ("Allow", ["SuccessfulCreate"], 2),
+        ("Forbid", ["JobAlreadyActive"], 1),
+        ("Replace", ["SuccessfulDelete", "SuccessfulCreate"], 1),
+    ],
+)
+def test_what_becomes_of_a_job_that_runs_is_said_by_the_policy(policy: str, reasons: list[str], left: int) -> None:
+    world = World(job("running"), concurrencyPolicy=policy)
+    assert world.look(3600.0) == reasons
+    assert len(world.jobs()) == left
+    assert ("running" in world.jobs()) is (policy != "Replace")
+
+
+@pytest.mark.parametrize("policy", ["Allow", "Forbid", "Replace"])
+def test_a_job_that_has_ended_hinders_no_other(policy: str) -> None:
+    ended = job("done", conditions=[{"type": "Complete", "status": "True"}])
+    assert World(ended, concurrencyPolicy=policy).look(3600.0) == ["SuccessfulCreate"]
+
+
+def test_a_suspended_cron_job_starts_nothing() -> None:
+    world = World(suspend=True)
+    assert (world.look(7200.0), world.jobs(), world.later) == ([], [], [])
