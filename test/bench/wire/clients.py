@@ -5,7 +5,8 @@
 
 Each client fills a cache with the Pods of the list and keeps it up to date from the watch. Sync time is from the first
 line of its function, imports done, to all Pods cached; the events are timed from the request that lets them go to the
-moment the client has been told of the last one.
+moment the client has been told of the last one. The clients called "reading" read of each object what handlers read;
+the others its name alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +27,7 @@ from urllib.parse import urlsplit
 from replay_server import LAST
 
 PATIENCE = 300.0
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 class Run:
@@ -74,7 +77,20 @@ class Run:
         }
 
 
-def floor(run: Run) -> None:
+def read(pod: Any) -> None:
+    """What a handler reads: a label, an image, the phase, a condition."""
+    said = pod.metadata.labels["app"], pod.spec.containers[0].image, pod.status.phase, pod.status.conditions[0].type
+    assert all(said)
+
+
+def read_document(pod: dict[str, Any]) -> None:
+    """The same of a dict."""
+    spec, status = pod["spec"], pod["status"]
+    labels = pod["metadata"]["labels"]
+    assert all((labels["app"], spec["containers"][0]["image"], status["phase"], status["conditions"][0]["type"]))
+
+
+def floor(run: Run, reading: bool = False) -> None:
     """http.client and json.loads, into a dict, in one thread."""
     run.start()
     connection = http.client.HTTPConnection(urlsplit(run.url).netloc)
@@ -90,6 +106,8 @@ def floor(run: Run) -> None:
         event = json.loads(response.readline())
         metadata = event["object"]["metadata"]
         cache[metadata["namespace"], metadata["name"]] = event["object"]
+        if reading:
+            read_document(event["object"])
         run.saw(metadata["name"])
     connection.close()
 
@@ -119,7 +137,7 @@ def watch(run: Run) -> None:
     stream.stop()
 
 
-def informer(run: Run) -> None:
+def informer(run: Run, reading: bool = False, content_type: str = "") -> None:
     """This library's shared informer with one handler."""
     import clientgo.informers.core.v1.pod
     import clientgo.kubernetes.typed.core.v1.core_client  # noqa: F401 - else imported on first use
@@ -128,7 +146,8 @@ def informer(run: Run) -> None:
 
     run.start()
     ctx, cancel = context.with_cancel(context.background())
-    factory = informers.new_shared_informer_factory(kubernetes.new_for_config(rest.Config(host=run.url, qps=-1)), 0.0)
+    config = rest.Config(host=run.url, qps=-1, content_type=content_type)
+    factory = informers.new_shared_informer_factory(kubernetes.new_for_config(config), 0.0)
     pods = factory.core().v1().pods().informer()
     synced = threading.Event()
 
@@ -136,7 +155,12 @@ def informer(run: Run) -> None:
         if synced.is_set():
             run.saw(pod.get_name())
 
-    handlers = cache.ResourceEventHandlerFuncs(add_func=added, update_func=lambda old, new: run.saw(new.get_name()))
+    def updated(old: Any, new: Any) -> None:
+        if reading:
+            read(new)
+        run.saw(new.get_name())
+
+    handlers = cache.ResourceEventHandlerFuncs(add_func=added, update_func=updated)
     handle = pods.add_event_handler(handlers)
     factory.start_with_context(ctx)
     assert cache.wait_for(ctx, "", pods.has_synced_checker(), handle.has_synced_checker())
@@ -181,6 +205,11 @@ CLIENTS: dict[str, Callable[[Run], None]] = {
     "informer": informer,
     "watch, fast": watch,
     "informer, fast": informer,
+    "informer, protobuf": partial(informer, content_type=PROTOBUF),
+    "floor, reading": partial(floor, reading=True),
+    "informer, reading": partial(informer, reading=True),
+    "informer, fast, reading": partial(informer, reading=True),
+    "informer, protobuf, reading": partial(informer, reading=True, content_type=PROTOBUF),
     "official informer": official_informer,
 }
 

@@ -11,7 +11,7 @@ stdout is {"port": ...}. What it knows of the Kubernetes API is what an informer
 * a streaming list (sendInitialEvents) is refused with 422, as by a server without the feature, or with --stream-lists
   answered with the Pods and a bookmark in front of the events.
 
-The last event is about a Pod named `last`.
+With --protobuf everything is said in protobuf. The last event is about a Pod named `last`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
+
 LAST = "last"
-LIST_VERSION = 1_000_000
+# Of as many digits as VERSION has letters, with all versions before and behind it.
+LIST_VERSION = 2_000_000
 # How much goes to the socket at once.
 BLOCK = 64 * 1024
 
@@ -152,18 +157,31 @@ def _status(app: str, number: int, when: str) -> dict[str, Any]:
 
 
 class Recording:
-    """What the server will say, as bytes."""
+    """What the server will say, as bytes: JSON."""
+
+    content_type = "application/json"
 
     def __init__(self, pods: int, events: int, stream_lists: bool) -> None:
         self.stream_lists = stream_lists
         # Set when the events may go.
         self.go = threading.Event()
-        template = [compact(pod(i, f"pod-{i:05d}", "VERSION", "REVISION")) for i in range(pods)]
+        encoded, _event = self.encoded, self.event
+        template = [encoded(pod(i, f"pod-{i:05d}", "VERSION", "REVISION")) for i in range(pods)]
         self.items = [_filled(text, LIST_VERSION - pods + i, 0) for i, text in enumerate(template)]
         changes = (_filled(template[i * 7919 % pods], LIST_VERSION + i, i) for i in range(1, events))
         self.events = [_chunk(_event(b"MODIFIED", change)) for change in changes]
-        last = compact(pod(pods, LAST, str(LIST_VERSION + events), "0"))
+        last = encoded(pod(pods, LAST, str(LIST_VERSION + events), "0"))
         self.events.append(_chunk(_event(b"ADDED", last)))
+
+    @staticmethod
+    def encoded(document: dict[str, Any]) -> bytes:
+        """A Pod."""
+        return compact(document)
+
+    @staticmethod
+    def event(type: bytes, obj: bytes) -> bytes:
+        """An event of a watch."""
+        return b'{"type":"%s","object":%s}\n' % (type, obj)
 
     def list(self) -> bytes:
         """The answer to a list."""
@@ -174,17 +192,37 @@ class Recording:
     def streamed_list(self) -> Iterator[bytes]:
         """The answer to a streaming list, chunk by chunk."""
         for item in self.items:
-            yield _chunk(_event(b"ADDED", item))
+            yield _chunk(self.event(b"ADDED", item))
         metadata = {"resourceVersion": str(LIST_VERSION), "annotations": {"k8s.io/initial-events-end": "true"}}
-        yield _chunk(_event(b"BOOKMARK", compact({"kind": "Pod", "apiVersion": "v1", "metadata": metadata})))
+        yield _chunk(self.event(b"BOOKMARK", self.encoded({"kind": "Pod", "apiVersion": "v1", "metadata": metadata})))
+
+
+class ProtobufRecording(Recording):
+    """The same as protobuf."""
+
+    content_type = "application/vnd.kubernetes.protobuf"
+
+    @staticmethod
+    def encoded(document: dict[str, Any]) -> bytes:
+        message = protobuf.message_of(corev1.Pod)
+        assert message is not None
+        return protobuf.encode_message(message, {**document, "kind": None, "apiVersion": None})
+
+    @staticmethod
+    def event(type: bytes, obj: bytes) -> bytes:
+        wrapped = put_bytes(b"\n", protobuf.wrap(obj, "v1", "Pod"))
+        frame = put_bytes(b"\n", type) + put_bytes(b"\x12", wrapped)
+        return len(frame).to_bytes(4, "big") + frame
+
+    def list(self) -> bytes:
+        metadata = put_bytes(b"\n", put_bytes(b"\x12", b"%d" % LIST_VERSION))
+        items = [put_bytes(b"\x12", item) for item in self.items]
+        return protobuf.wrap(b"".join((metadata, *items)), "v1", "PodList")
 
 
 def _filled(template: bytes, version: int, revision: int) -> bytes:
-    return template.replace(b"VERSION", b"%d" % version).replace(b"REVISION", b"%d" % revision)
-
-
-def _event(type: bytes, obj: bytes) -> bytes:
-    return b'{"type":"%s","object":%s}\n' % (type, obj)
+    # As long as what they replace: in protobuf all lengths stay right.
+    return template.replace(b"VERSION", b"%07d" % version).replace(b"REVISION", b"%08d" % revision)
 
 
 def _chunk(data: bytes) -> bytes:
@@ -219,7 +257,7 @@ class Handler(BaseHTTPRequestHandler):
         elif url.path != "/api/v1/pods":
             self._answer(404, b"{}")
         elif query.get("watch") not in ("1", "true"):
-            self._answer(200, self.recording.list())
+            self._answer(200, self.recording.list(), self.recording.content_type)
         elif query.get("sendInitialEvents") == "true" and not self.recording.stream_lists:
             failure = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": 422}
             self._answer(422, compact({**failure, "message": "sendInitialEvents is forbidden for watch"}))
@@ -228,7 +266,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _watch(self, query: dict[str, str]) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", self.recording.content_type)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         try:
@@ -245,9 +283,9 @@ class Handler(BaseHTTPRequestHandler):
         for block in blocks(chunks):
             self.wfile.write(block)
 
-    def _answer(self, code: int, body: bytes) -> None:
+    def _answer(self, code: int, body: bytes, content_type: str = "application/json") -> None:
         self.send_response(code)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -261,8 +299,10 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--stream-lists", action="store_true")
+    parser.add_argument("--protobuf", action="store_true")
     options = parser.parse_args()
-    Handler.recording = Recording(options.pods, options.events, options.stream_lists)
+    recording = ProtobufRecording if options.protobuf else Recording
+    Handler.recording = recording(options.pods, options.events, options.stream_lists)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     size = sum(map(len, Handler.recording.items)) // options.pods

@@ -217,19 +217,27 @@ def test_unknown_fields_are_skipped_and_survive_a_write() -> None:
 # --- Layouts
 
 
+def fields(*sizes: int, letter: bytes = b"a") -> bytes:
+    return b"".join(put_bytes(bytes((8 * number + 2,)), letter * size) for number, size in enumerate(sizes, 1))
+
+
 def test_a_layout_is_used_for_a_message_of_the_same_shape_alone() -> None:
-    texts = put_bytes(b"\n", b"abc") + put_bytes(b"\x1a", b"de")
-    same = put_bytes(b"\n", b"xyz") + put_bytes(b"\x1a", b"uv")
-    other = put_bytes(b"\n", b"de") + put_bytes(b"\x1a", b"abc")
-    message = protobuf.Message("Any", [], "any")
-    first, second = layout.find_fields(message, texts), layout.find_fields(message, texts)
-    assert first == second == {0x0A: 1, 0x1A: 6}
-    assert layout.find_fields(message, same) is second
-    assert layout.find_fields(message, other) == {0x0A: 1, 0x1A: 5}
+    layouts = layout.Layouts()
+    first = layouts.find(fields(3, 2, 1, 1, 1))
+    assert first == {0x0A: 1, 0x12: 6, 0x1A: 10, 0x22: 13, 0x2A: 16}
+    assert layouts.find(fields(3, 2, 1, 1, 1, letter=b"b")) is first
+    other = layouts.find(fields(2, 3, 1, 1, 1))
+    assert (other is not first, other[0x12]) == (True, 5)
+    number = b"\x28\x05"
+    assert layouts.find(fields(1, 1, 1, 1) + number) is not layouts.find(fields(1, 1, 1, 1) + b"\x28\x06")
 
 
-def test_layouts_do_not_grow_without_end() -> None:
-    message = protobuf.Message("Any", [], "any")
-    for size in [*range(100)] * 2:
-        layout.find_fields(message, put_bytes(b"\n", b"a" * size))
-    assert 0 < len(message.layouts) <= 64
+def test_layouts_do_not_grow_without_end_and_are_forgotten_when_they_are_of_no_use(monkeypatch: Any) -> None:
+    monkeypatch.setattr(layout, "_PATIENCE", 1000)
+    layouts = layout.Layouts()
+    for size in range(900):
+        assert layouts.find(fields(size, 1, 1, 1, 1))[0x12] >= 3
+    kept = len(layouts)
+    for size in range(900, 1002):
+        layouts.find(fields(size, 1, 1, 1, 1))
+    assert (kept, len(layouts)) == (256, 1)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message, decode_places, entry, leaf
-from clientgo.apimachinery.runtime.serializer.protobuf.layout import Index, find_fields
+from clientgo.apimachinery.runtime.serializer.protobuf.layout import Index
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, signed, spans, truncated, varint
 from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedObject
@@ -154,7 +154,7 @@ class _Section(StandIn, Mapping[str, Any]):
         try:
             index = self._index
             if index is None:
-                index = self._index = find_fields(self._message, self._data)
+                index = self._index = self._message.layouts.find(self._data)
             at = index.get(field.key)
             if field.kind == 0 and type(at) is int and field.shape == 0:  # A string, the commonest of all.
                 size = self._data[at]
@@ -198,7 +198,7 @@ class _Section(StandIn, Mapping[str, Any]):
 
     def _read_embedded(self, name: str) -> Any:
         field = self._message.by_name[name]
-        return self._read(field, find_fields(self._message, self._data).get(field.key), name)
+        return self._read(field, self._message.layouts.find(self._data).get(field.key), name)
 
     def _absent(self, field: Field, name: str) -> Any:
         """What the document has for a field that is not there."""
@@ -406,7 +406,7 @@ def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
     if metadata is None or metadata.kind != _MESSAGE or metadata.message.name != _OBJECT_META:
         return None
     try:
-        at = find_fields(message, data).get(metadata.key)
+        at = message.layouts.find(data).get(metadata.key)
         if type(at) is list:  # All of them together are the metadata.
             return None
         begin, end = (0, 0) if at is None else _span(data, at)
@@ -418,7 +418,7 @@ def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
 
 
 def _header(message: Message, data: bytes) -> dict[str, str]:
-    index = find_fields(message, data)
+    index = message.layouts.find(data)
     header: dict[str, str] = {}
     for name, key in _HEADER:
         at = index.get(key)

@@ -12,15 +12,19 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, Final
 
-from clientgo.apimachinery.runtime.serializer.protobuf.messages import Message
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, VARINT, skip, spans, truncated, varint
 
 # Where the fields are, by their keys: behind the key. A list for a key that comes more than once. Not to be changed.
 Index = dict[int, Any]
 
-# Of a message so many layouts are kept, and none with more bytes to compare than that.
-_MOST: Final = 64
+# So many layouts are kept of a message, and so many for one size.
+# None is kept with more bytes to compare than that, and none with so few fields that a walk is as cheap.
+_MOST: Final = 256
+_MOST_OF_A_SIZE: Final = 3
 _LONGEST: Final = 256
+_FEWEST_FIELDS: Final = 5
+# After so many walks all are forgotten: by then others are common.
+_PATIENCE: Final = 20_000
 
 
 class _Layout:
@@ -34,32 +38,43 @@ class _Layout:
         self.expected = expected
 
 
-def find_fields(message: Message, data: bytes) -> Index:
-    """Where the fields of the message that `data` is are. Raises WireError, IndexError. Thread-safe."""
-    known = message.layouts.get(len(data))
-    if known and known.skeleton(data) == known.expected:
-        found: Index = known.index
-        return found
-    index = _walk(data)
-    _learn(message.layouts, index, data)
-    return index
+class Layouts:
+    """What was learnt about one message. Thread-safe: what two threads do at once costs a walk, or one layout more."""
 
+    __slots__ = ("_by_size", "_kept", "_walks")
 
-def _learn(layouts: dict[int, _Layout | None], index: Index, data: bytes) -> None:
-    """Keep a layout, if one of this size came before: most sizes never come again."""
-    size = len(data)
-    if size not in layouts:
-        if len(layouts) >= _MOST:
-            layouts.clear()
-        layouts[size] = None
-        return
-    at, skeleton = 0, list[int]()
-    for _, wire_type, begin, stop in spans(data, 0, size):
-        skeleton += range(at, stop if wire_type == VARINT else begin)
-        at = stop
-    if 1 < len(skeleton) <= _LONGEST:
-        pick = itemgetter(*skeleton)
-        layouts[size] = _Layout(index, pick, pick(data))
+    def __init__(self) -> None:
+        self._by_size: dict[int, list[_Layout]] = {}
+        self._kept = 0
+        self._walks = 0
+
+    def find(self, data: bytes) -> Index:
+        """Where the fields of the message that `data` is are. Raises WireError, IndexError."""
+        known = self._by_size.get(len(data), ())
+        for layout in known:
+            if layout.skeleton(data) == layout.expected:
+                return layout.index
+        index = _walk(data)
+        if len(index) >= _FEWEST_FIELDS:
+            self._walks += 1
+            if self._walks > _PATIENCE:
+                self._by_size, self._kept, self._walks = {}, 0, 0
+            elif self._kept < _MOST and len(known) < _MOST_OF_A_SIZE:
+                self._learn(index, data)
+        return index
+
+    def _learn(self, index: Index, data: bytes) -> None:
+        at, skeleton = 0, list[int]()
+        for _, wire_type, begin, stop in spans(data, 0, len(data)):
+            skeleton += range(at, stop if wire_type == VARINT else begin)
+            at = stop
+        if len(skeleton) <= _LONGEST:
+            pick = itemgetter(*skeleton)
+            self._by_size.setdefault(len(data), []).append(_Layout(index, pick, pick(data)))
+            self._kept += 1
+
+    def __len__(self) -> int:
+        return self._kept
 
 
 def _walk(data: bytes) -> Index:

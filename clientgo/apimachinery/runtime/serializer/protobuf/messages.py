@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any, Final
 
 from clientgo.apimachinery.runtime.serializer.protobuf import wire
+from clientgo.apimachinery.runtime.serializer.protobuf.layout import Layouts
 
 
 class Kind:
@@ -151,7 +152,7 @@ class Message:
         self.names: frozenset[str] = frozenset(field.json for field in self.fields if field.json)
         self.shown = [field for field in self.fields if field.is_shown]
         # For who reads in place: what `layout` has learnt.
-        self.layouts: dict[int, Any] = {}
+        self.layouts = Layouts()
         # By what JSON calls it; for a field of an embedded struct, the struct.
         self.by_name = {field.json: field for field in self.fields if field.json}
         for field in self.fields:
