@@ -1,10 +1,13 @@
 """JSON patches (RFC 6902) on JSON values.
 
-Mirrors what Kubernetes uses of the Go library json-patch; it is apimachinery's by use, though Go keeps it apart.
+Mirrors what Kubernetes uses of the Go library json-patch v4; it is apimachinery's by use, though Go keeps it apart. As
+there, a field that is not there is null for `test`, `replace` and `copy`, an array is counted from its end by a
+negative index, and what stands before the first slash of a path does not count.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
@@ -40,7 +43,7 @@ def _apply_operation(document: Any, operation: dict[str, Any]) -> Any:
     kind = operation.get("op")
     path = _pointer(operation["path"])
     if kind == "test":
-        if _lookup(document, path) != operation.get("value"):
+        if not _equal(_get(document, path), operation.get("value")):
             raise FailedTestError(f"testing value {operation['path']} failed")
         return document
     if kind == "remove":
@@ -48,56 +51,68 @@ def _apply_operation(document: Any, operation: dict[str, Any]) -> Any:
     if kind == "add":
         return _add(document, path, copy_json(operation.get("value")))
     if kind == "replace":
-        _lookup(document, path)
         return _replace(document, path, copy_json(operation.get("value")))
     if kind in ("move", "copy"):
-        source = _pointer(str(operation.get("from", "")))
-        value = copy_json(_lookup(document, source))
+        if not isinstance(operation.get("from"), str):
+            raise PatchError(f"{kind} operation failed to decode from")
+        source = _pointer(operation["from"])
+        value = copy_json(_get(document, source))
         if kind == "move":
-            if path[: len(source)] == source and len(path) > len(source):
-                raise PatchError("cannot move a value into itself")
             document = _remove(document, source)
         return _add(document, path, value)
     raise PatchError(f"Unexpected kind: {kind}")
 
 
+def _equal(here: Any, wanted: Any) -> bool:
+    """A boolean is no number, at any depth."""
+    if isinstance(here, dict) and isinstance(wanted, dict):
+        return here.keys() == wanted.keys() and all(_equal(here[name], wanted[name]) for name in here)
+    if isinstance(here, list) and isinstance(wanted, list):
+        return len(here) == len(wanted) and all(map(_equal, here, wanted))
+    return isinstance(here, bool) is isinstance(wanted, bool) and bool(here == wanted)
+
+
 def _pointer(text: str) -> list[str]:
     if text == "":
         return []
-    if not text.startswith("/"):
+    if "/" not in text:
         raise PatchError(f"invalid path {text}")
-    return [part.replace("~1", "/").replace("~0", "~") for part in text[1:].split("/")]
+    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 
 def _index(items: list[Any], name: str, *, end: bool) -> int:
+    """The place of an item, or with `end` the one where it shall be inserted."""
     if name == "-" and end:
         return len(items)
-    if not name.lstrip("-").isascii() or not name.lstrip("-").isdigit():
-        raise PatchError(f"invalid array index {name}")
+    if _NUMBER.fullmatch(name) is None:
+        raise PatchError(f"value was not a proper array index: '{name}'")
+    size = len(items) + end
     at = int(name)
-    if at < 0 or at > len(items) - (0 if end else 1):
-        raise PatchError(f"array index {name} out of bounds")
-    return at
+    if not -size <= at < size:
+        raise PatchError(f"Unable to access invalid index: {at}")
+    return at + size if at < 0 else at
 
 
-def _step(value: Any, name: str) -> Any:
-    if isinstance(value, dict):
-        if name not in value:
-            raise PatchError(f"missing key {name}")
-        return value[name]
-    if isinstance(value, list):
-        return value[_index(value, name, end=False)]
-    raise PatchError(f"no value at {name}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
-def _lookup(document: Any, path: list[str]) -> Any:
-    for name in path:
-        document = _step(document, name)
-    return document
+def _get(document: Any, path: list[str]) -> Any:
+    """The value at a path whose container is there; None for a key that is not."""
+    if not path:
+        return document
+    parent, name = _parent(document, path), path[-1]
+    return parent.get(name) if isinstance(parent, dict) else parent[_index(parent, name, end=False)]
 
 
 def _parent(document: Any, path: list[str]) -> Any:
-    return _lookup(document, path[:-1])
+    for name in path[:-1]:
+        if isinstance(document, dict):
+            document = document.get(name)
+        elif isinstance(document, list):
+            document = document[_index(document, name, end=False)]
+    if not isinstance(document, (dict, list)):
+        raise PatchError("missing container")
+    return document
 
 
 def _add(document: Any, path: list[str], value: Any) -> Any:
@@ -106,10 +121,8 @@ def _add(document: Any, path: list[str], value: Any) -> Any:
     parent, name = _parent(document, path), path[-1]
     if isinstance(parent, dict):
         parent[name] = value
-    elif isinstance(parent, list):
-        parent.insert(_index(parent, name, end=True), value)
     else:
-        raise PatchError("add operation does not apply")
+        parent.insert(_index(parent, name, end=True), value)
     return document
 
 
@@ -117,10 +130,10 @@ def _replace(document: Any, path: list[str], value: Any) -> Any:
     if not path:
         return value
     parent, name = _parent(document, path), path[-1]
-    if isinstance(parent, list):
-        parent[_index(parent, name, end=False)] = value
-    else:
+    if isinstance(parent, dict):
         parent[name] = value
+    else:
+        parent[_index(parent, name, end=False)] = value
     return document
 
 
@@ -130,7 +143,7 @@ def _remove(document: Any, path: list[str]) -> Any:
     parent, name = _parent(document, path), path[-1]
     if isinstance(parent, list):
         del parent[_index(parent, name, end=False)]
-    elif isinstance(parent, dict) and name in parent:
+    elif name in parent:
         del parent[name]
     else:
         raise PatchError(f"Unable to remove nonexistent key: {name}")

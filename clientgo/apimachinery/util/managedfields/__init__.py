@@ -5,10 +5,12 @@ from clientgo.apimachinery.util.managedfields.fieldmanager import (
     Managers,
     Writer,
     applied,
+    live_or_new,
     updated,
     validate_managed_fields,
 )
 from clientgo.apimachinery.util.managedfields.fieldpath import FieldSet, Path, format_set, parse_set, path_text
+from clientgo.apimachinery.util.managedfields.scalehandler import SCALE_VERSION, ScaleHandler
 from clientgo.apimachinery.util.managedfields.schema import Node
 from clientgo.apimachinery.util.managedfields.typeconverter import (
     DEDUCED_OBJECT,
@@ -22,15 +24,18 @@ from clientgo.apimachinery.util.managedfields.validate import problems
 __all__ = [
     "DEDUCED_OBJECT",
     "OBJECT_META",
+    "SCALE_VERSION",
     "ConflictError",
     "FieldSet",
     "Managers",
     "Node",
     "Path",
+    "ScaleHandler",
     "TypeConverter",
     "Writer",
     "applied",
     "format_set",
+    "live_or_new",
     "new_deduced_type_converter",
     "of_schema",
     "parse_set",

@@ -12,17 +12,24 @@ from clientgo.apimachinery.runtime.view import copy_json
 from clientgo.apimachinery.util.managedfields.fieldpath import (
     FieldSet,
     NoPathError,
-    Path,
     format_set,
     parse_set,
     path_text,
 )
 from clientgo.apimachinery.util.managedfields.schema import Node
-from clientgo.apimachinery.util.managedfields.typed import Comparison, all_paths, compare, merge, remove
+from clientgo.apimachinery.util.managedfields.typed import (
+    Comparison,
+    compare,
+    field_set,
+    merge,
+    remove,
+    with_named_fields,
+)
 from clientgo.golang.strconv import quote
 
 MAX_UPDATE_MANAGERS = 10
 _ANCIENT = "ancient-changes"
+_BEFORE_FIRST_APPLY = "before-first-apply"
 _META = ("f:metadata",)
 # What the server owns itself and no manager is shown to own.
 _STRIPPED = {
@@ -68,37 +75,43 @@ class ConflictError(Exception):
 
 
 class Managers:
-    """The managedFields of one object, decoded: entries by (manager, operation, apiVersion, subresource)."""
+    """The managedFields of one object, decoded: entries by manager, operation, version and subresource.
+
+    Who applies is the same manager in all versions, so that the key has none; `versions` has what the entry speaks.
+    """
 
     Key = tuple[str, str, str, str]
 
     def __init__(self, entries: Any) -> None:
         self.sets: dict[Managers.Key, FieldSet] = {}
         self.times: dict[Managers.Key, str] = {}
+        self.versions: dict[Managers.Key, str] = {}
         for entry in entries or ():
             if not isinstance(entry, dict) or (not entry.get("manager") and not entry.get("operation")):
                 continue
-            key = (
-                entry.get("manager", ""),
-                entry.get("operation", ""),
-                entry.get("apiVersion", ""),
-                entry.get("subresource", ""),
-            )
+            version = entry.get("apiVersion", "")
+            key = self.key(entry.get("manager", ""), entry.get("operation", ""), version, entry.get("subresource", ""))
             self.sets[key] = parse_set(entry.get("fieldsV1"))
             self.times[key] = entry.get("time") or ""
+            self.versions[key] = version
 
     def __repr__(self) -> str:
         return f"<Managers {[key[0] for key in self.sets]}>"
 
+    @staticmethod
+    def key(manager: str, operation: str, api_version: str, subresource: str) -> Managers.Key:
+        """Go: internal.BuildManagerIdentifier."""
+        return manager, operation, "" if operation == "Apply" else api_version, subresource
+
     def encode(self) -> list[dict[str, Any]]:
         """Entries in the order of the real server."""
         keys = [key for key, paths in self.sets.items() if paths]
-        keys.sort(key=lambda key: (key[1], self.times.get(key, ""), key[0], key[2], key[3]))
+        keys.sort(key=lambda key: (key[1], self.times.get(key, ""), key[0], self.versions[key], key[3]))
         return [self._entry(key) for key in keys]
 
     def _entry(self, key: Managers.Key) -> dict[str, Any]:
-        manager, operation, api_version, subresource = key
-        entry: dict[str, Any] = {"manager": manager, "operation": operation, "apiVersion": api_version}
+        manager, operation, _, subresource = key
+        entry: dict[str, Any] = {"manager": manager, "operation": operation, "apiVersion": self.versions[key]}
         if self.times.get(key):
             entry["time"] = self.times[key]
         entry["fieldsType"] = "FieldsV1"
@@ -111,6 +124,7 @@ class Managers:
         out = Managers(())
         out.sets = {key: set(paths) for key, paths in self.sets.items()}
         out.times = dict(self.times)
+        out.versions = dict(self.versions)
         return out
 
     def cap(self) -> None:
@@ -126,6 +140,7 @@ class Managers:
             bucket = (_ANCIENT, "Update", key[2], "")
             self.sets[bucket] = self.sets.get(bucket, set()) | self.sets.pop(key)
             self.times[bucket] = self.times.pop(key, "")
+            self.versions[bucket] = key[2]
 
 
 def validate_managed_fields(encoded_managed_fields: Sequence[Any]) -> None:
@@ -155,6 +170,23 @@ def _validate_fields(trie: Any, number: int) -> None:
         _validate_fields(inner, number)
 
 
+def live_or_new(given: Any, live: Any, *, subresource: bool = False) -> Any:
+    """Which entries an update starts from: those sent, unless they are none, or nothing one can read.
+
+    One empty entry is how a client clears all of them; a subresource cannot set any. Go: managedfields.decodeLiveOrNew.
+    """
+    if subresource or not given:
+        return live
+    if given == [{}]:
+        return []
+    if given != live:
+        try:
+            validate_managed_fields(given)
+        except ValueError:
+            return live
+    return given
+
+
 def updated(
     node: Node,
     live: dict[str, Any],
@@ -176,10 +208,9 @@ def updated(
         heads = {f"f:{name}" for name in ignored}
         for paths in (diff.added, diff.modified, diff.removed):
             paths.difference_update([path for path in paths if path[0] in heads])
-    before = Managers(entries)
-    after = before.clone()
+    after = Managers(entries)
     if diff:
-        key = (writer.manager, "Update", writer.api_version, writer.subresource)
+        key = after.key(writer.manager, "Update", writer.api_version, writer.subresource)
         changed = diff.added | diff.modified
         for other in after.sets:
             if other != key:
@@ -189,6 +220,7 @@ def updated(
             after.sets[key] = (after.sets.get(key) or set()) | changed
             # Whoever loses fields by that keeps their time.
             after.times[key] = now
+            after.versions[key] = writer.api_version
         after.cap()
     return after.encode()
 
@@ -203,52 +235,55 @@ def applied(
     *,
     force: bool,
     created: bool,
+    empty: dict[str, Any] | None = None,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Server-side apply: the merged object and its managedFields. Raises ConflictError unless `force`."""
-    before = Managers(entries)
-    if not created and not before.sets:
-        everything: FieldSet = set()
-        all_paths(node, live, (), everything, containers=True)
-        first = "before-first-apply", "Update", writer.api_version, ""
-        before.sets[first], before.times[first] = everything - _STRIPPED, now
-    after = before.clone()
-    key = (writer.manager, "Apply", writer.api_version, writer.subresource)
-    owned: FieldSet = set()
-    all_paths(node, config, (), owned, containers=False)
-    owned -= _STRIPPED
-    if writer.subresource:
-        owned = {path for path in owned if path[0] != "f:spec" and path[0] != "f:metadata"}
-    previous = after.sets.get(key) or set()
-    after.sets[key] = owned
+    """Server-side apply: the merged object and its managedFields. Raises ConflictError unless `force`.
 
-    merged = merge(node, live, config)
-    kept: FieldSet = set().union(*after.sets.values())
-    gone = {path for path in previous - kept if not _owned_below(path, kept)}
-    if gone:
-        merged = remove(node, merged, gone)
+    `empty` is an object of the type that has nothing but its zero values.
+    """
+    if not created and not Managers(entries).sets:
+        before = Writer(_BEFORE_FIRST_APPLY, writer.api_version)
+        entries = updated(node, empty or {}, live, (), before, now)
+    after = Managers(entries)
+    key = after.key(writer.manager, "Apply", writer.api_version, writer.subresource)
+    last = after.sets.get(key) or set()
+    after.sets[key] = field_set(node, config)
+    after.versions[key] = writer.api_version
+
+    merged = _pruned(node, merge(node, live, config), after, last)
     diff = compare(node, live, merged)
     if diff:
         # An apply that changes nothing leaves the time, of a new entry none at all.
         after.times[key] = now
-    diff = _without_system_fields(diff)
     conflicts = [] if created else _conflicts(after, key, diff.added | diff.modified)
     if conflicts and not force:
         raise _conflict_error(conflicts)
     for other, clash in conflicts:
-        after.sets[other] = after.sets[other] - clash
+        after.sets[other] -= clash
     for other in after.sets:
         if other != key:
             after.sets[other] -= diff.removed
+    after.sets[key] -= _STRIPPED
     return copy_json(merged), after.encode()
+
+
+def _pruned(node: Node, merged: dict[str, Any], managers: Managers, last: FieldSet) -> Any:
+    """The merged object without what this manager applied the last time and nobody owns now. Go: Updater.prune."""
+    owned: FieldSet = set().union(*managers.sets.values())
+    if last <= owned:
+        return merged
+    last = with_named_fields(node, last)
+    there = with_named_fields(node, field_set(node, merged))
+    # Without all of it, and then with what somebody owns, and with what was never part of it.
+    bare = with_named_fields(node, field_set(node, remove(node, merged, last)))
+    pruned = remove(node, merged, there - bare - with_named_fields(node, owned))
+    kept = with_named_fields(node, field_set(node, pruned))
+    out: dict[str, Any] = remove(node, merged, (there - kept) & last)
+    return out
 
 
 def _without_system_fields(diff: Comparison) -> Comparison:
     return diff.without(_STRIPPED)
-
-
-def _owned_below(path: Path, kept: FieldSet) -> bool:
-    size = len(path)
-    return any(other[:size] == path for other in kept)
 
 
 def _conflicts(managers: Managers, key: Managers.Key, changed: FieldSet) -> list[tuple[Managers.Key, FieldSet]]:

@@ -1,58 +1,88 @@
 """Documents compared, merged and taken apart by the merge semantics of their type. Pure functions.
 
-Mirrors structured-merge-diff's typed package. Nothing here changes what it is given.
+Mirrors structured-merge-diff's typed package. Nothing here changes what it is given. `ABSENT` is a value that is not
+there at all, which is not the same as null.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from clientgo.apimachinery.util.managedfields.fieldpath import FieldSet, Path, compact, set_element
 from clientgo.apimachinery.util.managedfields.schema import DEDUCED, Node
 
+ABSENT: Any = object()
+
 
 def item_element(node: Node, item: Any) -> str:
     """The path element of an item of an associative list."""
+    if node.kind == "set":
+        return set_element(item)
     values = item if isinstance(item, dict) else {}
     keys = {key: values.get(key, node.defaults.get(key)) for key in node.keys}
     return f"k:{compact({key: value for key, value in keys.items() if value is not None})}"
 
 
-def _kind(node: Node, value: Any) -> str:
+def _shape(node: Node, value: Any) -> str:
     """How to walk `value` under `node`: the node's way when the value has that shape, else as a leaf."""
     kind = node.kind
     if kind in ("struct", "map", "deduced"):
         return "map" if isinstance(value, dict) else "leaf"
     if kind in ("assoc", "set"):
-        return kind if isinstance(value, list) else "leaf"
+        return "list" if isinstance(value, list) else "leaf"
     return "leaf"
 
 
-def all_paths(node: Node, value: Any, path: Path, out: FieldSet, *, containers: bool) -> None:
-    """Add every path of a value. `containers`: maps and lists themselves too, as a comparison with nothing gives."""
-    kind = _kind(node, value)
-    if kind == "map" and value:
-        if containers and path:
-            out.add(path)
-        for name, item in value.items():
-            all_paths(node.child(name), item, (*path, f"f:{name}"), out, containers=containers)
-        return
-    if kind == "assoc" and value:
-        if containers:
-            out.add(path)
+# ---- the paths of one value
+
+
+def field_set(node: Node, value: Any) -> FieldSet:
+    """The paths that a configuration owns. Go: TypedValue.ToFieldSet."""
+    out: FieldSet = set()
+    _collect(node, value, (), out)
+    return out
+
+
+def _collect(node: Node, value: Any, path: Path, out: FieldSet) -> None:
+    if isinstance(value, dict):
+        if node.kind in ("struct", "map", "deduced"):
+            fields = node.fields
+            for name, item in value.items():
+                below = (*path, f"f:{name}")
+                _collect(node.child(name), item, below, out)
+                # A named field that has something inside is no member itself; a key of a map always is.
+                if item is None or item == {} or name not in fields:
+                    out.add(below)
+            return
+    elif isinstance(value, list) and node.kind in ("assoc", "set"):
         elem = node.elem or DEDUCED
         for item in value:
             below = (*path, item_element(node, item))
             out.add(below)
-            all_paths(elem, item, below, out, containers=containers)
+            _collect(elem, item, below, out)
         return
-    if kind == "set" and value:
-        if containers:
-            out.add(path)
-        out.update((*path, set_element(item)) for item in value)
-        return
-    if path:
+    if path and value is not None:
         out.add(path)
+
+
+def with_named_fields(node: Node, paths: FieldSet) -> FieldSet:
+    """The set with the named fields on the way to its members. Go: Set.EnsureNamedFieldsAreMembers."""
+    out = set(paths)
+    for path in paths:
+        at = node
+        for i, element in enumerate(path[:-1]):
+            if element.startswith("f:"):
+                name = element[2:]
+                if name in at.fields:
+                    out.add(path[: i + 1])
+                at = at.child(name)
+            else:
+                at = at.elem or DEDUCED
+    return out
+
+
+# ---- comparison
 
 
 class Comparison:
@@ -85,25 +115,23 @@ def compare(node: Node, old: Any, new: Any) -> Comparison:
 
 
 def _compare(node: Node, old: Any, new: Any, path: Path, out: Comparison) -> None:
+    """Both are there; null is a value that takes the shape of the other."""
     if old is new:
         return
-    kind = _kind(node, new if new is not None else old)
-    if kind != _kind(node, old if old is not None else new):
-        kind = "leaf"
-    if kind == "leaf":
+    shape = _shape(node, old) if old is not None else _shape(node, new)
+    other = _shape(node, new) if new is not None else shape
+    # Of two that are both empty one may be null, which is a difference.
+    if shape == "leaf" or other == "leaf" or not (old or new):
         if old != new:
-            # Both are there: null is a value.
             out.modified.add(path)
-        return
-    if kind == "map":
+        if shape == "map":
+            _every(node, old, path, out.removed, itself=False)
+        elif other == "map":
+            _every(node, new, path, out.added, itself=False)
+    elif shape == "map":
         _compare_maps(node, old or {}, new or {}, path, out)
-    elif kind == "assoc":
-        _compare_items(node, old or [], new or [], path, out)
     else:
-        before = {set_element(item) for item in old or ()}
-        after = {set_element(item) for item in new or ()}
-        out.added.update((*path, item) for item in after - before)
-        out.removed.update((*path, item) for item in before - after)
+        _compare_items(node, old or [], new or [], path, out)
 
 
 def _compare_maps(node: Node, old: dict[str, Any], new: dict[str, Any], path: Path, out: Comparison) -> None:
@@ -111,85 +139,155 @@ def _compare_maps(node: Node, old: dict[str, Any], new: dict[str, Any], path: Pa
         below = (*path, f"f:{name}")
         if name in old:
             _compare(node.child(name), old[name], item, below, out)
-        elif item is not None:
-            all_paths(node.child(name), item, below, out.added, containers=True)
+        else:
+            _every(node.child(name), item, below, out.added)
     for name, item in old.items():
-        if name not in new and item is not None:
-            all_paths(node.child(name), item, (*path, f"f:{name}"), out.removed, containers=True)
+        if name not in new:
+            _every(node.child(name), item, (*path, f"f:{name}"), out.removed)
 
 
 def _compare_items(node: Node, old: list[Any], new: list[Any], path: Path, out: Comparison) -> None:
-    before = {item_element(node, item): item for item in old}
-    after = {item_element(node, item): item for item in new}
+    before, after = _by_element(node, old), _by_element(node, new)
     elem = node.elem or DEDUCED
-    for name, item in after.items():
+    for name, items in after.items():
         below = (*path, name)
-        if name in before:
-            _compare(elem, before[name], item, below, out)
-        else:
-            out.added.add(below)
-            all_paths(elem, item, below, out.added, containers=True)
-    for name, item in before.items():
+        known = before.get(name)
+        if known is None:
+            _every_item(elem, items, below, out.added)
+        elif len(items) == len(known) == 1:
+            _compare(elem, known[0], items[0], below, out)
+        elif items != known:
+            # Who has the same key twice owns them together.
+            out.modified.add(below)
+    for name, items in before.items():
         if name not in after:
-            out.removed.add((*path, name))
-            all_paths(elem, item, (*path, name), out.removed, containers=True)
+            _every_item(elem, items, (*path, name), out.removed)
 
 
-# ---- merge and removal
+def _by_element(node: Node, items: list[Any]) -> dict[str, list[Any]]:
+    out: dict[str, list[Any]] = {}
+    for item in items:
+        out.setdefault(item_element(node, item), []).append(item)
+    return out
+
+
+def _every_item(elem: Node, items: list[Any], path: Path, out: FieldSet) -> None:
+    if len(items) == 1:
+        _every(elem, items[0], path, out)
+    else:
+        out.add(path)
+
+
+def _every(node: Node, value: Any, path: Path, out: FieldSet, *, itself: bool = True) -> None:
+    """All paths of a value whose counterpart is absent, those of maps and lists too."""
+    if itself:
+        out.add(path)
+    shape = _shape(node, value)
+    if shape == "map":
+        for name, item in value.items():
+            _every(node.child(name), item, (*path, f"f:{name}"), out)
+    elif shape == "list":
+        elem = node.elem or DEDUCED
+        for name, items in _by_element(node, value).items():
+            _every_item(elem, items, (*path, name), out)
+
+
+# ---- merge
 
 
 def merge(node: Node, live: Any, config: Any) -> Any:
-    """The live value with what the configuration says laid over it."""
-    kind = _kind(node, config)
-    if kind == "map" and isinstance(live, dict):
-        out = dict(live)
-        for name, item in config.items():
-            out[name] = merge(node.child(name), live[name], item) if name in live else item
-        return out
-    if kind == "assoc" and isinstance(live, list):
-        return _merge_items(node, live, config)
-    if kind == "set" and isinstance(live, list):
-        return live + [item for item in config if item not in live]
-    return config
+    """The live value with what the configuration says laid over it. Go: TypedValue.Merge."""
+    if live is ABSENT:
+        return config
+    shape = _shape(node, live) if live is not None else _shape(node, config)
+    if shape == "leaf" or not (live or config):
+        return config
+    if shape == "map":
+        return _merge_maps(node, live or {}, config if isinstance(config, dict) else {})
+    return _merge_items(node, live or [], config if isinstance(config, list) else [])
+
+
+def _merge_maps(node: Node, live: dict[str, Any], config: dict[str, Any]) -> Any:
+    out = dict(live)
+    for name, item in config.items():
+        out[name] = merge(node.child(name), live[name], item) if name in live else item
+    return out
 
 
 def _merge_items(node: Node, live: list[Any], config: list[Any]) -> list[Any]:
-    wanted = {item_element(node, item): item for item in config}
+    """The items of both; where they share some, those come in the order of the configuration."""
     elem = node.elem or DEDUCED
-    out = []
-    for item in live:
-        name = item_element(node, item)
-        out.append(merge(elem, item, wanted.pop(name)) if name in wanted else item)
-    return out + list(wanted.values())
+    ours = [item_element(node, item) for item in config]
+    wanted = dict(zip(ours, config, strict=True))
+    theirs = [item_element(node, item) for item in live]
+    known: dict[str, Any] = {}
+    for name, item in zip(theirs, live, strict=True):
+        # What is there twice is not merged, but replaced.
+        known[name] = ABSENT if name in known else item
+    shared = [name for name in ours if name in known]
+    merged: set[str] = set()
+    out: list[Any] = []
+
+    def take(name: str) -> None:
+        merged.add(name)
+        out.append(merge(elem, known.get(name, ABSENT), wanted[name]))
+        if shared and shared[0] == name:
+            shared.pop(0)
+
+    left = right = 0
+    while left < len(theirs) or right < len(ours):
+        if left < len(theirs):
+            name = theirs[left]
+            if right < len(ours):
+                if name == ours[right]:
+                    take(name)
+                    left, right = left + 1, right + 1
+                    continue
+                if name in wanted and shared and shared[0] != name:
+                    # Comes later, in the place that the configuration gives it.
+                    left += 1
+                    continue
+            if name not in wanted:
+                out.append(live[left])
+                left += 1
+                continue
+            if name in merged:
+                left += 1
+        if right < len(ours):
+            take(ours[right])
+            right += 1
+    return out
 
 
-_GONE = object()
+# ---- removal
 
 
-def remove(node: Node, value: Any, gone: FieldSet, path: Path = ()) -> Any:
-    """The value without the paths in `gone`; containers left empty by that go too."""
-    kind = _kind(node, value)
-    if kind == "map":
+def remove(node: Node, value: Any, gone: Iterable[Path]) -> Any:
+    """The value without the paths in `gone`; a container left empty by that is null. Go: TypedValue.RemoveItems."""
+    paths = set(gone)
+    if not paths:
+        return value
+    heads = {path[:i] for path in paths for i in range(1, len(path))}
+    return _remove(node, value, (), paths, heads)
+
+
+def _remove(node: Node, value: Any, path: Path, gone: FieldSet, heads: FieldSet) -> Any:
+    if isinstance(value, dict):
+        if not value or _shape(node, value) == "leaf":
+            return None
         out: dict[str, Any] = {}
         for name, item in value.items():
             below = (*path, f"f:{name}")
-            if below in gone:
-                continue
-            kept = remove(node.child(name), item, gone, below)
-            if kept is not _GONE:
-                out[name] = kept
-        return out if out or not value or not path else _GONE
-    if kind == "assoc":
-        elem = node.elem or DEDUCED
-        items = []
+            if below not in gone:
+                out[name] = _remove(node.child(name), item, below, gone, heads) if below in heads else item
+        return out or None
+    if isinstance(value, list):
+        if not value or _shape(node, value) == "leaf":
+            return None
+        elem, items = node.elem or DEDUCED, []
         for item in value:
             below = (*path, item_element(node, item))
-            if below in gone:
-                continue
-            items.append(remove(elem, item, gone, below))
-        items = [item for item in items if item is not _GONE]
-        return items if items or not value else _GONE
-    if kind == "set":
-        kept_items = [item for item in value if (*path, f"v:{compact(item)}") not in gone]
-        return kept_items if kept_items or not value else _GONE
+            if below not in gone:
+                items.append(_remove(elem, item, below, gone, heads) if below in heads else item)
+        return items or None
     return value

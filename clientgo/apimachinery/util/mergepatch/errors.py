@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clientgo.golang.fmt import go_value
+
 
 class MergePatchError(ValueError):
     """The base of the errors here."""
@@ -64,17 +66,28 @@ class ErrConflict(MergePatchError):
 
 def err_no_merge_key(m: Mapping[str, Any], k: str) -> MergePatchError:
     """Go: mergepatch.ErrNoMergeKey."""
-    return MergePatchError(f"map: {dict(m)} does not contain declared merge key: {k}")
+    return MergePatchError(f"map: {go_value(m)} does not contain declared merge key: {k}")
 
 
 def err_bad_arg_type(expected: type, actual: Any) -> MergePatchError:
     """Go: mergepatch.ErrBadArgType."""
-    return MergePatchError(f"expected a {expected.__name__}, but received a {type(actual).__name__}")
+    return MergePatchError(f"expected a {_GO_TYPES[expected]}, but received a {_GO_TYPES[type(actual)]}")
+
+
+_GO_TYPES = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+    type(None): "%!s(<nil>)",
+}
 
 
 def err_bad_patch_type(t: Any, m: Mapping[str, Any]) -> MergePatchError:
     """Go: mergepatch.ErrBadPatchType."""
-    return MergePatchError(f"unknown patch type: {t} in map: {dict(m)}")
+    return MergePatchError(f"unknown patch type: {t} in map: {go_value(m)}")
 
 
 def is_precondition_failed(err: BaseException | None) -> bool:
@@ -84,7 +97,7 @@ def is_precondition_failed(err: BaseException | None) -> bool:
 
 def new_err_precondition_failed(target: Mapping[str, Any]) -> ErrPreconditionFailed:
     """Go: mergepatch.NewErrPreconditionFailed."""
-    return ErrPreconditionFailed(f"precondition failed for: {dict(target)}")
+    return ErrPreconditionFailed(f"precondition failed for: {go_value(target)}")
 
 
 def new_err_conflict(patch: str, current: str) -> ErrConflict:

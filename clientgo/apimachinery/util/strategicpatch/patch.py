@@ -36,6 +36,7 @@ from clientgo.apimachinery.util.mergepatch import (
     new_err_precondition_failed,
 )
 from clientgo.apimachinery.util.strategicpatch.meta import LookupPatchMeta, new_patch_meta_from_struct
+from clientgo.golang.fmt import go_value
 
 JSONMap: TypeAlias = dict[str, Any]
 """A JSON object. Go: strategicpatch.JSONMap."""
@@ -494,6 +495,8 @@ def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchM
             merged = present
         else:
             continue
+        for each in (*merged, *order) if merge_key else ():
+            _merge_value(each, merge_key)
         named, server_only = _partition(merged, order, merge_key)
         before = _order_after_merge(present or [], wanted or [], merge_key)
         original[key] = _merge_sorted(
@@ -530,7 +533,8 @@ def _validate_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
         wanted = _identity(element, merge_key)
         if not any(_identity(each, merge_key) == wanted for each in positions):
             raise MergePatchError(
-                f"The order in patch list:\n{patch}\n doesn't match {_SET_ELEMENT_ORDER} list:\n{order}\n"
+                f"The order in patch list:\n{go_value(patch)}\n doesn't match {_SET_ELEMENT_ORDER} list:\n"
+                f"{go_value(order)}\n"
             )
 
 
@@ -710,7 +714,7 @@ def _element_type(*lists: list[Any]) -> type:
     if list in types:
         raise ErrNoListOfLists
     if len(types) > 1:
-        raise MergePatchError(f"list element types are not identical: {list(lists)}")
+        raise MergePatchError(f"list element types are not identical: {go_value(list(lists))}")
     if not types:
         raise MergePatchError("no elements in any of the given slices")
     return types.pop()

@@ -1,5 +1,6 @@
 """Reading YAML as Kubernetes reads it, with bounds. Mirrors k8s.io/apimachinery/pkg/util/yaml."""
 
 from clientgo.apimachinery.util.yaml.decoder import DEFAULT_LIMITS, Limits, YAMLSyntaxError, unmarshal
+from clientgo.apimachinery.util.yaml.resolve import is_plain
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "YAMLSyntaxError", "unmarshal"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "YAMLSyntaxError", "is_plain", "unmarshal"]

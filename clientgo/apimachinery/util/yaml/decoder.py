@@ -28,6 +28,9 @@ _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Each directive is compared with all before it: many of them cost quadratic time, and no document needs more than few.
 _MAX_TAG_DIRECTIVES: Final = 100
 
+# How a value begins.
+_VALUES: Final = (yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent)
+
 # libyaml looks at every open list and map for each token. So many looks take about a second.
 _MAX_LOOKS: Final = 100_000_000
 
@@ -57,8 +60,10 @@ class YAMLSyntaxError(ValueError):
         self.redacted = f"{problem}{'...' if document_words else ''}{after}"
 
 
-def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS) -> Any:
+def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS, duplicates: list[str] | None = None) -> Any:
     """The JSON value of the first document of a YAML or JSON text; None for an empty one. Go: yaml.Unmarshal.
+
+    `duplicates` takes what Go's UnmarshalStrict says of keys that one map has twice.
 
     Raises YAMLSyntaxError, never RecursionError. O(n) in the text's size, times the depth for a deep one.
 
@@ -74,7 +79,7 @@ def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS) -> Any:
     if raw.count(b"%TAG") > _MAX_TAG_DIRECTIVES and raw.count(b"\n%TAG") > _MAX_TAG_DIRECTIVES:
         raise YAMLSyntaxError(f"yaml: document has more than {_MAX_TAG_DIRECTIVES} %TAG directives")
     try:
-        return _Builder(limits).build(yaml.parse(raw, Loader=_Loader))
+        return _Builder(limits, duplicates).build(yaml.parse(raw, Loader=_Loader))
     except (yaml.YAMLError, UnicodeDecodeError) as err:
         problem = _problem(err)
     # Raised out here: the parser's own error may hold a piece of the text, and would be this one's context.
@@ -108,21 +113,22 @@ class _OpenAnchor(NamedTuple):
 
 
 class _Mapping:
-    """A map under construction: its items and the key that waits for a value."""
+    """A map under construction: its items and the key that waits for a value, as text and as it was."""
 
-    __slots__ = ("awaits_key", "items", "key", "merges")
+    __slots__ = ("awaits_key", "items", "key", "merges", "raw_key")
 
     def __init__(self) -> None:
         self.items: dict[str, Any] = {}
         self.awaits_key = True
         self.key = ""
+        self.raw_key: Any = None
         self.merges = False
 
     def add(self, value: Any, is_merge: bool) -> None:
         """Take a key or a value, whichever is due."""
         if self.awaits_key:
             self.merges = is_merge
-            self.key = "" if is_merge else _key(value)
+            self.key, self.raw_key = "" if is_merge else _key(value), value
             self.awaits_key = False
             return
         self.awaits_key = True
@@ -139,8 +145,9 @@ class _Builder:
     anchor was first open, with aliases as spans of the log; `_from_aliases` <= `_decoded`.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, duplicates: list[str] | None) -> None:
         self._limits = limits
+        self._duplicates = duplicates
         self._open: list[list[Any] | _Mapping] = []
         self._root: Any = None
         self._decoded = 0
@@ -203,6 +210,8 @@ class _Builder:
 
     def _take(self, event: yaml.Event | _Span, from_alias: bool) -> None:
         kind = type(event)
+        if self._duplicates is not None and kind in _VALUES:
+            self._note_duplicate(event, self._duplicates)
         if kind is yaml.ScalarEvent:
             self._count(from_alias, event)
             self._add(_scalar(event), _is_merge(event))
@@ -219,6 +228,12 @@ class _Builder:
         self._open.append(collection)
         if len(self._open) > self._limits.depth:
             raise YAMLSyntaxError(f"yaml: {_line(event)}exceeded max depth of {self._limits.depth}")
+
+    def _note_duplicate(self, event: Any, duplicates: list[str]) -> None:
+        """Tell of a value whose key its map has already."""
+        parent = self._open[-1] if self._open else None
+        if isinstance(parent, _Mapping) and not parent.awaits_key and not parent.merges and parent.key in parent.items:
+            duplicates.append(f"line {event.start_mark.line + 1}: key {_go_syntax(parent.raw_key)} already set in map")
 
     def _add(self, value: Any, is_merge: bool = False) -> None:
         if not self._open:

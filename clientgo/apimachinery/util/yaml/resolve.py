@@ -12,7 +12,7 @@ import math
 import re
 from typing import Any, Final
 
-__all__ = ["resolve"]
+__all__ = ["is_plain", "resolve"]
 
 _PREFIX: Final = "tag:yaml.org,2002:"
 
@@ -35,6 +35,23 @@ _TIMESTAMP: Final = re.compile(
 )
 # A number of more digits than 64 bits have in base 2 is none.
 _MAX_DIGITS: Final = 64
+
+
+_BASE_60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text without quotes is read as itself, by other readers of YAML 1.1 too.
+
+    >>> is_plain("web"), is_plain("1"), is_plain("yes"), is_plain("2001-01-01T00:00:00Z"), is_plain("12:30")
+    (True, False, False, False, False)
+    """
+    if text == "<<" or _TIMESTAMP.fullmatch(text) or _BASE_60.fullmatch(text):
+        return False
+    try:
+        return isinstance(resolve("", text), str)
+    except ValueError:
+        return False
 
 
 def resolve(tag: str, text: str) -> Any:

@@ -18,6 +18,11 @@ from clientgo.apimachinery.util import jsonpatch
         ([{"op": "move", "from": "/list/0", "path": "/map/first"}], {"list": [2], "map": {"a/b": 1, "first": 1}}),
         ([{"op": "copy", "from": "/list", "path": "/map/list"}], {"list": [1, 2], "map": {"a/b": 1, "list": [1, 2]}}),
         ([{"op": "replace", "path": "", "value": {}}], {}),
+        ([{"op": "test", "path": "/none"}, {"op": "remove", "path": "/list"}], {"map": {"a/b": 1}}),
+        ([{"op": "replace", "path": "/map"}, {"op": "remove", "path": "/list/-1"}], {"list": [1], "map": None}),
+        ([{"op": "add", "path": "/list/-1", "value": 3}, {"op": "remove", "path": "x/map"}], {"list": [1, 2, 3]}),
+        ([{"op": "copy", "from": "/none", "path": "/map"}], {"list": [1, 2], "map": None}),
+        ([{"op": "replace", "path": "/new", "value": 1}], {"list": [1, 2], "map": {"a/b": 1}, "new": 1}),
     ],
 )
 def test_operations_in_order(operations: list[dict[str, Any]], wanted: Any) -> None:
@@ -31,7 +36,11 @@ def test_operations_in_order(operations: list[dict[str, Any]], wanted: Any) -> N
     [
         {"op": "test", "path": "/a", "value": 2},
         {"op": "remove", "path": "/missing"},
-        {"op": "replace", "path": "/missing", "value": 1},
+        {"op": "replace", "path": "/missing/inside", "value": 1},
+        {"op": "test", "path": "/a", "value": True},
+        {"op": "test", "path": "/list/1", "value": None},
+        {"op": "remove", "path": "/list/-2"},
+        {"op": "move", "path": "/list"},
         {"op": "add", "path": "/a/b", "value": 1},
         {"op": "add", "path": "/list/7", "value": 1},
         {"op": "add", "path": "/list/x", "value": 1},

@@ -48,6 +48,13 @@ def test_apply_owns_what_it_says_and_removes_what_it_no_longer_says() -> None:
     assert (live, managed(entries)) == ({"spec": {"b": 2}}, {"one": {"f:spec": {"f:b": {}}}})
 
 
+def test_what_nobody_owns_stays_beside_what_an_apply_takes_out() -> None:
+    live, entries = run_apply({}, {"spec": {"a": 1, "b": {"c": 1}}}, [], "one")
+    live = {"spec": {**live["spec"], "default": {"d": 1}}}
+    live, _ = run_apply(live, {"spec": {"a": 1}}, entries, "one")
+    assert live == {"spec": {"a": 1, "default": {"d": 1}}}
+
+
 def test_a_conflict_names_the_manager_and_force_takes_over() -> None:
     """Go: TestUpdateApplyConflict."""
     live, entries = run_apply({}, {"spec": {"a": 1}}, [], "one")
@@ -104,34 +111,91 @@ VALUE = Node("struct", fields={"items": ITEMS, "tags": Node("set"), "map": Node(
 X = ("f:items", 'k:{"name":"x"}')
 
 
-def test_lists_are_merged_by_key_or_value_in_the_order_of_what_is_there() -> None:
+def test_lists_are_merged_by_key_or_value_and_shared_items_come_as_the_configuration_has_them() -> None:
     live = {"items": [{"name": "x", "v": 1}, {"name": "y"}], "tags": ["a", "b"], "map": {"k": 1, "l": 2}}
     config = {"items": [{"name": "z"}, {"name": "x", "v": 2}], "tags": ["c", "b"], "map": {"k": 3}}
     assert typed.merge(VALUE, live, config) == {
-        "items": [{"name": "x", "v": 2}, {"name": "y"}, {"name": "z"}],
-        "tags": ["a", "b", "c"],
+        "items": [{"name": "z"}, {"name": "x", "v": 2}, {"name": "y"}],
+        "tags": ["a", "c", "b"],
         "map": {"k": 3, "l": 2},
     }
+    assert typed.merge(VALUE, {"tags": ["a", "b", "c"]}, {"tags": ["c", "a"]}) == {"tags": ["b", "c", "a"]}
 
 
-def test_what_is_removed_takes_the_containers_it_leaves_empty_with_it() -> None:
+def test_null_takes_the_shape_of_what_is_there() -> None:
+    assert typed.merge(VALUE, {"map": {"k": 1}, "tags": ["a"]}, {"map": None, "tags": None}) == {
+        "map": {"k": 1},
+        "tags": ["a"],
+    }
+    assert typed.merge(VALUE, {"map": {"k": 1}}, {"map": {"k": None}}) == {"map": {"k": None}}
+    assert typed.merge(VALUE, {"map": {}}, {"map": None}) == {"map": None}
+
+
+def test_what_is_removed_leaves_null_where_nothing_is_left() -> None:
     value = {"items": [{"name": "x"}], "tags": ["a"], "map": {"k": {"l": 1}}, "none": {}}
     gone = {X, ("f:tags", 'v:"a"'), ("f:map", "f:k", "f:l")}
-    assert typed.remove(VALUE, value, gone) == {"none": {}}
-    assert typed.remove(VALUE, {"map": {"k": 1}}, {("f:map",)}) == {}
+    assert typed.remove(VALUE, value, gone) == {"items": None, "tags": None, "map": {"k": None}, "none": {}}
+    assert typed.remove(VALUE, {"map": {"k": 1}}, {("f:map",)}) is None
     assert typed.remove(VALUE, {"items": [{"name": "x"}, {"name": "y"}]}, {X}) == {"items": [{"name": "y"}]}
+
+
+def test_a_configuration_owns_no_empty_list_but_the_keys_of_its_maps() -> None:
+    config = {"items": [{"name": "x"}, {}], "tags": [], "map": {"k": {"l": 1}, "none": None}}
+    assert typed.field_set(VALUE, config) == {
+        X,
+        (*X, "f:name"),
+        ("f:items", "k:{}"),
+        ("f:map", "f:k"),
+        ("f:map", "f:k", "f:l"),
+        ("f:map", "f:none"),
+    }
 
 
 def test_a_comparison_tells_what_is_added_modified_and_removed() -> None:
     old: Json = {"items": [{"name": "x", "v": 1}], "tags": ["a"], "map": {"k": 1, "gone": None}}
     new: Json = {"items": [{"name": "x", "v": 2}], "tags": ["b"], "map": {"k": None, "null": None}}
     found = typed.compare(VALUE, old, new)
-    assert found.added == {("f:tags", 'v:"b"')}, "an added null says nothing"
+    assert found.added == {("f:tags", 'v:"b"'), ("f:map", "f:null")}
     assert found.modified == {(*X, "f:v"), ("f:map", "f:k")}
-    assert found.removed == {("f:tags", 'v:"a"')}
+    assert found.removed == {("f:tags", 'v:"a"'), ("f:map", "f:gone")}
     found = typed.compare(VALUE, {"items": []}, {"items": [{"name": "x"}]})
     assert (found.added, found.modified, found.removed) == ({X, (*X, "f:name")}, set(), set())
+    found = typed.compare(VALUE, {"tags": None, "map": {"k": [1]}}, {"tags": [], "map": {"k": {"l": 1}}})
+    assert found.modified == {("f:tags",), ("f:map", "f:k")}, "an empty list is not null"
+    assert found.added == {("f:map", "f:k", "f:l")}
+    twice = [{"name": "x"}, {"name": "x", "v": 1}]
+    assert typed.compare(VALUE, {"items": twice}, {"items": twice[:1]}).modified == {X}
     assert not typed.compare(VALUE, old, dict(old))
+
+
+def test_replicas_of_an_object_belong_to_who_owns_those_of_its_scale() -> None:
+    path = ("f:spec", "f:replicas")
+
+    def entry(manager: str, operation: str, fields: Json) -> Json:
+        head = {"manager": manager, "operation": operation, "apiVersion": "apps/v1", "time": "t1"}
+        return {**head, "fieldsType": "FieldsV1", "fieldsV1": fields}
+
+    other = entry("two", "Update", {"f:spec": {"f:paused": {}}})
+    replicas = {"f:spec": {"f:replicas": {}}}
+    owner = entry("one", "Apply", replicas)
+    handler = managedfields.ScaleHandler([owner, other], "apps/v1", {"apps/v1": path})
+    (shown,) = handler.to_subresource()
+    assert (shown["manager"], shown["apiVersion"], shown["fieldsV1"]) == ("one", "autoscaling/v1", replicas)
+    assert handler.to_parent([shown]) == [owner, other]
+    thief = {**shown, "manager": "three", "operation": "Update", "subresource": "scale"}
+    taken = handler.to_parent([thief])
+    assert [(e["manager"], e["apiVersion"], e.get("subresource"), "time" in e) for e in taken] == [
+        ("three", "apps/v1", "scale", False),
+        ("two", "apps/v1", None, True),
+    ]
+
+
+def test_an_update_starts_from_what_was_sent_if_one_can_read_it() -> None:
+    sent, kept = [{**ENTRY, "manager": "sent"}], [ENTRY]
+    assert managedfields.live_or_new(sent, kept) is sent
+    assert managedfields.live_or_new([{**ENTRY, "operation": "Bad"}], kept) is kept
+    assert managedfields.live_or_new([{}], kept) == []
+    assert managedfields.live_or_new(sent, kept, subresource=True) is kept
 
 
 def test_an_update_takes_fields_from_other_managers() -> None:
