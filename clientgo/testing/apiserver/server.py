@@ -307,10 +307,13 @@ class Server:
 
     def _form_of_errors(self, request: Request) -> Form:
         """How a Status goes out that says what went wrong."""
-        if negotiation.prefers_protobuf(request):
+        media = negotiation.of_errors(request)
+        if media == negotiation.YAML:
+            return Form(media)
+        if media == negotiation.PROTOBUF:
             info = routing.parse(request.method, request.path, False)
-            if info is not None and self.registry.is_builtin(info.group):
-                return Form(negotiation.PROTOBUF)
+            if info is None or self.registry.is_builtin(info.group):
+                return Form(media)
         return Form(pretty=negotiation.pretty(request))
 
     def _route(self, request: Request, user: User) -> Response:

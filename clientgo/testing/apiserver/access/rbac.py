@@ -55,36 +55,44 @@ class Authorizer:
 
     def check(self, user: User, attributes: Attributes) -> None:
         """Raises ApiError 403 in the words of the real server."""
-        if user.master or self.allowed(user, attributes)[0]:
-            return
-        raise forbidden(user, attributes)
+        allowed, reason = self.allowed(user, attributes)
+        if not allowed:
+            raise forbidden(user, attributes, reason)
 
     def allowed(self, user: User, attributes: Attributes) -> tuple[bool, str]:
-        """Whether, and which binding grants it."""
+        """Whether, and which binding grants it, or which roles of the user's bindings are not there."""
         if user.master:
             return True, ""
-        for rule, reason in self.rules(user, attributes.namespace):
+        missing: list[str] = []
+        for rule, reason in self.rules(user, attributes.namespace, missing):
             if rule_allows(rule, attributes):
                 return True, reason
-        return False, ""
+        if not missing:
+            return False, ""
+        texts = list(dict.fromkeys(missing))
+        return False, f"RBAC: {texts[0]}" if len(texts) == 1 else f"RBAC: [{', '.join(texts)}]"
 
-    def rules(self, user: User, namespace: str) -> Iterator[tuple[Json, str]]:
-        """All rules that hold for the user, cluster-wide and in the namespace."""
+    def rules(self, user: User, namespace: str, missing: list[str] | None = None) -> Iterator[tuple[Json, str]]:
+        """All rules that hold for the user, cluster-wide and in the namespace. `missing` takes what is not found."""
         for stored in self._store.list(f"{_GROUP}/clusterrolebindings")[1]:
-            yield from self._granted(user, stored.obj, "")
+            yield from self._granted(user, stored.obj, "", missing)
         if namespace:
             for stored in self._store.list(f"{_GROUP}/rolebindings", f"{namespace}/")[1]:
-                yield from self._granted(user, stored.obj, namespace)
+                yield from self._granted(user, stored.obj, namespace, missing)
 
-    def _granted(self, user: User, binding: Json, namespace: str) -> Iterator[tuple[Json, str]]:
+    def _granted(
+        self, user: User, binding: Json, namespace: str, missing: list[str] | None
+    ) -> Iterator[tuple[Json, str]]:
         subjects = binding.get("subjects") or ()
         if not any(_is_subject(user, subject, namespace) for subject in subjects):
             return
         reference = binding["roleRef"]
         rules = self.rules_of(reference, namespace)
-        if rules is None:
-            return
         kind, name = reference["kind"], reference["name"]
+        if rules is None:
+            if missing is not None:
+                missing.append(f'{kind.lower()}.{_GROUP} "{name}" not found')
+            return
         what = "RoleBinding" if namespace else "ClusterRoleBinding"
         where = f"{binding['metadata']['name']}/{namespace}" if namespace else binding["metadata"]["name"]
         reason = f'RBAC: allowed by {what} "{where}" of {kind} "{name}" to {_subject_text(user, subjects, namespace)}'
@@ -156,10 +164,11 @@ def rule_allows(rule: Json, attributes: Attributes) -> bool:
     return not names or attributes.name in names
 
 
-def forbidden(user: User, attributes: Attributes) -> errors.ApiError:
+def forbidden(user: User, attributes: Attributes, reason: str = "") -> errors.ApiError:
     headers = {"X-Content-Type-Options": "nosniff"}
     if attributes.path:
         message = f'forbidden: User "{user.name}" cannot {attributes.verb} path "{attributes.path}"'
+        message += f": {reason}" if reason else ""
         return errors.ApiError(403, "Forbidden", message, {}, headers=headers)
     full = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
     if attributes.namespace:
@@ -167,6 +176,7 @@ def forbidden(user: User, attributes: Attributes) -> errors.ApiError:
     else:
         where = "at the cluster scope"
     why = f'User "{user.name}" cannot {attributes.verb} resource "{full}" in API group "{attributes.group}" {where}'
+    why += f": {reason}" if reason else ""
     error = errors.forbidden(attributes.group, attributes.resource, attributes.name, why)
     error.headers.update(headers)
     return error

@@ -58,7 +58,9 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
         info, rest = RequestInfo(parts[1], parts[2]), parts[3:]
     else:
         return None
-    if rest[0] == "watch" and len(rest) > 1:
+    # An object is watched by its old path alone: asked to watch, its own gives it.
+    watches_one = rest[0] == "watch" and len(rest) > 1
+    if watches_one:
         watch, rest = True, rest[1:]
     if rest[0] == "namespaces":
         rest = _namespaced(info, rest)
@@ -74,7 +76,7 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
             info.verb = "watch" if watch else "list"
         elif info.verb == "delete":
             info.verb = "deletecollection"
-    elif watch and info.verb == "get" and not info.subresource:
+    elif watches_one and info.verb == "get" and not info.subresource:
         info.verb = "watch"
     return info
 

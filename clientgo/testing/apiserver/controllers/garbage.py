@@ -88,12 +88,19 @@ class GarbageCollector:
         stored = self._objects.store.get(resource.storage, key)
         return stored is not None and stored.obj["metadata"].get("uid") == uid
 
+    def _unknown(self, reference: Json) -> bool:
+        """Whether nobody can say what this refers to: a real collector then decides nothing, and tries again."""
+        kind = self._objects.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
+        return kind is None and reference.get("uid", "") not in self._alive
+
     def _attend(self, me: tuple[str, str]) -> None:
         """Delete an object none of whose owners exist; drop references to those that do not."""
         stored = self._objects.store.get(*me)
         if stored is None or stored.obj["metadata"].get("deletionTimestamp"):
             return
         references = stored.obj["metadata"].get("ownerReferences") or []
+        if any(self._unknown(reference) for reference in references):
+            return
         dangling = [r for r in references if not self._owner_exists(r, stored.namespace)]
         if not dangling:
             return

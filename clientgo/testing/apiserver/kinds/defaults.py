@@ -323,8 +323,8 @@ def _secret(obj: Json) -> None:
 
 
 def _namespace(obj: Json) -> None:
-    obj["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/metadata.name", obj["metadata"].get("name", ""))
-    obj["metadata"]["labels"] = dict(sorted(obj["metadata"]["labels"].items()))
+    labels = {**(obj["metadata"].get("labels") or {}), "kubernetes.io/metadata.name": obj["metadata"].get("name", "")}
+    obj["metadata"]["labels"] = dict(sorted(labels.items()))
     _set(obj.setdefault("status", {}), phase="Active")
 
 

@@ -32,18 +32,6 @@ def set_managed(obj: Json, managed: list[Json]) -> None:
         obj["metadata"].pop("managedFields", None)
 
 
-def scaled(entries: list[Json], writer: managedfields.Writer, replicas_path: str) -> list[Json]:
-    """The managedFields after the scale subresource has changed the number of replicas, whose owner is the writer."""
-    if not entries:
-        return []
-    managers = managedfields.Managers(entries)
-    path = tuple(f"f:{name}" for name in replicas_path.lstrip(".").split("."))
-    key = (writer.manager, "Update", writer.api_version, writer.subresource)
-    managers.sets = {other: paths - {path} for other, paths in managers.sets.items()}
-    # As in Go, nobody notes the time.
-    managers.sets[key], managers.times[key] = {path}, ""
-    return managers.encode()
-
 
 def without_times(obj: Json) -> Json:
     """The object without the times of its managedFields; a view that shares everything else with it."""

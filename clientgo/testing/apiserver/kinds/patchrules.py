@@ -9,22 +9,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from clientgo.api import facts
-from clientgo.apimachinery.util import strategicpatch
-from clientgo.apimachinery.util.jsonpatch import PatchError
+from clientgo.apimachinery.util import mergepatch, strategicpatch
 from clientgo.apimachinery.util.strategicpatch import FieldNotFoundError, PatchMeta
 from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.wire import errors
 
 
 def strategic_patch(original: Any, patch: Any, struct: schema.Struct | None) -> Any:
-    """Merge `patch` into `original` with the merge keys of `struct`; without struct lists are replaced."""
-    if not isinstance(patch, dict):
-        raise PatchError("expected a map")
-    before = original if isinstance(original, dict) else {}
-    rules = Rules(struct)
+    """Merge `patch` into `original` with the merge keys of `struct`; without struct lists are replaced.
+
+    Raises ApiError: most of what is wrong with such a patch the real server lets through untyped.
+    """
     try:
-        return strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(before, patch, rules)
+        return strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(original, patch, Rules(struct))
+    except _BAD_FORMATS as err:
+        raise errors.bad_request(str(err)) from None
     except ValueError as err:
-        raise PatchError(str(err)) from None
+        raise errors.internal_text(str(err)) from None
+
+
+_BAD_FORMATS = (
+    mergepatch.ErrBadJSONDoc,
+    mergepatch.ErrBadPatchFormatForPrimitiveList,
+    mergepatch.ErrBadPatchFormatForRetainKeys,
+    mergepatch.ErrBadPatchFormatForSetElementOrderList,
+    mergepatch.ErrUnsupportedStrategicMergePatchFormat,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,6 @@ _EVENT = _dotted(
 _EVENT["source"] = lambda obj: obj.get("source", {}).get("component", "") or obj.get("reportingComponent", "")
 
 
-def _pod_ip(obj: Json) -> str:
-    return _text(obj.get("status", {}).get("podIP"))
-
-
 # By storage name. Kinds not listed take only name and namespace.
 _FIELDS: dict[str, dict[str, Callable[[Json], str]]] = {
     "/pods": {
@@ -90,7 +86,8 @@ _FIELDS: dict[str, dict[str, Callable[[Json], str]]] = {
             "status.nominatedNodeName",
         ),
         "spec.hostNetwork": lambda obj: _text(bool(obj.get("spec", {}).get("hostNetwork"))),
-        "status.podIPs": _pod_ip,
+        # Known, but of no object.
+        "status.podIPs": lambda obj: "",
     },
     "/events": _EVENT,
     "/nodes": {"spec.unschedulable": lambda obj: _text(bool(obj.get("spec", {}).get("unschedulable")))},
@@ -98,7 +95,6 @@ _FIELDS: dict[str, dict[str, Callable[[Json], str]]] = {
     "/secrets": _dotted("type"),
     "/services": _dotted("spec.clusterIP", "spec.type"),
     "/replicationcontrollers": {"status.replicas": lambda obj: str(obj.get("status", {}).get("replicas", 0))},
-    "apps/replicasets": {"status.replicas": lambda obj: str(obj.get("status", {}).get("replicas", 0))},
     "batch/jobs": {"status.successful": lambda obj: str(obj.get("status", {}).get("succeeded", 0))},
     "certificates.k8s.io/certificatesigningrequests": _dotted("spec.signerName"),
 }

@@ -49,8 +49,7 @@ _RETURNS_DELETED = {
     "/resourcequotas",
     "storage.k8s.io/storageclasses",
 }
-_CREATE_ON_UPDATE = {"coordination.k8s.io/leases", "/events", "/endpoints", "/limitranges", "/resourcequotas"}
-_CREATE_ON_UPDATE -= {"/resourcequotas"}
+_CREATE_ON_UPDATE = {"coordination.k8s.io/leases", "/events", "/endpoints", "/limitranges", "/services"}
 # Whose PUT must say which version it replaces.
 _CONDITIONAL_UPDATE = {
     "admissionregistration.k8s.io/mutatingadmissionpolicies",
@@ -190,7 +189,7 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
     if subresource == "status":
         return _status_update(resource, obj, old)
     if subresource == "ephemeralcontainers":
-        return _with_spec(old, {**old["spec"], "ephemeralContainers": obj["spec"].get("ephemeralContainers")})
+        return _with_spec(old, _with_or_without(old["spec"], "ephemeralContainers", obj["spec"]))
     if subresource == "resize":
         return _with_spec(old, obj["spec"])
     if has_status(resource):
@@ -223,6 +222,12 @@ def _keep_generation(metadata: Json, old: Json) -> None:
     metadata.pop("generation", None)
     if "generation" in old:
         metadata["generation"] = old["generation"]
+
+
+def _with_or_without(spec: Json, name: str, new: Json) -> Json:
+    """The spec with one field as the new one has it, or without it."""
+    out = {key: value for key, value in spec.items() if key != name}
+    return {**out, name: new[name]} if new.get(name) else out
 
 
 def _with_spec(old: Json, spec: Json) -> Json:
@@ -262,6 +267,8 @@ def _status_update(resource: Resource, obj: Json, old: Json) -> Json:
         else:
             metadata.pop(name, None)
     out = {**old, "metadata": metadata, "status": obj.get("status", {})}
+    if resource.storage == "/pods" and not out["status"].get("qosClass") and (old.get("status") or {}).get("qosClass"):
+        out["status"] = {**out["status"], "qosClass": old["status"]["qosClass"]}
     if resource.storage == "apps/daemonsets":
         _set_template_generation(out, _template_generation(old))
     return out
@@ -342,3 +349,22 @@ def deletion_grace(resource: Resource, obj: Json, asked: int | None) -> int:
         return max(asked, 0)
     grace = spec.get("terminationGracePeriodSeconds")
     return _GRACEFUL_SECONDS if grace is None else int(grace)
+
+
+def drop_repeated_owners(metadata: Json) -> list[str]:
+    """Take out owner references that are there twice, and give the warning for that."""
+    kept: list[Json] = []
+    repeated: list[str] = []
+    for reference in metadata.get("ownerReferences") or ():
+        if reference in kept:
+            repeated.append(reference.get("uid", ""))
+        else:
+            kept.append(reference)
+    if not repeated:
+        return []
+    metadata["ownerReferences"] = kept
+    return [
+        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may "
+        "reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+        + ", ".join(repeated)
+    ]

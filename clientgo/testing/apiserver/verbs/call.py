@@ -11,7 +11,17 @@ from clientgo.testing.apiserver.wire.negotiation import Form
 class Call:
     """One request on one resource, with what it collects on the way."""
 
-    __slots__ = ("admitted", "body", "form", "name", "namespace", "request", "resource", "subresource", "warnings")
+    __slots__ = (
+        "admitted",
+        "duplicates",
+        "form",
+        "name",
+        "namespace",
+        "request",
+        "resource",
+        "subresource",
+        "warnings",
+    )
 
     def __init__(
         self, request: http.Request, resource: Resource, namespace: str, name: str, subresource: str, form: Form
@@ -25,6 +35,8 @@ class Call:
         self.warnings = request.warnings
         # Whether admission has nothing to ask any more: the write is part of one that was asked about.
         self.admitted = False
+        # Keys that a YAML body has twice in one map, as its reader tells it.
+        self.duplicates: list[str] = []
 
     @property
     def key(self) -> str:

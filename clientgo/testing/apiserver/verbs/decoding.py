@@ -5,11 +5,12 @@ Every way in which a body can be wrong ends in an ApiError with the text of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, managedfields
+from clientgo.apimachinery.util import jsonmergepatch, jsonpatch
 from clientgo.golang.strconv import quote
-from clientgo.testing.apiserver.kinds import defaults, embedded, ownership, patchrules, protobuf, schema, structural
+from clientgo.testing.apiserver.kinds import defaults, embedded, patchrules, protobuf, schema, structural
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import WriteOptions
@@ -18,13 +19,13 @@ from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import (
     Json,
     ParseError,
-    copy,
     dumps_text,
     duplicate_fields,
     go_text,
     is_deep,
     loads,
     loads_yaml,
+    may_repeat,
     sort_keys,
 )
 from clientgo.testing.apiserver.wire.negotiation import PROTOBUF
@@ -41,8 +42,6 @@ CUSTOM_PATCH_TYPES = f"{JSON_PATCH}, {MERGE_PATCH}, {APPLY_PATCH}"
 # In one JSON patch.
 MAX_OPERATIONS = 10000
 
-_BEGINNING = {"[": "array", '"': "string", "t": "bool", "f": "bool"}
-
 
 def read_body(call: Call) -> Any:
     """The parsed body. Raises ApiError 415 or 400."""
@@ -58,16 +57,22 @@ def read_body(call: Call) -> Any:
     else:
         raise errors.unsupported_media_type(CUSTOM_TYPES if resource.custom else BUILTIN_TYPES)
     try:
-        doc = parse(body)
+        doc = loads(body) if parse is loads else loads_yaml(body, call.duplicates)
     except ParseError as err:
         text = str(err).removeprefix("error converting YAML to JSON: ")
         what = "couldn't get version/kind; json parse error: " if parse is loads else ""
         raise _unrecognized(resource, f"{what}{text}", body) from None
+    if doc is None:
+        # Null is an object of which nothing is said.
+        return {}
     if not isinstance(doc, dict):
-        kind = _BEGINNING.get(body.lstrip()[:1].decode("latin-1"), "number")
-        text = f"json: cannot unmarshal {kind} into Go value of type {_HEAD}"
-        raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {text}", body)
+        raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {no_object(doc)}", body)
     return doc
+
+
+def no_object(value: Any) -> str:
+    """What a reader of the kind and version says of a body that can have neither."""
+    return str(schema.mismatch(value, "", _HEAD))
 
 
 _HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -150,10 +155,10 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
     head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     unknown: list[str] = []
     try:
-        obj = _normal_form(resource, doc, unknown)
+        obj = normal_form(resource, doc, unknown)
     except schema.DecodeError as err:
         raise errors.bad_request(f"{head}: {err}") from None
-    strict = _strict_problems(call, options, _in_document_order(doc, unknown), raw)
+    strict = _strict_problems(call, options, _in_document_order(doc, unknown), raw, doc)
     if strict:
         raise errors.bad_request(f"{head}: {strict}")
     return obj
@@ -206,44 +211,76 @@ def decode_delete_options(doc: Json) -> Json:
 
 def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteOptions) -> Json:
     """As decode, for an object after a patch: what is wrong with it is put down to the patch."""
-    check_kind(call, doc)
+    if media != STRATEGIC_PATCH:
+        # A strategic patch is merged into the type itself, whatever kind the result says it is.
+        _check_patched_kind(call, doc, body, media)
     unknown: list[str] = []
     try:
-        obj = _normal_form(call.resource, doc, unknown)
+        obj = normal_form(call.resource, doc, unknown)
     except schema.DecodeError as err:
         text = patchrules.conversion_text(err) if media == STRATEGIC_PATCH else str(err)
-        raise _invalid_patch(doc, body, media, text) from None
-    strict = _strict_problems(call, options, unknown, b"" if media == JSON_PATCH else call.request.body)
+        raise invalid_patch(doc, body, media, text) from None
+    raw = b"" if media == JSON_PATCH else call.request.body
+    strict = _strict_problems(call, options, unknown, raw, body, _unknown_in_steps(body) if media == JSON_PATCH else ())
     if strict:
-        raise _invalid_patch(doc, body, media, strict)
+        raise invalid_patch(doc, body, media, strict)
     return obj
 
 
-def _invalid_patch(doc: Json, body: Any, media: str, text: str) -> ApiError:
+def _check_patched_kind(call: Call, doc: Json, body: Any, media: str) -> None:
+    if call.resource.custom:
+        check_kind(call, doc)
+        return
+    if not doc.get("apiVersion") and doc.get("kind"):
+        # Such an object is of no version, and so has nothing that one could know.
+        raise errors.bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+    try:
+        check_kind(call, doc)
+    except ApiError as err:
+        raise invalid_patch(doc, body, media, err.message.partition(": ")[2] or err.message) from None
+
+
+def invalid_patch(doc: Json, body: Any, media: str, text: str) -> ApiError:
     shown = go_text(body) if media == STRATEGIC_PATCH else dumps_text(doc)
     return errors.invalid("", "", "", [errors.field_invalid("patch", shown, text)])
 
 
-def _normal_form(resource: Resource, doc: Json, unknown: list[str]) -> Json:
+def normal_form(resource: Resource, doc: Json, unknown: list[str]) -> Json:
     """Raises DecodeError, or ApiError for what is too deep: by patches, an object could grow level by level."""
     if is_deep(doc):
         raise errors.bad_request("exceeded max depth")
-    return _decode_custom(resource, doc, unknown) if resource.custom else _decode_builtin(resource, doc, unknown)
+    obj = _decode_custom(resource, doc, unknown) if resource.custom else _decode_builtin(resource, doc, unknown)
+    metadata = doc.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields") == []:
+        # No list of managers is not the same as an empty one, which clears them.
+        obj["metadata"]["managedFields"] = [{}]
+    return obj
 
 
-def _strict_problems(call: Call, options: WriteOptions | None, unknown: list[str], raw: bytes) -> str:
+def _strict_problems(
+    call: Call,
+    options: WriteOptions | None,
+    unknown: list[str],
+    raw: bytes,
+    parsed: Any,
+    of_patch: Iterable[str] = (),
+) -> str:
     """What strict field validation refuses, as one text; milder ones warn or say nothing."""
     if options is None or options.validation == "Ignore":
         return ""
-    texts = [f"unknown field {quote(path)}" for path in unknown]
-    if raw and options.validation_given:
+    texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
+    if raw and not call.duplicates and may_repeat(raw, parsed):
         # What is unknown is skipped, however often it comes.
         repeated = [path for path in duplicate_fields(raw) if path not in unknown]
         texts = [f"duplicate field {quote(path)}" for path in repeated] + texts
-    if texts and options.validation == "Strict":
-        return f"strict decoding error: {', '.join(texts)}"
-    call.warnings += texts
-    return ""
+    if options.validation != "Strict":
+        call.warnings += [*call.duplicates, *texts]
+        return ""
+    if call.duplicates:
+        texts = ["\n  ".join(["yaml: unmarshal errors:", *call.duplicates]), *texts]
+    return f"strict decoding error: {', '.join(texts)}" if texts else ""
 
 
 def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
@@ -282,26 +319,56 @@ def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
     return out
 
 
+def check_patch_type(call: Call, media: str) -> None:
+    """Raises ApiError 415 for a patch that is none, or that the resource cannot take."""
+    known = media in (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+    strategic = not call.resource.custom and call.resource.struct is not None
+    if not known and not (call.resource.custom and media.endswith("+json")):
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    if not known or (media == STRATEGIC_PATCH and not strategic):
+        raise errors.unsupported_media_type(CUSTOM_PATCH_TYPES)
+
+
 def parse_patch(call: Call, media: str) -> Any:
+    """A patch of the form that its media type promises. Raises ApiError 400 or 413."""
+    head = "" if media == STRATEGIC_PATCH else "error decoding patch: "
     try:
         body = loads(call.request.body)
     except ParseError as err:
-        if media == JSON_PATCH:
-            raise errors.bad_request(f"error decoding patch: {err}") from None
-        raise errors.bad_request(f"error decoding patch: {err}" if media == MERGE_PATCH else str(err)) from None
+        raise errors.bad_request(f"{head}{err}") from None
     if media == JSON_PATCH:
-        if not isinstance(body, list):
-            kind = "object" if isinstance(body, dict) else "string" if isinstance(body, str) else "value"
-            raise errors.bad_request(
-                f"error decoding patch: json: cannot unmarshal {kind} into Go value of type jsonpatch.Patch"
-            )
-        if len(body) > MAX_OPERATIONS:
-            text = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(body)}"
-            raise ApiError(413, "RequestEntityTooLarge", text, {})
-    elif not isinstance(body, dict):
-        text = str(schema.mismatch(body, "", "map[string]interface {}"))
-        raise errors.bad_request(f"error decoding patch: {text}" if media == MERGE_PATCH else text)
+        return _operations(body)
+    if body is None and media == STRATEGIC_PATCH:
+        return {}
+    if body is None:
+        raise errors.bad_request("Invalid JSON Patch")
+    if not isinstance(body, dict):
+        raise errors.bad_request(f"{head}{schema.mismatch(body, '', 'map[string]interface {}')}")
     return body
+
+
+def _operations(body: Any) -> list[Any]:
+    """The steps of a JSON patch; null is none at all."""
+    if body is None:
+        return []
+    if not isinstance(body, list):
+        raise errors.bad_request(f"error decoding patch: {schema.mismatch(body, '', '[]handlers.jsonPatchOp')}")
+    for step in body:
+        if not isinstance(step, dict):
+            raise errors.bad_request(f"error decoding patch: {schema.mismatch(step, '', 'handlers.jsonPatchOp')}")
+    if len(body) > MAX_OPERATIONS:
+        text = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(body)}"
+        raise ApiError(413, "RequestEntityTooLarge", text, {})
+    return body
+
+
+_STEP_FIELDS = ("op", "path", "from", "value")
+
+
+def _unknown_in_steps(steps: list[Json]) -> list[str]:
+    """What strict validation says of a JSON patch itself."""
+    unknown = (f"[{i}].{name}" for i, step in enumerate(steps) for name in step if name not in _STEP_FIELDS)
+    return [f"json patch unknown field {quote(path)}" for path in unknown]
 
 
 def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> Json:
@@ -313,101 +380,8 @@ def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> 
             doc = jsonmergepatch.merge_patch(live, body)
         else:
             doc = patchrules.strategic_patch(live, body, struct)
-    except jsonpatch.PatchError as err:
-        if media == STRATEGIC_PATCH:
-            raise ApiError(400, "BadRequest", str(err)) from None
+    except jsonpatch.PatchError:
         raise errors.unprocessable() from None
     if not isinstance(doc, dict):
         raise errors.unprocessable()
     return doc
-
-
-def patched_scale(media: str, live: Json, body: Any) -> Json:
-    """A Scale after a patch or an apply. Raises ApiError."""
-    struct = schema.kind_struct("autoscaling/v1", "Scale")
-    assert struct is not None
-    doc = patched(MERGE_PATCH if media == APPLY_PATCH else media, live, body, struct)
-    try:
-        struct.decode(doc, schema.Context(), "", "")
-    except schema.DecodeError as err:
-        raise _invalid_patch(doc, body, media, str(err)) from None
-    return doc
-
-
-def configuration(call: Call, doc: Json, options: WriteOptions) -> Json:
-    """The configuration without defaults and zero values, but checked against the type."""
-    metadata = doc.get("metadata")
-    if not doc.get("apiVersion") or not doc.get("kind"):
-        missing = "Kind" if not doc.get("kind") else "apiVersion"
-        raise errors.bad_request(f"Object '{missing}' is missing in '{dumps_text(doc)}'")
-    if not isinstance(metadata, dict):
-        raise errors.bad_request("metadata must be an object")
-    if metadata.get("managedFields") is not None:
-        raise errors.bad_request("metadata.managedFields must be nil")
-    if doc.get("apiVersion") != call.resource.group_version and not call.resource.custom:
-        raise errors.bad_request(
-            f"Incorrect version specified in apply patch. Specified patch version: {doc.get('apiVersion')}, "
-            f"expected: "
-            f"{call.resource.group_version}"
-        )
-    _check_types(call.resource, doc)
-    decode(call, copy(doc), options)
-    if metadata.get("name") and metadata["name"] != call.name:
-        raise errors.bad_request(
-            f"the name of the object ({metadata['name']}) does not match the name on the URL ({call.name})"
-        )
-    config: Json = _without_nulls(doc)
-    if call.resource.struct is not None:
-        config = _known_only(config, call.resource.struct)
-    elif call.resource.custom:
-        config = structural.prune(config, call.resource.structural)[0]
-    config["metadata"] = dict(config.get("metadata") or {})
-    config["metadata"]["name"] = call.name
-    if call.resource.namespaced:
-        config["metadata"]["namespace"] = call.namespace
-    return config
-
-
-def _check_types(resource: Resource, doc: Json) -> None:
-    """Raises ApiError for what does not fit the type; the real server answers 500 too, a bug it has not mended."""
-    wrong = managedfields.problems(ownership.merge_node(resource), doc)
-    if not wrong:
-        return
-    metadata = doc["metadata"]
-    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    what = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}; {kind}"
-    text = wrong[0] if len(wrong) == 1 else "\n  ".join(["errors:", *wrong])
-    raise errors.internal_text(f"failed to create typed patch object ({what}): {text}")
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    return value
-
-
-def _known_only(value: Any, struct: schema.Struct | None, package: str = "") -> Any:
-    """The configuration without fields the built-in type does not have."""
-    if struct is None or not isinstance(value, dict):
-        return value
-    out: Json = {}
-    for name, item in value.items():
-        field = struct.fields.get(name)
-        if field is None:
-            continue
-        inner = field.struct
-        if inner is not None:
-            out[name] = _known_only(item, inner)
-            continue
-        elem = schema.element(field.type, struct.package)
-        if elem is None or elem.struct is None:
-            out[name] = item
-        elif isinstance(item, list):
-            out[name] = [_known_only(each, elem.struct) for each in item]
-        elif isinstance(item, dict):
-            out[name] = {key: _known_only(each, elem.struct) for key, each in item.items()}
-        else:
-            out[name] = item
-    return out

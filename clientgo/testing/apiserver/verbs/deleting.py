@@ -50,7 +50,12 @@ class Deleter(Verb):
             except ParseError as err:
                 raise errors.bad_request(f"couldn't get version/kind; json parse error: {err}") from None
             if not isinstance(body, dict):
-                raise errors.bad_request("json: cannot unmarshal into Go value of type v1.DeleteOptions")
+                raise errors.bad_request(f"couldn't get version/kind; json parse error: {decoding.no_object(body)}")
+            if body.get("kind") not in (None, "", "DeleteOptions"):
+                raise errors.bad_request(
+                    f'no kind "{body["kind"]}" is registered for version "{body.get("apiVersion") or "v1"}" in scheme '
+                    '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'
+                )
         return self._parsed(call, body)
 
     @staticmethod
@@ -134,12 +139,12 @@ class Deleter(Verb):
         return out
 
     def _delete_now(self, resource: Resource, current: Stored, dry_run: bool) -> Stored:
-        last: Json | None = None
         if resource.storage == "/pods":
-            last = self._marked(resource, current.obj, current.obj["metadata"].get("finalizers"), 0)
+            # Pods go gracefully, even those that go at once: they are marked, and then removed.
+            current = self._mark_deleted(resource, current, current.obj["metadata"].get("finalizers") or [], 0, dry_run)
         if dry_run:
             return current
-        gone = self.store.delete(resource.storage, current.key, current.rv, last)
+        gone = self.store.delete(resource.storage, current.key, current.rv)
         self.committed("DELETED", resource, gone, current)
         return gone
 
@@ -183,7 +188,7 @@ class Deleter(Verb):
         options = self.delete_options(call)
         list_options = ListOptions(call.request, watch=False)
         selection = Selection(call.resource, list_options.label_selector, list_options.field_selector)
-        version, items, _ = self._reader.page(call, list_options, selection)
+        version, items, more = self._reader.page(call, list_options, selection)
         for item in items:
             one = Call(call.request, call.resource, item.namespace, item.name, "", call.form)
             try:
@@ -191,7 +196,7 @@ class Deleter(Verb):
             except ApiError as err:
                 if err.code != 404:
                     raise
-        metadata = {"resourceVersion": str(version)}
+        metadata = {"resourceVersion": str(version), **more}
         return self.documents.many(call.resource, items, metadata, call.form, call.request)
 
     def _deleter(self, call: Call, options: DeleteOptions) -> Callable[[Stored | None], tuple[Stored, bool]]:

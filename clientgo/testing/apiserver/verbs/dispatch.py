@@ -8,9 +8,9 @@ from functools import partial
 from clientgo.testing.apiserver.access.auth import Authenticator, User
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.access.routing import RequestInfo
-from clientgo.testing.apiserver.kinds import crd, protobuf, warnings
+from clientgo.testing.apiserver.kinds import crd, protobuf, validation, warnings
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.verbs import connecting, eviction, subresources
+from clientgo.testing.apiserver.verbs import connecting, eviction, reviews, scaling, subresources
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Services
 from clientgo.testing.apiserver.verbs.deleting import Deleter
@@ -33,6 +33,16 @@ def _in_scope(resource: Resource, info: RequestInfo) -> bool:
     if not resource.namespaced:
         return not info.namespace
     return bool(info.namespace) or info.verb in _ACROSS_NAMESPACES
+
+
+def _check_route(request: Request, info: RequestInfo) -> None:
+    """Raises ApiError for what no route of go-restful has: HEAD, empty segments, other representations."""
+    if request.method == "HEAD":
+        raise errors.method_not_allowed()
+    if "//" in request.path:
+        raise errors.resource_not_found()
+    collection = request.method == "GET" and not info.name
+    negotiation.check_route(request, negotiation.LISTS if collection else negotiation.OBJECTS)
 
 
 class Dispatcher:
@@ -68,7 +78,10 @@ class Dispatcher:
             raise errors.page_not_found()
         if bool(info.namespace) and not resource.namespaced:
             raise errors.resource_not_found()
-        form = negotiation.choose(request, speaks_protobuf=partial(protobuf.speaks, resource))
+        if not resource.custom:
+            _check_route(request, info)
+        speaks = partial(protobuf.speaks, resource)
+        form = negotiation.choose(request, speaks_protobuf=speaks, stream=info.verb == "watch")
         call = Call(request, resource, info.namespace, info.name, info.subresource, form)
         if resource.namespaced and not info.namespace and info.name:
             raise errors.resource_not_found()
@@ -76,7 +89,10 @@ class Dispatcher:
         if info.group in _REVIEW_GROUPS:
             if info.verb != "create":
                 raise errors.method_not_allowed()
-            return subresources.review(self._writer, self._authenticator, self._authorizer, call, user)
+            return reviews.review(self._writer, self._authenticator, self._authorizer, call, user)
+        wrong = validation.path_segment(info.name)
+        if wrong:
+            raise errors.bad_request(f'Name parameter invalid: "{info.name}": {";".join(wrong)}')
         if info.subresource:
             return self._subresource(call, info)
         return self._verb(call, info)
@@ -88,6 +104,8 @@ class Dispatcher:
         if resource.plural == "bindings" and resource.group == "" and verb == "create":
             return subresources.binding(self._writer, call)
         if resource.plural == "componentstatuses" and resource.group == "":
+            if info.name:
+                raise errors.not_found("", "componentstatus", info.name)
             return render({"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": []}, call.form)
         if verb not in resource.verbs:
             raise _not_supported(resource, verb)
@@ -99,6 +117,8 @@ class Dispatcher:
                 self._check_not_terminating(resource)
             return self._writer.create(call)
         if verb in ("update", "patch") and not named:
+            raise errors.method_not_allowed()
+        if verb == "deletecollection" and resource.namespaced and not call.namespace:
             raise errors.method_not_allowed()
         verbs: dict[str, Callable[[Call], Response]] = {
             "get": self._reader.get,
@@ -132,7 +152,7 @@ class Dispatcher:
         if name in _STREAMS:
             return connecting.connect(self._reader, call)
         if name == "scale":
-            return subresources.scale(self._writer, call)
+            return scaling.scale(self._writer, call)
         if name == "binding":
             return subresources.binding(self._writer, call)
         if name == "eviction":

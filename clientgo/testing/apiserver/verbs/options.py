@@ -22,11 +22,10 @@ def truth(text: str) -> bool:
 
 
 def _number(request: Request, name: str) -> int | None:
-    text = request.param(name)
-    if not text:
+    if name not in request.params:
         return None
     try:
-        return parse_int(text)
+        return parse_int(request.param(name))
     except ValueError as err:
         raise errors.bad_request(str(err)) from None
 
@@ -51,31 +50,30 @@ class ListOptions:
 
     def _check(self, watch: bool) -> list[FieldError]:
         out: list[FieldError] = []
+        match = self.match
         if watch and self.send_initial is not None:
-            if self.match != "NotOlderThan":
+            if match != "NotOlderThan":
                 text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
                 out.append(field_forbidden("resourceVersionMatch", text))
+            if match not in ("", "NotOlderThan"):
+                out.append(field_not_supported("resourceVersionMatch", match, ["NotOlderThan"]))
             return out
-        if self.send_initial is not None:
-            out.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-        if not self.match:
-            return out
-        if watch:
+        if match and watch:
             text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-            return [*out, field_forbidden("resourceVersionMatch", text)]
-        if self.send_initial is not None:
-            return out
-        if not self.resource_version:
+            return [field_forbidden("resourceVersionMatch", text)]
+        if match and not self.resource_version:
             text = "resourceVersionMatch is forbidden unless resourceVersion is provided"
             out.append(field_forbidden("resourceVersionMatch", text))
-        if self.token:
+        if match and self.token:
             text = "resourceVersionMatch is forbidden when continue is provided"
             out.append(field_forbidden("resourceVersionMatch", text))
-        if self.match not in ("Exact", "NotOlderThan"):
-            out.append(field_not_supported("resourceVersionMatch", self.match, ["Exact", "NotOlderThan", ""]))
-        if self.match == "Exact" and self.resource_version == "0":
+        if match not in ("", "Exact", "NotOlderThan"):
+            out.append(field_not_supported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]))
+        if match == "Exact" and self.resource_version == "0":
             text = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
             out.append(field_forbidden("resourceVersionMatch", text))
+        if self.send_initial is not None:
+            out.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
         return out
 
 
@@ -87,6 +85,15 @@ def version_number(text: str) -> int:
     why = "value out of range" if digits else "invalid syntax"
     shown = quote(text)
     raise ValueError(f"resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}")
+
+
+def stored_version(metadata: Json) -> int:
+    """The version an object names, 0 for none. Raises ApiError 500 for what is no number, as the real server."""
+    text = metadata.get("resourceVersion") or "0"
+    try:
+        return version_number(text)
+    except ValueError as err:
+        raise errors.internal_text(str(err)[str(err).index("strconv.") :]) from None
 
 
 def encode_token(version: int, start: str) -> str:
@@ -101,7 +108,8 @@ def _unbase64(text: str) -> bytes:
     """Raises ValueError in the words of encoding/base64."""
     wrong = _NOT_BASE64.search(text)
     if wrong is not None or len(text) % 4 == 1:
-        raise ValueError(f"illegal base64 data at input byte {wrong.start() if wrong else len(text)}")
+        # A last character alone is no byte, nor is one that is none.
+        raise ValueError(f"illegal base64 data at input byte {wrong.start() if wrong else len(text) - 1}")
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
@@ -113,7 +121,8 @@ def decode_token(token: str) -> tuple[int, str]:
         raise errors.bad_request(f"invalid continue token: continue key is not valid: {err}") from None
     if not isinstance(doc, dict) or doc.get("v") != "meta.k8s.io/v1":
         raise errors.bad_request(
-            "invalid continue token: continue key is not valid: server does not recognize this encoded version"
+            "invalid continue token: continue key is not valid: server does not recognize this encoded version "
+            f"{doc.get('v', '') if isinstance(doc, dict) else ''}"
         )
     version, start = doc.get("rv"), doc.get("start")
     if type(version) is not int or version == 0 or not isinstance(start, str) or not start:
@@ -190,10 +199,11 @@ class DeleteOptions:
         grace = body.get("gracePeriodSeconds")
         if grace is None:
             grace = _number(request, "gracePeriodSeconds")
-        self.grace: int | None = grace
+        # What is negative is as soon as possible.
+        self.grace: int | None = 1 if grace is not None and grace < 0 else grace
         preconditions = body.get("preconditions") or {}
-        self.uid: str | None = preconditions.get("uid")
-        self.version: str | None = preconditions.get("resourceVersion")
+        self.uid: str | None = preconditions.get("uid") or request.param("uid") or None
+        self.version: str | None = preconditions.get("resourceVersion") or request.param("resourceVersion") or None
         dry = body.get("dryRun") or [value for value in request.params.get("dryRun", ()) if value]
         if dry and dry != ["All"]:
             shown = json.dumps(dry, separators=(",", ":"))

@@ -11,7 +11,7 @@ from clientgo.testing.apiserver.store.storage import Compacted, Event, Stored
 from clientgo.testing.apiserver.store.watch import View, Watcher
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Verb
-from clientgo.testing.apiserver.verbs.options import ListOptions, decode_token, encode_token, version_number
+from clientgo.testing.apiserver.verbs.options import ListOptions, decode_token, encode_token, truth, version_number
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -33,9 +33,21 @@ class Reader(Verb):
 
     def get(self, call: Call) -> http.Response:
         asked = call.request.param("resourceVersion")
-        if asked and asked != "0":
-            self.wait_for(self.version(asked))
-        return self.respond(call, self.current(call), 200)
+        if truth(call.request.param("export")):
+            raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
+        try:
+            version = version_number(asked) if asked else 0
+        except ValueError as err:
+            raise errors.internal_text(str(err)) from None
+        if version:
+            self.wait_for(version)
+        current = self.current(call)
+        if call.form.of_list:
+            # The type is named as the server's own Go type.
+            package = call.resource.group.partition(".")[0] or "core"
+            what = f"the requested object is not a list (*{package}.{call.resource.kind})"
+            raise ApiError(406, "NotAcceptable", f"you requested PartialObjectMetadataList, but {what}")
+        return self.respond(call, current, 200)
 
     @staticmethod
     def version(text: str) -> int:
@@ -117,13 +129,20 @@ class Reader(Verb):
         if form.kind == "Table":
             # The first event alone carries the columns, so a table watch shares with nobody.
             kind += f"#{next(_TABLE_WATCHES)}"
+
+        def bookmark(version: int, end: bool) -> Json:
+            made = self.documents.bookmark(call.resource, version, end, form)
+            if form.kind != "Table" or encode is None:
+                return made
+            return self.documents.table_bookmark(encode, made)
+
         view = View(
             call.resource.storage,
             call.prefix,
             selection,
             kind,
             encode,
-            lambda version, end: self.documents.bookmark(call.resource, version, end, form),
+            bookmark,
             asked if asked > self.store.version else 0,
             self.documents.framing(form),
         )

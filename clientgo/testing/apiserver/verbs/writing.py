@@ -24,13 +24,13 @@ from clientgo.testing.apiserver.kinds import (
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.kinds.validation import custom_resources, definitions
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
-from clientgo.testing.apiserver.verbs import decoding
+from clientgo.testing.apiserver.verbs import configuration, decoding
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
 from clientgo.testing.apiserver.verbs.core import Services, Verb
-from clientgo.testing.apiserver.verbs.options import WriteOptions
+from clientgo.testing.apiserver.verbs.options import WriteOptions, stored_version
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
-from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, copy, loads_yaml, sort_keys
+from clientgo.testing.apiserver.wire.jsonio import Json, copy, sort_keys
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_BASE = 58
@@ -77,6 +77,7 @@ class Writer(Verb):
         metadata = obj["metadata"]
         self._check_namespace(call, metadata)
         self._wipe_system_fields(metadata)
+        call.warnings += strategy.drop_repeated_owners(metadata)
         if managed is None:
             managed = self.managed_create(resource, obj, options.manager)
         ownership.set_managed(obj, managed)
@@ -112,7 +113,8 @@ class Writer(Verb):
                 stored = self.store.create(resource.storage, key, self._with_placeholder(resource, stored_form))
             except Exists:
                 if not generated:
-                    raise self._already_exists(resource, key, obj["metadata"]["name"]) from None
+                    generates = bool(metadata.get("generateName"))
+                    raise self._already_exists(resource, key, metadata["name"], generates=generates) from None
                 stored_form = {**stored_form, "metadata": dict(stored_form["metadata"])}
                 stored_form["metadata"]["name"] = base + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
                 continue
@@ -120,9 +122,11 @@ class Writer(Verb):
             return stored
         raise errors.already_exists(resource.group, resource.plural, obj["metadata"]["name"])
 
-    def _already_exists(self, resource: Resource, key: str, name: str) -> ApiError:
+    def _already_exists(self, resource: Resource, key: str, name: str, *, generates: bool) -> ApiError:
         """Who waits for a name to become free is told that it will."""
         err = errors.already_exists(resource.group, resource.plural, name)
+        if generates:
+            return errors.generate_name_conflict(resource.group, resource.plural, name)
         stored = self.store.get(resource.storage, key)
         if stored is not None and stored.obj["metadata"].get("deletionTimestamp"):
             return ApiError(err.code, err.reason, f"object is being deleted: {err.message}", err.details)
@@ -199,9 +203,10 @@ class Writer(Verb):
     def _validate(self, call: Call, obj: Json, stored_form: Json, old: Json | None) -> None:
         """Raises ApiError 422 with all that is wrong."""
         resource = call.resource
-        found = validation.metadata(resource, obj["metadata"]) if old is None or call.subresource != "status" else []
-        if old is not None:
-            found += validation.metadata_update(old["metadata"], obj["metadata"])
+        if old is None:
+            found = validation.metadata(resource, obj["metadata"])
+        else:
+            found = validation.metadata_update(resource, old["metadata"], obj["metadata"], call.subresource)
         if resource.custom:
             wrong, told = custom_resources.validate_all(
                 obj, old, resource.structural, status=call.subresource == "status"
@@ -246,18 +251,16 @@ class Writer(Verb):
         if call.resource.custom and not call.name:
             raise errors.bad_request("name must be provided")
         obj = decoding.decode(call, doc, options, call.request.body)
-        metadata = obj["metadata"]
-        if not metadata.get("name"):
-            if call.resource.custom or metadata.get("name") == "":
-                metadata["name"] = ""
-            text = f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
-            raise errors.bad_request("name must be provided" if call.resource.custom else text)
-        self._check_names(call, metadata)
+        self._check_names(call, obj["metadata"])
         stored, created = self.retry(call, lambda current: self._put(call, copy(obj), options, current))
         return self.respond(call, stored, 201 if created else 200)
 
     def _check_names(self, call: Call, metadata: Json) -> None:
         name = metadata.get("name", "")
+        if not name:
+            raise errors.bad_request(
+                f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+            )
         if name != call.name:
             raise errors.bad_request(
                 f"the name of the object ({name}) does not match the name on the URL ({call.name})"
@@ -273,26 +276,31 @@ class Writer(Verb):
     def _put(self, call: Call, obj: Json, options: WriteOptions, current: Stored | None) -> tuple[Stored, bool]:
         resource = call.resource
         metadata = obj["metadata"]
-        given = metadata.get("resourceVersion", "")
+        uid = metadata.get("uid", "")
+        creates = strategy.creates_on_update(resource) and not call.subresource
+        if current is None and not creates:
+            raise call.not_found()
+        if uid:
+            self._check_uid(call, uid, "" if current is None else current.obj["metadata"]["uid"])
+        given = stored_version(metadata)
         if current is None:
-            if not strategy.creates_on_update(resource) or call.subresource or given:
-                raise call.not_found()
             return self.create_object(call, obj, options), True
         live = self.live(resource, current)
-        uid = metadata.get("uid", "")
-        if uid and uid != live["metadata"]["uid"]:
-            raise call.conflict(
-                f"StorageError: invalid object, Code: 4, Key: {self._etcd_key(call)}, ResourceVersion: 0, "
-                f"AdditionalErrorMsg: "
-                f"Precondition failed: UID in precondition: {uid}, UID in object meta: {live['metadata']['uid']}"
-            )
         if not given and strategy.needs_version_on_update(resource):
             error = errors.field_invalid("metadata.resourceVersion", 0, "must be specified for an update")
             raise errors.invalid(resource.group, resource.plural, call.name, [error])
-        if given and given != str(current.rv):
+        if given and given != current.rv:
             raise call.conflict()
-        managed = self._managed_base(metadata, live["metadata"])
-        return self.finish_update(call, obj, live, current, options, managed), False
+        base = self._managed_base(call, metadata, live["metadata"])
+        return self.finish_update(call, obj, live, current, options, base), False
+
+    def _check_uid(self, call: Call, uid: str, stored: str) -> None:
+        """Raises ApiError 409 when the object is not the one that was meant; what is not there has no uid."""
+        if uid != stored:
+            raise call.conflict(
+                f"StorageError: invalid object, Code: 4, Key: {self._etcd_key(call)}, ResourceVersion: 0, "
+                f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}"
+            )
 
     @staticmethod
     def _etcd_key(call: Call) -> str:
@@ -302,12 +310,10 @@ class Writer(Verb):
         return f"/registry/{head}{plural}/{call.key}"
 
     @staticmethod
-    def _managed_base(given: Json, live: Json) -> Any:
-        """Which managedFields an update starts from: the request's when it carries some, else the stored ones."""
-        sent = given.get("managedFields")
-        if sent == [{}]:
-            return []
-        return sent if sent else live.get("managedFields")
+    def _managed_base(call: Call, given: Json, live: Json) -> Any:
+        """Which managedFields an update starts from."""
+        entries, kept = given.get("managedFields"), live.get("managedFields")
+        return managedfields.live_or_new(entries, kept, subresource=bool(call.subresource))
 
     def finish_update(
         self,
@@ -322,6 +328,7 @@ class Writer(Verb):
         """Common end of PUT, PATCH, apply and scale. `obj` is owned and decoded; raises Changed when overtaken."""
         resource = call.resource
         metadata, old_meta = obj["metadata"], live["metadata"]
+        call.warnings += strategy.drop_repeated_owners(metadata)
         self.may_grant(call.request.user, resource, call.namespace, obj, live)
         self._keep_system_fields(metadata, old_meta)
         sent = obj
@@ -356,9 +363,10 @@ class Writer(Verb):
         if options.dry_run:
             return Stored(current.key, stored_form, current.rv)
         if self.is_finished(resource, stored_form):
-            gone = self.store.delete(resource.storage, current.key, current.rv, stored_form)
+            # Watches see the object as it was stored, the client what it has made of it.
+            gone = self.store.delete(resource.storage, current.key, current.rv)
             self.committed("DELETED", resource, gone, current)
-            return Stored(current.key, {**gone.obj}, gone.rv)
+            return Stored(current.key, stored_form, current.rv)
         new = self.store.update(resource.storage, current.key, self._with_own_metadata(stored_form), current.rv)
         self.committed("MODIFIED", resource, new, current)
         return new
@@ -390,10 +398,10 @@ class Writer(Verb):
             obj["status"] = {**status, "lastPhaseTransitionTime": self.times.now_text()}
 
     def _managed_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, base: Any) -> list[Json]:
-        resource = call.resource
         if not base:
-            # Of an object whose fields nobody owns, none are tracked before an apply.
+            # Whoever clears the managers of an object has none kept until somebody applies.
             return []
+        resource = call.resource
         ignored = strategy.reset_fields(resource, call.subresource, obj, live)
         writer = managedfields.Writer(options.manager, resource.group_version, call.subresource)
         node, now = ownership.merge_node(resource), self.times.now_text()
@@ -422,11 +430,16 @@ class Writer(Verb):
         metadata["resourceVersion"] = old["resourceVersion"]
         if not metadata.get("uid"):
             metadata["uid"] = old["uid"]
-        for name in ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+        for name in ("creationTimestamp", "selfLink"):
             if name in old:
                 metadata[name] = old[name]
             else:
                 metadata.pop(name, None)
+        # Nobody takes these away again; who sets them is refused by validation.
+        if old.get("deletionTimestamp"):
+            metadata["deletionTimestamp"] = old["deletionTimestamp"]
+        if old.get("deletionGracePeriodSeconds") is not None:
+            metadata.setdefault("deletionGracePeriodSeconds", old["deletionGracePeriodSeconds"])
 
     @staticmethod
     def _with_own_metadata(obj: Json) -> Json:
@@ -448,13 +461,7 @@ class Writer(Verb):
         media = call.request.header("content-type").partition(";")[0].strip().lower()
         if media == decoding.APPLY_PATCH:
             return self._apply(call)
-        allowed = [decoding.JSON_PATCH, decoding.MERGE_PATCH, decoding.STRATEGIC_PATCH]
-        if media not in allowed:
-            if call.resource.custom and media.endswith("+json"):
-                raise errors.unsupported_media_type(decoding.CUSTOM_PATCH_TYPES)
-            raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-        if media == decoding.STRATEGIC_PATCH and (call.resource.custom or call.resource.struct is None):
-            raise errors.unsupported_media_type(decoding.CUSTOM_PATCH_TYPES)
+        decoding.check_patch_type(call, media)
         options = WriteOptions(call.request, "PatchOptions")
         body = decoding.parse_patch(call, media)
 
@@ -465,11 +472,10 @@ class Writer(Verb):
             doc = decoding.patched(media, live, body, call.resource.struct)
             obj = decoding.decode_patched(call, doc, body, media, options)
             metadata = obj["metadata"]
-            if metadata.get("name", "") != call.name:
-                self._check_names(call, metadata)
-            if metadata.get("resourceVersion", "") not in ("", str(current.rv)):
+            self._check_names(call, metadata)
+            if stored_version(metadata) not in (0, current.rv):
                 raise call.conflict()
-            base = self._managed_base(metadata, live["metadata"])
+            base = self._managed_base(call, metadata, live["metadata"])
             return self.finish_update(call, copy(obj), live, current, options, base), False
 
         stored, _ = self.retry(call, attempt)
@@ -479,15 +485,7 @@ class Writer(Verb):
 
     def _apply(self, call: Call) -> http.Response:
         options = WriteOptions(call.request, "ApplyOptions")
-        try:
-            doc = loads_yaml(call.request.body)
-        except ParseError as err:
-            raise errors.bad_request(f"error decoding YAML: {err}") from None
-        if not isinstance(doc, dict):
-            raise errors.bad_request(
-                "error decoding YAML: json: cannot unmarshal into Go value of type map[string]interface {}"
-            )
-        config = decoding.configuration(call, doc, options)
+        config = configuration.of_resource(call)
         stored, created = self.retry(call, lambda current: self._apply_once(call, config, options, current))
         return self.respond(call, stored, 201 if created else 200)
 
@@ -501,10 +499,10 @@ class Writer(Verb):
         if current is None:
             if call.subresource:
                 raise call.not_found()
-            if config["metadata"].get("uid"):
+            uid = (config.get("metadata") or {}).get("uid")
+            if uid:
                 raise call.conflict(
-                    f"uid mismatch: the provided object specified uid {config['metadata']['uid']}, and no "
-                    f"existing object was found"
+                    f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
                 )
             config_set = {
                 name: value for name, value in config.items() if name != "status" or not strategy.has_status(resource)
@@ -512,25 +510,35 @@ class Writer(Verb):
             merged, managed = managedfields.applied(
                 node, {}, config_set, (), writer, now, force=options.force, created=True
             )
-            obj = decoding.decode(call, merged, None)
+            obj = configuration.decode_merged(call, merged, config, options)
+            self._check_names(call, obj["metadata"])
             return self.create_object(call, obj, options, managed), True
         live = self.live(resource, current)
-        asked = config["metadata"].get("resourceVersion")
-        if asked and asked != str(current.rv):
-            raise call.conflict()
         if call.subresource == "status":
+            metadata = config.get("metadata") or {}
             config = {name: config[name] for name in ("apiVersion", "kind", "metadata", "status") if name in config}
-            names = ("name", "namespace")
-            config["metadata"] = {name: config["metadata"][name] for name in names if name in config["metadata"]}
+            names = ("name", "namespace", "resourceVersion", "uid")
+            config["metadata"] = {name: metadata[name] for name in names if name in metadata}
         elif strategy.has_status(resource):
             config = {name: value for name, value in config.items() if name != "status"}
         base = live["metadata"].get("managedFields")
         bare = {**live, "metadata": {k: v for k, v in live["metadata"].items() if k != "managedFields"}}
         try:
             merged, managed = managedfields.applied(
-                node, bare, config, base, writer, now, force=options.force, created=False
+                node,
+                bare,
+                config,
+                base,
+                writer,
+                now,
+                force=options.force,
+                created=False,
+                empty=ownership.zero(resource),
             )
         except managedfields.ConflictError as err:
             raise errors.apply_conflict(str(err), err.causes) from None
-        obj = decoding.decode(call, merged, None)
+        obj = configuration.decode_merged(call, merged, config, options)
+        self._check_names(call, obj["metadata"])
+        if stored_version(obj["metadata"]) not in (0, current.rv):
+            raise call.conflict()
         return self.finish_update(call, copy(obj), live, current, options, base, managed), False

@@ -12,7 +12,7 @@ from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.store.watch import INITIAL_EVENTS_END, JSON_LINES, Framing
 from clientgo.testing.apiserver.views import table
 from clientgo.testing.apiserver.wire import http
-from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, sort_keys
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, loads, sort_keys
 from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form
 from clientgo.testing.apiserver.wire.times import Times
 
@@ -113,7 +113,7 @@ class Documents:
         if form.kind == "PartialObjectMetadata":
             listed = [self._partial(self.view(resource, item), form) for item in items]
             head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}"}
-            return render({**head, "metadata": metadata, "items": listed}, form)
+            return render({**head, "metadata": metadata, "items": listed or None}, form)
         if form.media == PROTOBUF:
             messages = [self._message(resource, item) for item in items]
             body = protobuf.encode_list(resource.group_version, resource.list_kind, metadata, messages)
@@ -194,6 +194,13 @@ class Documents:
             return {**head, "metadata": metadata}
         obj: Json = resource.struct.decode({**head, "metadata": metadata}, schema.Context(), "", "")
         return obj
+
+    def table_bookmark(self, encode: Callable[[Stored], bytes], bookmark: Json) -> Json:
+        """A bookmark as a Table of an object without a name. `encode` is that of the watch."""
+        metadata = bookmark["metadata"]
+        nameless = {**bookmark, "metadata": {"name": "", **metadata}}
+        out: Json = loads(encode(Stored("", nameless, int(metadata["resourceVersion"]))))
+        return out
 
     def error_stream(self, status: Json, form: Form) -> http.Response:
         """A watch that consists of one ERROR event."""

@@ -45,7 +45,7 @@ class Index:
         self._cached: dict[str, tuple[int, bytes, str]] = {}
         self._paths: dict[str, Callable[[Request], Response]] = {
             "/": self._root,
-            "/version": lambda request: render(_VERSION, Form(pretty=True)),
+            "/version": self._version,
             "/api": self._api,
             "/apis": self._apis,
             "/openapi/v2": self._openapi_v2,
@@ -60,6 +60,8 @@ class Index:
     def handle(self, request: Request) -> Response:
         """Answer a request that is allowed. Raises ApiError and PlainError."""
         path = request.path
+        if path.startswith("//"):
+            raise errors.page_not_found()
         known = self._paths.get(path) or self._paths.get(path.rstrip("/") or "/")
         if known is not None:
             if request.method not in ("GET", "HEAD") and path != "/debug/compact":
@@ -80,6 +82,9 @@ class Index:
         rest = parts[1:] if parts[0] == "api" else parts[2:]
         if group is None:
             raise errors.page_not_found()
+        if request.method != "GET":
+            raise errors.method_not_allowed()
+        negotiation.check_route(request, negotiation.OBJECTS)
         if not rest:
             return render(
                 {"kind": "APIGroup", "apiVersion": "v1", **group.document()}, negotiation.choose(request, objects=False)
@@ -89,6 +94,11 @@ class Index:
                 raise errors.resource_not_found()
             raise errors.page_not_found()
         return render(self._registry.resource_list(group, rest[0]), negotiation.choose(request, objects=False))
+
+    @staticmethod
+    def _version(request: Request) -> Response:
+        negotiation.check_route(request, (negotiation.JSON,))
+        return render(_VERSION, Form(pretty=True))
 
     def _api(self, request: Request) -> Response:
         form = negotiation.choose(request, objects=False)

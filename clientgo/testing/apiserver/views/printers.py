@@ -56,47 +56,6 @@ def _map_text(labels: Any) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or "<none>"
 
 
-def pod(obj: Json, times: Times) -> list[Any]:
-    spec, status = _spec(obj), _status(obj)
-    statuses = status.get("containerStatuses") or []
-    reason = status.get("reason") or status.get("phase", "")
-    restarts = 0
-    last_restart = ""
-    for container in reversed(statuses):
-        restarts += container.get("restartCount", 0)
-        finished = ((container.get("lastState") or {}).get("terminated") or {}).get("finishedAt")
-        last_restart = max(last_restart, finished or "")
-        state = container.get("state") or {}
-        waiting, terminated = state.get("waiting") or {}, state.get("terminated") or {}
-        if waiting.get("reason"):
-            reason = waiting["reason"]
-        elif terminated.get("reason"):
-            reason = terminated["reason"]
-        elif terminated:
-            signal = terminated.get("signal")
-            reason = f"Signal:{signal}" if signal else f"ExitCode:{terminated.get('exitCode', 0)}"
-    ready = sum(1 for container in statuses if container.get("ready"))
-    if obj["metadata"].get("deletionTimestamp"):
-        reason = "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
-    shown = str(restarts)
-    if restarts and last_restart:
-        shown = f"{restarts} ({human_duration(times.since(last_restart))} ago)"
-    gates = spec.get("readinessGates") or []
-    conditions = {c.get("type"): c.get("status") for c in status.get("conditions") or ()}
-    passed = sum(1 for gate in gates if conditions.get(gate.get("conditionType")) == "True")
-    return [
-        obj["metadata"]["name"],
-        f"{ready}/{len(spec.get('containers') or ())}",
-        reason,
-        shown,
-        age(obj, times),
-        _none(status.get("podIP")),
-        _none(spec.get("nodeName")),
-        _none(status.get("nominatedNodeName")),
-        f"{passed}/{len(gates)}" if gates else "<none>",
-    ]
-
-
 def deployment(obj: Json, times: Times) -> list[Any]:
     spec, status = _spec(obj), _status(obj)
     names, images = _containers(spec.get("template") or {})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from clientgo.testing.apiserver.views import printers, printers_config
+from clientgo.testing.apiserver.views import printers, printers_config, printers_pods
 from clientgo.testing.apiserver.views.columns import described
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 from clientgo.testing.apiserver.wire.times import Times, human_duration
@@ -71,7 +71,7 @@ _POD_COLUMNS = [
 _ROLES = ("rbac.authorization.k8s.io/roles", "rbac.authorization.k8s.io/clusterroles")
 _BINDINGS = ("rbac.authorization.k8s.io/rolebindings", "rbac.authorization.k8s.io/clusterrolebindings")
 _TABLES: dict[str, tuple[list[Json], Row]] = {
-    "/pods": (_POD_COLUMNS, printers.pod),
+    "/pods": (_POD_COLUMNS, printers_pods.pod),
     "apps/deployments": (
         _columns("Name", "Ready", "Up-to-date", "Available", "Age", "+Containers", "+Images", "+Selector"),
         printers.deployment,
@@ -349,7 +349,15 @@ def _follow(value: Any, field: str | None, index: str | None, condition: str | N
 
 def make(resource: Resource, objects: list[Json], times: Times, include: str, version: str = "v1") -> Json:
     """A Table of the objects; `include` is Object, None or (the default) Metadata."""
-    return _table(*_format_of(resource), objects, times, include, version)
+    out = _table(*_format_of(resource), objects, times, include, version)
+    if resource.storage == "/pods":
+        for row, obj in zip(out["rows"], objects, strict=True):
+            if found := printers_pods.row_conditions(obj):
+                row["conditions"] = found
+    elif not objects and not resource.custom and resource.storage not in _TABLES:
+        # What has no printer of its own makes no rows, not even none.
+        out["rows"] = None
+    return out
 
 
 def of_scale(scale: Json, times: Times, include: str, version: str = "v1") -> Json:
@@ -373,7 +381,9 @@ def _table(columns: list[Json], row: Row, objects: list[Json], times: Times, inc
         entry: Json = {"cells": row(obj, times)}
         if include == "Object":
             entry["object"] = obj
-        elif include != "None":
+        elif include == "None":
+            entry["object"] = None
+        else:
             from clientgo.testing.apiserver.views.documents import meta_in_order
 
             entry["object"] = {

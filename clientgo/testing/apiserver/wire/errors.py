@@ -96,6 +96,13 @@ def already_exists(group: str, resource: str, name: str) -> ApiError:
     return ApiError(409, "AlreadyExists", message, _details(name, group, resource))
 
 
+def generate_name_conflict(group: str, resource: str, name: str) -> ApiError:
+    text = "already exists, the server was not able to generate a unique name for the object"
+    details = _details(name, group, resource, retryAfterSeconds=1)
+    message = f'{resource_text(group, resource)} "{name}" {text}'
+    return ApiError(409, "AlreadyExists", message, details, headers={"Retry-After": "1"})
+
+
 def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
     message = f'Operation cannot be fulfilled on {resource_text(group, resource)} "{name}": {why}'
     return ApiError(409, "Conflict", message, _details(name, group, resource))

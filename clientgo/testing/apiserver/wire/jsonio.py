@@ -137,6 +137,20 @@ def _integer(text: str) -> int | float:
 _decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_integer).decode
 
 
+def may_repeat(text: bytes, value: Any) -> bool:
+    """Whether JSON with this value may have a key twice in one object: its quotes are counted, which is cheap."""
+    strings, level = 0, [value]
+    for item in level:
+        if isinstance(item, dict):
+            strings += len(item)
+            level += item.values()
+        elif isinstance(item, list):
+            level += item
+        elif isinstance(item, str):
+            strings += 1
+    return text.count(b'"') - text.count(b'\\"') != 2 * strings
+
+
 def duplicate_fields(text: bytes) -> list[str]:
     """Paths of keys that appear twice in one object."""
     found: list[str] = []
@@ -218,24 +232,36 @@ def go_text(value: Any) -> str:
 # ---- YAML
 
 
-_SafeDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes texts as Go's library does: in double quotes what would be read as something else."""
 
 
-def loads_yaml(text: bytes) -> Any:
-    """Parse one YAML document into what JSON could have said. Raises ParseError."""
+def _represent_text(dumper: Any, text: str) -> Any:
+    style = "|" if "\n" in text else None if yaml_util.is_plain(text) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
+    """Parse one YAML document into what JSON could have said. Raises ParseError.
+
+    Keys that one map has twice are told to `duplicates`; of a body that is JSON, `duplicate_fields` finds them.
+    """
     if text.lstrip()[:1] == b"{":
         # Most of what comes as YAML is JSON, which is much faster to read as such.
         with contextlib.suppress(ParseError):
             return loads(text)
     try:
-        return yaml_util.unmarshal(text, _YAML_LIMITS)
+        return yaml_util.unmarshal(text, _YAML_LIMITS, duplicates)
     except yaml_util.YAMLSyntaxError as err:
         raise ParseError(f"error converting YAML to JSON: {err}") from None
 
 
 def dumps_yaml(value: Any) -> bytes:
     text: str = yaml.dump(
-        value, Dumper=_SafeDumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=2**20
+        value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=80
     )
     return text.encode("utf-8", "replace")
 

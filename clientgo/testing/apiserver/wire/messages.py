@@ -47,6 +47,13 @@ class Malformed(Exception):
         self.code = code
 
 
+def _without_semicolons(query: str) -> str:
+    """Go leaves parameters out that have one, as nobody knows whether it separates them."""
+    if ";" not in query:
+        return query
+    return "&".join(pair for pair in query.split("&") if ";" not in pair)
+
+
 class Request:
     """One parsed request. Header names are lower-case, the values of one name joined; `path` is decoded."""
 
@@ -78,7 +85,7 @@ class Request:
         path, query = _split_target(target)
         try:
             self.params: dict[str, list[str]] = (
-                parse_qs(query, keep_blank_values=True, max_num_fields=1000) if query else {}
+                parse_qs(_without_semicolons(query), keep_blank_values=True, max_num_fields=1000) if query else {}
             )
         except ValueError:
             raise Malformed(400, "bad request target") from None

@@ -13,19 +13,24 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 _META = ("meta.k8s.io",)
 _PARTIAL = ("PartialObjectMetadata", "PartialObjectMetadataList")
 
-REPRESENTATIONS = (JSON, YAML, PROTOBUF, f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+# What the routes of go-restful say they produce. A list may be a watch.
+OBJECTS = (JSON, YAML, PROTOBUF)
+LISTS = (*OBJECTS, f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 
 
 class Form:
-    """The chosen form. kind is "", "Table", "PartialObjectMetadata" or "Discovery"."""
+    """The chosen form. kind is "", "Table", "PartialObjectMetadata", of lists too with `of_list`, or "Discovery"."""
 
-    __slots__ = ("kind", "media", "pretty", "version")
+    __slots__ = ("kind", "media", "of_list", "pretty", "version")
 
-    def __init__(self, media: str = JSON, kind: str = "", version: str = "v1", pretty: bool = False) -> None:
+    def __init__(
+        self, media: str = JSON, kind: str = "", version: str = "v1", pretty: bool = False, *, of_list: bool = False
+    ) -> None:
         self.media = media
         self.kind = kind
         self.version = version
         self.pretty = pretty
+        self.of_list = of_list
 
     def __repr__(self) -> str:
         return f"<Form {self.media} {self.kind} {self.version}>"
@@ -60,21 +65,37 @@ def pretty(request: Request) -> bool:
     return agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
-def prefers_protobuf(request: Request) -> bool:
-    """Whether the first clause that a built-in resource can meet is protobuf."""
+def of_errors(request: Request) -> str:
+    """The media type of the first clause that a Status can meet."""
     for media, params in _clauses(request.headers.get("accept", "")):
-        if media == PROTOBUF and not params.get("as"):
-            return True
-        if media in ("*/*", "application/*", JSON, YAML):
-            return False
-    return False
+        if media in (PROTOBUF, YAML) and not params.get("as"):
+            return media
+        if media in ("*/*", "application/*", JSON):
+            return JSON
+    return JSON
 
 
-def choose(request: Request, *, objects: bool = True, speaks_protobuf: Callable[[], bool] | None = None) -> Form:
+def check_route(request: Request, produced: tuple[str, ...]) -> None:
+    """Raises the ApiError 406 of a route that produces nothing that is asked for; parameters do not count."""
+    accept = request.headers.get("accept", "")
+    kinds = [clause.partition(";")[0].strip() for clause in accept.split(",")]
+    if not accept or any(kind == "*/*" or kind in produced for kind in kinds):
+        return
+    text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}"
+    raise errors.ApiError(406, "NotAcceptable", text, {}, pretty=True)
+
+
+def choose(
+    request: Request,
+    *,
+    objects: bool = True,
+    speaks_protobuf: Callable[[], bool] | None = None,
+    stream: bool = False,
+) -> Form:
     """The first acceptable clause. Raises ApiError 406.
 
     `objects`: Table and PartialObjectMetadata are possible, both in JSON alone. `speaks_protobuf` says
-    whether the resource has messages, None for no.
+    whether the resource has messages, None for no. `stream`: events go out, which YAML has no form for.
     """
     accept = request.headers.get("accept", "")
     neat = pretty(request)
@@ -82,24 +103,29 @@ def choose(request: Request, *, objects: bool = True, speaks_protobuf: Callable[
         return Form(pretty=neat)
     for media, params in _clauses(accept):
         if media in ("*/*", "application/*", JSON):
-            kind = params.get("as", "")
-            if not kind:
-                return Form(JSON, pretty=neat)
-            if objects and params.get("g") in _META and params.get("v") in ("v1", "v1beta1"):
-                if kind == "Table":
-                    return Form(JSON, "Table", params["v"], neat)
-                if kind in _PARTIAL:
-                    return Form(JSON, "PartialObjectMetadata", params["v"], neat)
-            if not objects and kind == "APIGroupDiscoveryList" and params.get("v") in ("v2", "v2beta1"):
-                return Form(JSON, "Discovery", params["v"], neat)
+            form = _json_form(params, neat, objects=objects)
+            if form is not None:
+                return form
         elif media == PROTOBUF and not params.get("as") and speaks_protobuf is not None and speaks_protobuf():
             return Form(PROTOBUF)
-        elif media in (YAML, "application/x-yaml", "text/yaml") and not params.get("as"):
+        elif media in (YAML, "application/x-yaml", "text/yaml") and not params.get("as") and not stream:
             return Form(YAML)
+    accepted = [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"] if stream else [JSON, YAML, PROTOBUF]
     raise errors.ApiError(
-        406,
-        "NotAcceptable",
-        f"406: Not Acceptable\n\nAvailable representations: {', '.join(REPRESENTATIONS)}",
-        {},
-        pretty=True,
+        406, "NotAcceptable", f"only the following media types are accepted: {', '.join(accepted)}"
     )
+
+
+def _json_form(params: dict[str, str], neat: bool, *, objects: bool) -> Form | None:
+    """What the parameters of a clause make of JSON, None for what nobody knows."""
+    kind, version = params.get("as", ""), params.get("v", "")
+    if not kind:
+        return Form(JSON, pretty=neat)
+    if objects and params.get("g") in _META and version in ("v1", "v1beta1"):
+        if kind == "Table":
+            return Form(JSON, "Table", version, neat)
+        if kind in _PARTIAL:
+            return Form(JSON, "PartialObjectMetadata", version, neat, of_list=kind == _PARTIAL[1])
+    if not objects and kind == "APIGroupDiscoveryList" and version in ("v2", "v2beta1"):
+        return Form(JSON, "Discovery", version, neat)
+    return None

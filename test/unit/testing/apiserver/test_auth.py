@@ -110,23 +110,33 @@ def test_the_first_form_that_there_is_is_chosen(accept: str, form: tuple[str, st
 
 def test_a_form_that_there_is_not_is_refused() -> None:
     for accept, objects in (("text/html", True), (PROTOBUF, True), (TABLE, False)):
-        with pytest.raises(ApiError, match="406: Not Acceptable"):
+        with pytest.raises(ApiError, match="only the following media types are accepted: application/json, "):
             negotiation.choose(request(accept=accept), objects=objects, speaks_protobuf=lambda: False)
+    with pytest.raises(ApiError, match="accepted: application/json;stream=watch, "):
+        negotiation.choose(request(accept="application/yaml"), stream=True)
+
+
+def test_what_no_route_produces_is_refused_whatever_its_parameters() -> None:
+    for accept in ("", "*/*", "text/html,application/json;as=Bogus", f"{PROTOBUF};as=Table"):
+        negotiation.check_route(request(accept=accept), negotiation.OBJECTS)
+    for accept in ("text/html", "application/*", "application/json-seq"):
+        with pytest.raises(ApiError, match="406: Not Acceptable\\n\\nAvailable representations: application/json, "):
+            negotiation.check_route(request(accept=accept), negotiation.OBJECTS)
 
 
 @pytest.mark.parametrize(
-    ("accept", "prefers"),
+    ("accept", "media"),
     [
-        ("", False),
-        (PROTOBUF, True),
-        (f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1,application/json", False),
-        (f"text/html,{PROTOBUF}", True),
-        (f"*/*,{PROTOBUF}", False),
-        (f"application/yaml,{PROTOBUF}", False),
+        ("", "application/json"),
+        (PROTOBUF, PROTOBUF),
+        (f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1,application/json", "application/json"),
+        (f"text/html,{PROTOBUF}", PROTOBUF),
+        (f"*/*,{PROTOBUF}", "application/json"),
+        (f"application/yaml,{PROTOBUF}", "application/yaml"),
     ],
 )
-def test_protobuf_is_preferred_where_nothing_else_stands_before_it(accept: str, prefers: bool) -> None:
-    assert negotiation.prefers_protobuf(request(accept=accept)) is prefers
+def test_errors_go_out_in_the_first_form_that_a_status_has(accept: str, media: str) -> None:
+    assert negotiation.of_errors(request(accept=accept)) == media
 
 
 @pytest.mark.parametrize(

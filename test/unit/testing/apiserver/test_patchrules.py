@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clientgo.apimachinery.util import jsonmergepatch, jsonpatch
+from clientgo.apimachinery.util import jsonmergepatch
 from clientgo.testing.apiserver.kinds import patchrules, schema
+from clientgo.testing.apiserver.wire.errors import ApiError
 
 Json = dict[str, Any]
 POD_SPEC = schema.structure("k8s.io/api/core/v1", "PodSpec")
@@ -47,7 +48,7 @@ def test_strategic_merge_by_key_delete_and_order() -> None:
 
 
 def test_strategic_merge_needs_the_merge_key() -> None:
-    with pytest.raises(jsonpatch.PatchError, match="does not contain declared merge key: name"):
+    with pytest.raises(ApiError, match="does not contain declared merge key: name"):
         patchrules.strategic_patch({"containers": [{"name": "a"}]}, {"containers": [{"image": "x"}]}, POD_SPEC)
 
 
@@ -64,7 +65,7 @@ def test_a_patch_out_of_its_own_order_is_refused() -> None:
         "$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
         "containers": [{"name": "a"}, {"name": "b"}],
     }
-    with pytest.raises(jsonpatch.PatchError, match="doesn't match"):
+    with pytest.raises(ApiError, match="doesn't match"):
         patchrules.strategic_patch({}, change, POD_SPEC)
 
 
@@ -83,7 +84,7 @@ def test_arbitrary_json_has_no_rules() -> None:
 
 
 def test_a_directive_for_a_field_the_type_does_not_have() -> None:
-    with pytest.raises(jsonpatch.PatchError, match='unable to find api field "bogus" in PodSpec'):
+    with pytest.raises(ApiError, match='unable to find api field "bogus" in PodSpec'):
         patchrules.strategic_patch({}, {"$setElementOrder/bogus": []}, POD_SPEC)
 
 
@@ -103,7 +104,7 @@ def test_any_strategic_patch_fits_or_is_refused(change: Json) -> None:
     containers: list[Json] = [{"name": "a", "args": ["a", "b"]}, {"name": "b"}]
     original = {"containers": containers, "nodeSelector": {"name": "a"}, "volumes": [{"name": "a"}]}
     before = copy.deepcopy(original)
-    with contextlib.suppress(jsonpatch.PatchError):
+    with contextlib.suppress(ApiError):
         assert isinstance(patchrules.strategic_patch(original, change, POD_SPEC), dict)
     assert original == before
 

@@ -35,7 +35,7 @@ def selection(text: str, labels: str = "", *, group: str = "", plural: str = "po
         ("spec.nodeName=n1,status.phase!=Failed", True),
         ("spec.hostNetwork=true", True),
         ("spec.schedulerName=", True),
-        ("status.podIPs=10.0.0.1", True),
+        ("status.podIPs=10.0.0.1", False),
         ("metadata.namespace=team", True),
     ],
 )

@@ -7,7 +7,12 @@ it decodes.
 from clientgo.testing.apiserver.kinds.validation.events import event, event_update
 from clientgo.testing.apiserver.kinds.validation.fields import selector_matches
 from clientgo.testing.apiserver.kinds.validation.kinds import create, update
-from clientgo.testing.apiserver.kinds.validation.metadata import finalizer_warnings, metadata, metadata_update
+from clientgo.testing.apiserver.kinds.validation.metadata import (
+    finalizer_warnings,
+    metadata,
+    metadata_update,
+    path_segment,
+)
 
 __all__ = [
     "create",
@@ -16,6 +21,7 @@ __all__ = [
     "finalizer_warnings",
     "metadata",
     "metadata_update",
+    "path_segment",
     "selector_matches",
     "update",
 ]

@@ -321,7 +321,9 @@ _UPDATE: dict[str, Update] = {
 }
 _SUBRESOURCES: dict[str, Update] = {
     "/pods/ephemeralcontainers": pods.ephemeral_containers_update,
+    "/namespaces/status": pods.namespace_status,
     "/pods/resize": pods.resize,
+    "/pods/status": pods.status_update,
     "/services/status": networking.service_status,
     "apps/deployments/status": workloads.deployment_status,
     "apps/replicasets/status": workloads.replica_set_status,

@@ -74,7 +74,7 @@ def metadata(resource: Resource, meta: Json) -> list[FieldError]:
     errors += check_annotations(meta.get("annotations"), "metadata.annotations")
     errors += finalizers(meta.get("finalizers"))
     errors += owner_references(meta.get("ownerReferences"))
-    return errors
+    return errors + _kube_finalizers(resource, meta.get("finalizers"))
 
 
 def check_annotations(values: Json | None, field: str) -> list[FieldError]:
@@ -121,6 +121,9 @@ def owner_references(references: list[Json] | None) -> list[FieldError]:
         for name in ("kind", "name", "uid"):
             if not reference.get(name):
                 errors.append(field_invalid(f"{field}.{name}", "", "must not be empty"))
+        if api_version == "v1" and reference.get("kind") == "Event":
+            text = "/v1, Kind=Event is disallowed from being an owner"
+            errors.append(field_invalid(field, dict(reference), text))
         if reference.get("controller"):
             controllers += 1
     if controllers > 1:
@@ -136,16 +139,38 @@ def owner_references(references: list[Json] | None) -> list[FieldError]:
     return errors
 
 
-def metadata_update(old: Json, new: Json) -> list[FieldError]:
+def metadata_update(resource: Resource, old: Json, new: Json, subresource: str = "") -> list[FieldError]:
+    """Checks of ObjectMeta for an update: those of every registry, and then those of the kind, which are the same."""
+    whole = metadata(resource, new) if subresource != "status" else []
+    always = _changes(old, new)
+    if whole:
+        always += check_labels(new.get("labels"), "metadata.labels")
+        always += check_annotations(new.get("annotations"), "metadata.annotations")
+        always += owner_references(new.get("ownerReferences"))
+    own = always + _kube_finalizers(resource, new.get("finalizers"))
+    found = _generic_only(whole) + always + own
+    return found + whole if resource.storage in _CHECKED_WHOLE else found
+
+
+# Whose validation of an update validates the new object as well.
+_CHECKED_WHOLE = {
+    "/configmaps",
+    "/limitranges",
+    "/persistentvolumeclaims",
+    "/pods",
+    "/secrets",
+    "/serviceaccounts",
+    "/services",
+}
+
+
+def _generic_only(found: list[FieldError]) -> list[FieldError]:
+    """Without the checks of finalizers that kube-apiserver's own kinds add."""
+    return [error for error in found if not error.field.startswith("metadata.finalizers[")]
+
+
+def _changes(old: Json, new: Json) -> list[FieldError]:
     errors = []
-    if new.get("deletionTimestamp") != old.get("deletionTimestamp") and old.get("deletionTimestamp") is not None:
-        errors.append(field_invalid("metadata.deletionTimestamp", new.get("deletionTimestamp"), "field is immutable"))
-    if new.get("deletionGracePeriodSeconds") != old.get("deletionGracePeriodSeconds"):
-        value = new.get("deletionGracePeriodSeconds")
-        errors.append(field_invalid("metadata.deletionGracePeriodSeconds", value, "field is immutable"))
-    for name in ("name", "namespace", "uid"):
-        if new.get(name, "") != old.get(name, ""):
-            errors.append(field_invalid(f"metadata.{name}", new.get(name, ""), "field is immutable"))
     if old.get("deletionTimestamp"):
         added = [f for f in new.get("finalizers") or () if f not in (old.get("finalizers") or ())]
         if added:
@@ -153,7 +178,29 @@ def metadata_update(old: Json, new: Json) -> list[FieldError]:
                 f"no new finalizers can be added if the object is being deleted, found new finalizers {_go_list(added)}"
             )
             errors.append(field_forbidden("metadata.finalizers", detail))
+    for name in ("name", "namespace", "uid"):
+        if new.get(name, "") != old.get(name, ""):
+            errors.append(field_invalid(f"metadata.{name}", new.get(name, ""), "field is immutable"))
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        if new.get(name) != old.get(name):
+            errors.append(field_invalid(f"metadata.{name}", new.get(name), "field is immutable"))
     return errors
+
+
+# Served by apiserver's own registries, which check finalizers as those of custom resources.
+_GENERIC_GROUPS = {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}
+
+
+def _kube_finalizers(resource: Resource, values: list[str] | None) -> list[FieldError]:
+    """Go: core/validation.validateKubeFinalizerName."""
+    if resource.custom or resource.group in _GENERIC_GROUPS:
+        return []
+    text = "name is neither a standard finalizer name nor is it fully qualified"
+    return [
+        field_invalid(f"metadata.finalizers[{i}]", value, text)
+        for i, value in enumerate(values or ())
+        if "/" not in value and value not in _STANDARD_FINALIZERS
+    ]
 
 
 def _go_list(values: list[str]) -> str:

@@ -288,9 +288,31 @@ def pod_update(obj: Json, old: Json) -> list[FieldError]:
     grace, was = new_spec.get("terminationGracePeriodSeconds"), old_spec.get("terminationGracePeriodSeconds")
     if before != after or (grace != was and not (grace == 1 and (was or 0) < 0)):
         errors.append(field_forbidden("spec", _UPDATE_TEXT + dump(old_spec, new_spec)))
-    if (obj.get("status") or {}).get("qosClass") and defaults.qos_class(new_spec) != defaults.qos_class(old_spec):
-        errors.append(field_invalid("status.qosClass", defaults.qos_class(new_spec), IMMUTABLE))
     return errors
+
+
+def status_update(obj: Json, old: Json) -> list[FieldError]:
+    """Go: validation.ValidatePodStatusUpdate, in part."""
+    new_status, old_status = obj.get("status") or {}, old.get("status") or {}
+    errors = []
+    if new_status.get("qosClass", "") != old_status.get("qosClass", ""):
+        errors.append(field_invalid("status.qosClass", new_status.get("qosClass", ""), IMMUTABLE))
+    nominated = new_status.get("nominatedNodeName")
+    if nominated and nominated != old_status.get("nominatedNodeName") and (old.get("spec") or {}).get("nodeName"):
+        text = "may not be set on pods that are already bound to a node"
+        errors.append(field_forbidden("status.nominatedNodeName", text))
+    return errors
+
+
+def namespace_status(obj: Json, old: Json) -> list[FieldError]:
+    """Go: validation.ValidateNamespaceStatusUpdate."""
+    phase = (obj.get("status") or {}).get("phase", "")
+    gone = bool(obj["metadata"].get("deletionTimestamp"))
+    if not gone and phase != "Active":
+        return [field_invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")]
+    if gone and phase != "Terminating":
+        return [field_invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+    return []
 
 
 def _only_narrower(before: Json, after: Json) -> bool:
@@ -384,5 +406,6 @@ def resize(obj: Json, old: Json) -> list[FieldError]:
     qos = defaults.qos_class(old_spec)
     if defaults.qos_class(new_spec) != qos:
         text = "Pod QOS Class may not change as a result of resizing"
-        errors.append(field_invalid("spec", defaults.qos_class(new_spec), text))
+        # The class that the pod has, and keeps.
+        errors.append(field_invalid("spec", qos, text))
     return errors

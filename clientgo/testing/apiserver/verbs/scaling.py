@@ -1,0 +1,242 @@
+"""The scale subresource: replicas of an object as an autoscaling/v1 Scale of their own.
+
+Mirrors the ScaleREST of kube-apiserver's workloads and of custom resources: the Scale is read off the object, written
+like any other object with managers of its own, and what it says is carried back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.apimachinery.util import managedfields
+from clientgo.applyconfigurations import internal
+from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.store.storage import Stored
+from clientgo.testing.apiserver.verbs import configuration, decoding
+from clientgo.testing.apiserver.verbs.call import Call
+from clientgo.testing.apiserver.verbs.decoding import APPLY_PATCH
+from clientgo.testing.apiserver.verbs.options import WriteOptions, stored_version
+from clientgo.testing.apiserver.verbs.writing import Writer
+from clientgo.testing.apiserver.views import table
+from clientgo.testing.apiserver.views.documents import render
+from clientgo.testing.apiserver.views.printers import selector_text
+from clientgo.testing.apiserver.wire import errors, http
+from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.jsonio import Json, copy
+
+VERSION = managedfields.SCALE_VERSION
+
+
+def _at(obj: Json, path: str) -> Any:
+    value: Any = obj
+    for name in path.lstrip(".").split("."):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def _with(obj: Json, path: str, new: Any) -> Json:
+    names = path.lstrip(".").split(".")
+    out = dict(obj)
+    node = out
+    for name in names[:-1]:
+        node[name] = dict(node.get(name) or {})
+        node = node[name]
+    node[names[-1]] = new
+    return out
+
+
+def _paths(call: Call) -> tuple[str, str, str]:
+    """JSON paths of spec.replicas, status.replicas and the selector."""
+    if call.resource.custom:
+        scale = (call.resource.crd_version.get("subresources") or {}).get("scale") or {}
+        return (
+            scale.get("specReplicasPath", ""),
+            scale.get("statusReplicasPath", ""),
+            scale.get("labelSelectorPath", ""),
+        )
+    return ".spec.replicas", ".status.replicas", ".spec.selector"
+
+
+def scale_of(call: Call, obj: Json) -> Json:
+    """The autoscaling/v1 Scale of an object."""
+    spec_path, status_path, selector_path = _paths(call)
+    metadata = {
+        name: obj["metadata"][name]
+        for name in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+        if obj["metadata"].get(name)
+    }
+    replicas = _at(obj, spec_path) or 0
+    status: Json = {"replicas": _at(obj, status_path) or 0}
+    selector = _at(obj, selector_path) if selector_path else None
+    if isinstance(selector, dict):
+        text = selector_text(
+            selector if call.resource.storage != "/replicationcontrollers" else {"matchLabels": selector}
+        )
+        selector = "" if text == "<none>" else text
+    if selector:
+        status["selector"] = selector
+    spec = {"replicas": replicas} if replicas else {}
+    return {"kind": "Scale", "apiVersion": VERSION, "metadata": metadata, "spec": spec, "status": status}
+
+
+def scale(writer: Writer, call: Call) -> http.Response:
+    """GET, PUT and PATCH of scale."""
+    method = call.request.method
+    if method == "GET":
+        live = writer.documents.view(call.resource, writer.current(call))
+        if call.resource.custom and _at(live, _paths(call)[0]) is None:
+            raise errors.internal_error(f'the spec replicas field "{_paths(call)[0]}" does not exist')
+        shown = scale_of(call, live)
+        if call.form.kind == "Table":
+            shown = table.of_scale(shown, writer.times, call.request.param("includeObject"), call.form.version)
+        return render(shown, call.form)
+    write = _Patch(call) if method == "PATCH" else _Put(call)
+
+    def attempt(current: Stored | None) -> tuple[Stored, bool]:
+        if current is None:
+            raise call.not_found()
+        live = writer.documents.view(call.resource, current)
+        handler = _handler(call, live)
+        wanted, managers = write.scale(writer, scale_of(call, live), handler.to_subresource())
+        wanted = _admitted(writer, call, wanted, live, write.options)
+        replicas, version = _checked(call, wanted)
+        if version not in (0, current.rv):
+            raise call.conflict()
+        obj = copy(_with(live, _paths(call)[0], replicas))
+        main = Call(call.request, call.resource, call.namespace, call.name, "", call.form)
+        # A webhook that is asked about scales is not asked about what they scale.
+        main.admitted = True
+        owners = handler.to_parent(managers)
+        return writer.finish_update(main, obj, live, current, write.options, None, owners), False
+
+    stored, _ = writer.retry(call, attempt)
+    return render(scale_of(call, writer.documents.view(call.resource, stored)), call.form)
+
+
+def _handler(call: Call, live: Json) -> managedfields.ScaleHandler:
+    """Carries managers between the object and its Scale; a custom resource may have replicas elsewhere."""
+    resource = call.resource
+    path = tuple(f"f:{name}" for name in _paths(call)[0].lstrip(".").split("."))
+    versions = [entry.get("apiVersion", "") for entry in live["metadata"].get("managedFields") or ()]
+    mappings = {version: path for version in versions if version.partition("/")[0] == resource.group}
+    mappings[resource.group_version] = path
+    return managedfields.ScaleHandler(live["metadata"].get("managedFields"), resource.group_version, mappings)
+
+
+_NODE = internal.of_type("k8s.io/api/autoscaling/v1", "Scale")
+
+
+def _struct() -> schema.Struct:
+    struct = schema.kind_struct(VERSION, "Scale")
+    assert struct is not None
+    return struct
+
+
+class _Put:
+    """A whole Scale."""
+
+    kind = "UpdateOptions"
+
+    def __init__(self, call: Call) -> None:
+        doc = decoding.read_body(call)
+        given = doc.get("apiVersion") or VERSION
+        if given != VERSION:
+            raise errors.bad_request(
+                f"the API version in the data ({given}) does not match the expected API version ({VERSION})"
+            )
+        self._wanted = decoding.decode_as(VERSION, "Scale", doc)
+        self.options = WriteOptions(call.request, self.kind)
+        name = self._wanted["metadata"].get("name", "")
+        if not name:
+            raise errors.bad_request(
+                f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+            )
+
+    def scale(self, writer: Writer, live: Json, managers: list[Json]) -> tuple[Json, list[Json]]:
+        """The Scale that is asked for, and its managers."""
+        return self._wanted, _updated(writer, live, self._wanted, managers, self.options)
+
+
+class _Patch:
+    """A patch of any kind, or a configuration to apply."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._media = call.request.header("content-type").partition(";")[0].strip().lower()
+        applies = self._media == APPLY_PATCH
+        if not applies:
+            decoding.check_patch_type(call, self._media)
+        self.options = WriteOptions(call.request, "ApplyOptions" if applies else "PatchOptions")
+        self._body = configuration.read(call) if applies else decoding.parse_patch(call, self._media)
+
+    def scale(self, writer: Writer, live: Json, managers: list[Json]) -> tuple[Json, list[Json]]:
+        """The Scale as it shall be, and its managers."""
+        call = self._call
+        if self._media == APPLY_PATCH:
+            return _applied(call, writer, live, self._body, managers, self.options)
+        doc = decoding.patched(self._media, live, self._body, _struct())
+        try:
+            wanted = _struct().decode(doc, schema.Context(), "", "")
+        except schema.DecodeError as err:
+            raise decoding.invalid_patch(doc, self._body, self._media, str(err)) from None
+        return wanted, _updated(writer, live, wanted, managers, self.options)
+
+
+def _updated(writer: Writer, live: Json, wanted: Json, managers: list[Json], options: WriteOptions) -> list[Json]:
+    if not managers:
+        return []
+    who = managedfields.Writer(options.manager, VERSION, "scale")
+    return managedfields.updated(_NODE, live, wanted, managers, who, writer.times.now_text())
+
+
+def _applied(
+    call: Call, writer: Writer, live: Json, config: Json, managers: list[Json], options: WriteOptions
+) -> tuple[Json, list[Json]]:
+    if call.resource.custom:
+        raise _not_for_custom(call, bool(managers))
+    configuration.check(config, _NODE, VERSION, "Scale")
+    who, now = managedfields.Writer(options.manager, VERSION, "scale"), writer.times.now_text()
+    zero = _struct().decode({}, schema.Context(), "", "")
+    try:
+        merged, managed = managedfields.applied(
+            _NODE, live, config, managers, who, now, force=options.force, created=False, empty=zero
+        )
+    except managedfields.ConflictError as err:
+        raise errors.apply_conflict(str(err), err.causes) from None
+    return decoding.decode_as(VERSION, "Scale", merged), managed
+
+
+def _not_for_custom(call: Call, managed: bool) -> ApiError:
+    """The real server cannot apply the Scale of a custom resource, a gap that it has not closed."""
+    head = "failed to create manager for existing fields: " if not managed else ""
+    who = f"{call.namespace}/{call.name}" if managed else "/"
+    why = f"request to convert CR to an invalid group/version: {VERSION}"
+    return errors.internal_text(
+        f"{head}failed to convert live object ({who}; {VERSION}, Kind=Scale) to proper version: {why}"
+    )
+
+
+def _admitted(writer: Writer, call: Call, wanted: Json, live: Json, options: WriteOptions) -> Json:
+    """The scale that is asked for, after all webhooks."""
+    given = {**wanted, "kind": "Scale", "apiVersion": VERSION}
+    before = scale_of(call, live)
+    made = writer.webhooks.mutate(call, given, before, options)
+    writer.webhooks.validate(call, made, before, options)
+    return made
+
+
+def _checked(call: Call, doc: Json) -> tuple[int, int]:
+    obj = decoding.decode_as(VERSION, "Scale", doc)
+    name = obj["metadata"].get("name", "")
+    if name and name != call.name:
+        raise errors.bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+    replicas: int = obj["spec"].get("replicas", 0)
+    if replicas < 0 and call.resource.custom:
+        found = errors.field_invalid(_paths(call)[0], replicas, "should be a non-negative integer")
+        raise errors.invalid(call.resource.group, call.resource.kind, call.name, [found])
+    if replicas < 0:
+        found = errors.field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise errors.invalid("autoscaling", "Scale", call.name, [found])
+    return replicas, stored_version(obj["metadata"])
