@@ -111,7 +111,7 @@ def _list(call: Call, reflector: Any, ctx: Any, options: Any) -> None:
 
 
 @_tap(_REFLECTOR, "Reflector._sync_with", "reflector", _REFLECTOR_GO, "(*Reflector).syncWith")
-def _listed(call: Call, reflector: Any, items: Sequence[Any], resource_version: str) -> None:
+def _listed(call: Call, reflector: Any, ctx: Any, items: Sequence[Any], resource_version: str) -> None:
     call.tell("listed", version=resource_version, more={"objects": len(items)})
     call()
 
