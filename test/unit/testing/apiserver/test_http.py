@@ -41,11 +41,15 @@ def read_all(sock: socket.socket) -> bytes:
 
 def send(env: Environment, data: bytes) -> bytes:
     """What the server answers to raw bytes after which the client says no more."""
-    with connect(env) as sock:
-        sock.sendall(data)
-        with contextlib.suppress(OSError):  # it has answered and hung up already
+    answer = b""
+    # It may answer, and hang up, before it has read all.
+    with connect(env) as sock, contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):
+            sock.sendall(data)
             sock.shutdown(socket.SHUT_WR)
-        return read_all(sock)
+        while part := sock.recv(65536):
+            answer += part
+    return answer
 
 
 # ---- heads
