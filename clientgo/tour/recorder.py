@@ -184,11 +184,11 @@ class Recorder:
         return run
 
     def _around_list(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def _sync_with(reflector: Any, items: Any, resource_version: str) -> None:
+        def _sync_with(reflector: Any, ctx: Any, items: Any, resource_version: str) -> None:
             number = self._numbers.get(id(reflector))
             if number is not None:
                 self.note("listed", source=number, version=resource_version, items=[_kept(each) for each in items])
-            function(reflector, items, resource_version)
+            function(reflector, ctx, items, resource_version)
 
         return _sync_with
 
