@@ -669,7 +669,7 @@ class Reflector:
                 transformer,
                 collected.list,
             )
-            self._sync_with(ctx, collected.list(), resource_version)
+            self._replace_store(ctx, collected.list(), resource_version)
         except DataInconsistencyError:
             w.stop()
             raise
@@ -679,6 +679,9 @@ class Reflector:
         self._last_sync_resource_version = resource_version
 
     def _sync_with(self, ctx: context.Context, items: Sequence[Any], resource_version: str) -> None:
+        self._replace_store(ctx, items, resource_version)
+
+    def _replace_store(self, ctx: context.Context, items: Sequence[Any], resource_version: str) -> None:
         try:
             self._store.replace(items, resource_version)
         except TransactionError as err:  # all the others are stored
