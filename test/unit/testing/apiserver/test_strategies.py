@@ -130,3 +130,31 @@ def test_an_apply_that_changes_nothing_leaves_the_time_and_the_version(api: Api)
     assert times == {"one": True, "two": False}
     again = api("PATCH", f"{path}?fieldManager=two", body, media=APPLY, want=200)
     assert again == shared
+
+
+@pytest.mark.parametrize("nothing", [[], [{}]])
+def test_an_update_may_clear_who_owns_what_and_then_nobody_is_noted(api: Api, nothing: list[Json]) -> None:
+    """Go: TestResetManagedFieldsEmptyList, TestNoTrackManagedFieldsForClientSideApply."""
+    path = f"{CORE}/configmaps/cleared-{len(nothing)}"
+    body: Json = {"metadata": {"name": path.rpartition("/")[2]}, "data": {"k": "v"}}
+    made = api("POST", f"{CORE}/configmaps?fieldManager=one", body, want=201)
+    assert owned(made, "one")
+    cleared = {**body, "metadata": {**body["metadata"], "managedFields": nothing}}
+    assert "managedFields" not in api("PUT", f"{path}?fieldManager=one", cleared, want=200)["metadata"]
+    later = api("PUT", f"{path}?fieldManager=two", {**body, "data": {"k": "w"}}, want=200)
+    assert "managedFields" not in later["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"apiVersion": "apps/v1beta1"}, "invalid object type: apps/v1beta1, Kind=ConfigMap"),
+        ({"apiVersion": None, "kind": None}, "invalid object type: /, Kind="),
+        ({"metadata": {"name": "refused", "managedFields": [{"manager": "m"}]}}, "metadata.managedFields must be nil"),
+    ],
+)
+def test_an_apply_is_of_the_kind_and_says_nothing_about_owners(api: Api, wrong: Json, message: str) -> None:
+    """Go: TestVersionCheck, TestVersionCheckDoesNotPanic, TestApplyFailsWithManagedFields."""
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "refused"}, **wrong}
+    status = api("PATCH", f"{CORE}/configmaps/refused?fieldManager=one", body, media=APPLY, want=400)
+    assert (status["reason"], status["message"]) == ("BadRequest", message)
