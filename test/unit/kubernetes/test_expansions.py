@@ -180,10 +180,13 @@ def test_events_go_to_their_own_namespace(verb: str, line: str) -> None:
         ("https:web:", ("https", "web", "", True)),
         ("ftp:web:21", ("", "", "", False)),
         (":80", ("", "", "", False)),
+        ("http::80", ("", "", "", False)),
+        ("", ("", "", "", False)),
         ("a:b:c:d", ("", "", "", False)),
     ],
 )
 def test_scheme_name_and_port(text: str, parts: tuple[str, str, str, bool]) -> None:
+    """Go: TestSplitSchemeNamePort."""
     assert net.split_scheme_name_port(text) == parts
     if parts[3]:
         assert net.join_scheme_name_port(*parts[:3]) == text

@@ -212,6 +212,7 @@ def decoder_of(*pieces: bytes) -> Decoder:
 
 @pytest.mark.parametrize("size", [1, 3, 7, 64, 10_000])
 def test_frames_may_come_in_any_pieces(size: int) -> None:
+    """Go: TestRead, TestReadLarge, TestDecoder."""
     stream = b"".join(event_frame(f"m{number}") for number in range(20))
     decoder = decoder_of(*(stream[at : at + size] for at in range(0, len(stream), size)))
     assert [decoder.decode().object.name for _ in range(20)] == [f"m{number}" for number in range(20)]
@@ -221,6 +222,7 @@ def test_frames_may_come_in_any_pieces(size: int) -> None:
 
 @pytest.mark.parametrize("left", [1, 4, 5, 30])
 def test_a_stream_that_ends_within_a_frame_says_so(left: int) -> None:
+    """Go: TestReadInvalidFrame."""
     decoder = decoder_of(event_frame("a"), event_frame("b")[:left])
     assert decoder.decode().object.name == "a"
     with pytest.raises(ErrUnexpectedEOF):
@@ -240,5 +242,6 @@ def test_a_stream_that_ends_within_a_frame_says_so(left: int) -> None:
     ],
 )
 def test_what_is_no_frame_is_said_with_the_last_version(frame: bytes, reason: str) -> None:
+    """Go: TestDecoder: one frame may be too large."""
     with pytest.raises(ValueError, match=reason):
         decoder_of(frame).decode()

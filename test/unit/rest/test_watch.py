@@ -63,7 +63,7 @@ def decode_all(*pieces: bytes) -> tuple[list[tuple[str, str]], Exception]:
 
 @given(st.lists(st.integers(1, 200), max_size=20), st.lists(st.integers(0, 99), min_size=1, max_size=8))
 def test_events_do_not_depend_on_how_the_bytes_arrive(cuts, names):
-    """Go: TestDecoder"""
+    """Go: TestDecoder, TestEmptyDecoder, TestJSONFrameReader, TestJSONFrameReaderShortBuffer"""
     body = b"".join(line("ADDED", f"pöd-{name}", name) for name in names)
     pieces, rest_of_body = [], body
     for cut in cuts:

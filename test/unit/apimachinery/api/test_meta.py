@@ -53,7 +53,7 @@ def test_partial_metadata_shares_nothing() -> None:
 @pytest.mark.parametrize("make", [corev1.PodList, lambda: UnstructuredList({"items": []})])
 def test_lists_of_any_kind_are_filled_and_read(make: type) -> None:
     """Go: TestIsList, TestExtractList, TestEachListItem, TestEachList, TestSetList, TestSetListToMatchingType,
-    TestSetExtractListRoundTrip.
+    TestSetExtractListRoundTrip, TestSetListToRuntimeObjectArray.
     """
     items = make()
     assert meta.is_list_type(items) and meta.len_list(items) == 0

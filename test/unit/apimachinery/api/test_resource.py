@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import resource
 from clientgo.apimachinery.api.resource import Format, Quantity, parse_quantity
+from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
+from clientgo.kubernetes.scheme import SCHEME
 
 CANONICAL = {
     "0": "0", "0n": "0", "0Ki": "0", "000": "0", "0.00": "0", "-0": "0",
@@ -318,3 +320,23 @@ def test_a_field_takes_numbers_and_blanks_around_the_text(read: object, text: st
     """Go: TestJSONWhitespace, TestJSON."""
     requirements = corev1.ResourceRequirements.from_dict({"limits": {"cpu": read}})
     assert str(requirements.limits["cpu"]) == text
+
+
+@pytest.mark.parametrize("text", ["0", "100m", "50m", "5M", "1.5Gi", "12e6", "100Ei"])
+def test_a_quantity_comes_back_from_protobuf(text: str) -> None:
+    """Go: TestQuantityProtoMarshal, TestQuantityProtoUnmarshal."""
+    codec = protobuf.ProtobufSerializer(SCHEME, JSONSerializer(SCHEME))
+    quota = corev1.ResourceQuota.from_dict({"spec": {"hard": {"cpu": text}}})
+    found, _ = codec.decode(codec.encode(quota))
+    assert isinstance(found, corev1.ResourceQuota)
+    assert str(found.spec.hard["cpu"]) == str(parse_quantity(text))
+    assert found.spec.hard["cpu"] == parse_quantity(text)
+
+
+def test_a_copy_of_a_quantity_is_another_one() -> None:
+    """Go: TestQuantityDeepCopy, TestDeepCopy."""
+    source = parse_quantity("5M")
+    copy = source.deep_copy()
+    assert (copy, copy.format) == (source, source.format)
+    copy.add(parse_quantity("1"))
+    assert str(source) == "5M"

@@ -36,6 +36,7 @@ OWNER = metav1.OwnerReference(api_version="v1", kind="Node", name="n", uid="u")
     ],
 )
 def test_object_meta_and_its_object_have_the_same_accessors(what: str, value: Any, empty: Any) -> None:
+    """Go: TestAccessOwnerReferences, TestResourceVersionerOfAPI."""
     pod = corev1.Pod()
     pod.metadata.resource_version = "1"  # Attaches the metadata.
     pod.metadata.resource_version = ""
@@ -65,6 +66,7 @@ def test_metadata_of_a_frozen_object_cannot_be_set() -> None:
 
 
 def test_list_meta_and_its_list_have_the_same_accessors() -> None:
+    """Go: TestResourceVersionerOfAPI."""
     pods = corev1.PodList()
     pods.metadata.set_resource_version("7")
     metadata = pods.metadata
@@ -101,6 +103,7 @@ def test_texts_of_names() -> None:
     ],
 )
 def test_a_group_version_is_a_text_in_json(version: metav1.GroupVersion, text: str) -> None:
+    """Go: TestGroupVersionUnmarshalJSON, TestGroupVersionMarshalJSON."""
     assert str(version) == text
     assert version.empty() == (text == "")
     assert version.marshal_json() == f'"{text}"'.encode()

@@ -108,6 +108,7 @@ def test_a_class_that_the_scheme_does_not_know_takes_its_own_kind_alone() -> Non
 
 
 def test_an_answer_of_an_unknown_kind_is_an_error() -> None:
+    """Go: TestBadJSONRejection."""
     data = json.dumps({"kind": "Strange", "apiVersion": "example.com/v1", "metadata": {"name": "a"}}).encode()
     with pytest.raises(NotRegisteredError, match='no kind "Strange"'):
         TYPED.decode(data, None, corev1.Pod)
@@ -198,6 +199,7 @@ POD = pod(
 )
 @pytest.mark.parametrize("frozen", [True, False], ids=["read-only", "free"])
 def test_a_field_of_a_wrong_type_names_the_object_and_the_field(read: Callable[[Any], Any], text: str, frozen) -> None:
+    """Go: TestUnrecognized."""
     obj = event(line(POD))
     with pytest.raises(UnmarshalTypeError) as raised:
         read(obj.freeze() if frozen else obj)

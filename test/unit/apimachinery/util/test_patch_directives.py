@@ -191,3 +191,13 @@ def test_json_merge_patch_puts_an_object_where_a_scalar_was() -> None:
 def test_what_is_no_json_object_is_refused(document: str) -> None:
     with pytest.raises(mergepatch.ErrBadJSONDoc):
         smp.strategic_merge_patch(document, "{}", corev1.Pod)
+
+
+@pytest.mark.parametrize("number", [1000000, 2**31 - 1, 2**63 - 1, 3.4028234663852886e38, 1.7976931348623157e308])
+def test_numbers_are_the_same_after_a_patch(number: float) -> None:
+    """Go: TestNumberConversion."""
+    old = {"spec": {"activeDeadlineSeconds": number}}
+    new = {**old, "metadata": {"name": "newname"}}
+    patch = smp.create_two_way_merge_patch(json.dumps(old).encode(), json.dumps(new).encode(), corev1.Pod)
+    assert json.loads(patch) == {"metadata": {"name": "newname"}}
+    assert json.loads(smp.strategic_merge_patch(json.dumps(old).encode(), patch, corev1.Pod)) == new

@@ -116,6 +116,17 @@ def test_a_filter_changes_and_drops_events() -> None:
     assert [event.object for event in filtered.result_chan()] == [2, 6]
 
 
+def test_a_filter_that_is_stopped_still_gives_what_came_before() -> None:
+    """Go: TestFilterStop."""
+    source = watch.new_fake_with_chan_size(2, False)
+    filtered = watch.filter(source, lambda event: (event, event.object != "bar"))
+    source.add("foo")
+    source.add("bar")
+    filtered.stop()
+    assert source.is_stopped()
+    assert [event.object for event in filtered.result_chan()] == ["foo"]
+
+
 def test_a_recorder_remembers_what_passed() -> None:
     """Go: TestRecorder."""
     source = watch.new_fake_with_chan_size(2, False)
@@ -201,7 +212,10 @@ def test_action_or_drop_never_waits_for_the_queue() -> None:
 
 
 def test_a_broadcaster_that_is_shut_down_says_so() -> None:
-    """Go: TestBroadcasterWatchAfterShutdown, TestBroadcasterSendEventAfterShutdown."""
+    """Stopping a watch then is nothing.
+
+    Go: TestBroadcasterWatchAfterShutdown, TestBroadcasterSendEventAfterShutdown, TestBroadcasterShutdownRace.
+    """
     broadcaster = watch.new_broadcaster(1, FullChannelBehavior.DROP_IF_CHANNEL_FULL)
     watcher = broadcaster.watch()
     broadcaster.shutdown()

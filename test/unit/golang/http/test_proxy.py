@@ -56,6 +56,7 @@ def test_nothing_on_this_machine_is_asked_for_through_a_proxy(host):
     ],
 )
 def test_exceptions(no_proxy, host, proxied):
+    """Go: TestProxierWithNoProxyCIDR."""
     assert (chosen(f"http://{host}/", NO_PROXY=no_proxy) is not None) is proxied
 
 

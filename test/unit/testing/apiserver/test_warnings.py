@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from apiclient import Api
 
+from clientgo.rest.warnings import parse_warning_headers
 from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.wire.warnings import warning_headers
 
 pytestmark = pytest.mark.shared_server
 Json = dict[str, Any]
@@ -81,3 +83,17 @@ def test_webhooks_that_nobody_can_ask_are_announced(api: Api) -> None:
 def test_warnings_come_with_errors_too(api: Api) -> None:
     body = {"metadata": {"name": "Wrong"}, "dota": {}}
     assert api.warnings("POST", "/api/v1/namespaces/default/configmaps", body) == ['unknown field "dota"']
+
+
+@pytest.mark.parametrize("text", ["example warning", 'Test of "Iñtërnâtiônàlizætiøn,💝🐹🌇⛔"', "a\\b", "a, b"])
+def test_a_warning_is_read_as_it_was_written(text: str) -> None:
+    """Go: TestNewWarningHeader."""
+    (header,) = warning_headers([text])
+    (found,) = parse_warning_headers([header.encode().decode("latin-1")])
+    assert (found.code, found.agent, found.text) == (299, "-", text)
+
+
+@pytest.mark.parametrize("text", ["Test of new\nline", "Test of control\x00character"])
+def test_a_text_that_no_header_can_say_is_left_out(text: str) -> None:
+    """Go: TestNewWarningHeader."""
+    assert warning_headers([text, "said"]) == ['299 - "said"']

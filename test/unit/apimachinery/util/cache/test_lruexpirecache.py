@@ -21,6 +21,7 @@ def test_the_least_recently_used_one_makes_room() -> None:
 
 
 def test_one_added_again_is_the_most_recently_used() -> None:
+    """Go: TestLRUKeys."""
     lru = cache.new_lru_expire_cache(2)
     for key, value in [("a", 1), ("b", 2), ("a", 3), ("c", 4)]:
         lru.add(key, value, 10.0)

@@ -35,7 +35,9 @@ def test_has():
 
 @pytest.mark.parametrize("make", [sets.new, sets.new_int])
 def test_algebra_makes_new_sets_of_the_same_type(make):
-    """Go: TestSetDifference, TestSetSymmetricDifference, TestUnion, TestIntersection."""
+    """Go: TestSetDifference, TestSetSymmetricDifference, TestUnion, TestIntersection, TestStringSetDifference,
+    TestStringSetSymmetricDifference, TestStringUnion, TestStringIntersection.
+    """
     a, b = make(1, 2, 3), make(3, 4)
     results = {
         "difference": (a.difference(b), {1, 2}),
@@ -51,7 +53,7 @@ def test_algebra_makes_new_sets_of_the_same_type(make):
 
 
 def test_superset_and_equal():
-    """Go: TestSetEquals."""
+    """Go: TestSetEquals, TestStringSetEquals."""
     a = sets.new(1, 2)
     assert a.is_superset(sets.new(1))
     assert a.is_superset(sets.new())
@@ -61,7 +63,8 @@ def test_superset_and_equal():
 
 
 def test_lists():
-    """Go: TestSortedList, TestNewSet."""
+    """Go: TestSortedList, TestNewSet, TestNewEmptySet."""
+    assert sets.new() == set()
     s = sets.new("b", "a")
     assert sets.list(s) == ["a", "b"]
     assert sorted(s.unsorted_list()) == ["a", "b"]

@@ -89,6 +89,7 @@ SCALARS = [
 
 @pytest.mark.parametrize(("text", "value"), SCALARS)
 def test_a_scalar_is_what_it_is_for_go(text: str, value: Any) -> None:
+    """Go: TestUnmarshal."""
     found = yaml.unmarshal(f"a: {text}")["a"]
     assert (found, type(found)) == (value, type(value))
 
@@ -141,6 +142,7 @@ PROBLEMS = [
     ("a: &", "yaml: did not find expected alphabetic or numeric character"),
     ('a: "\\q"', "yaml: found unknown escape character"),
     ("a: \x01", "yaml: control characters are not allowed"),
+    ("stuff: 1\n\t\ttest-foo: 1\n", "yaml: line 2: found a tab character that violates indentation"),
     (b"a: \xff", "yaml: invalid leading UTF-8 octet"),
     ("a: *b", "yaml: unknown anchor 'b' referenced"),
     ("a: &a [*a]", "yaml: anchor 'a' value contains itself"),
@@ -157,6 +159,7 @@ PROBLEMS = [
 @pytest.mark.skipif(not pyyaml.__with_libyaml__, reason="the texts are libyaml's")
 @pytest.mark.parametrize(("text", "message"), PROBLEMS)
 def test_an_error_is_worded_as_by_go(text: str | bytes, message: str) -> None:
+    """Go: TestDecodeBrokenYAML, TestTypedJSONOrYamlErrors."""
     assert problem(text) == message
 
 
@@ -188,6 +191,7 @@ HOSTILE = {
 @pytest.mark.parametrize("loader", [pyyaml.SafeLoader, getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_document_costs_its_sender_an_error_and_nobody_else_anything(name, loader, monkeypatch):
+    """Go: TestYAMLLimits."""
     monkeypatch.setattr(decoder, "_Loader", loader)
     before = time.process_time()
     message = problem(HOSTILE[name], yaml.Limits(size=2_500_000, depth=200, values=50_000))

@@ -1,0 +1,70 @@
+"""What stands around the message of an object, byte for byte."""
+
+from __future__ import annotations
+
+import pytest
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer, WireError
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_varint, varint
+from clientgo.kubernetes.scheme import SCHEME
+
+CODEC = ProtobufSerializer(SCHEME, JSONSerializer(SCHEME))
+EMPTY = b"k8s\0\x0a\x04\x0a\0\x12\0\x12\0\x1a\0\x22\0"
+NAMED = b"k8s\0\x0a\x15\x0a\x0dother/version\x12\x04test\x12\x03\x01\x02\x03\x1a\0\x22\0"
+
+
+# Go: TestEncode, TestProtobufDecode, TestNestedMarshalToWriter
+@pytest.mark.parametrize(
+    ("message", "api_version", "kind", "wire"),
+    [(b"", "", "", EMPTY), (b"\x01\x02\x03", "other/version", "test", NAMED)],
+)
+def test_an_envelope_is_what_go_writes_and_is_read_again(
+    message: bytes, api_version: str, kind: str, wire: bytes
+) -> None:
+    assert protobuf.wrap(message, api_version, kind) == wire
+    found = protobuf.read_envelope(wire)
+    assert (found.api_version, found.kind, wire[found.begin : found.end]) == (api_version, kind, message)
+
+
+@pytest.mark.parametrize("data", [b"", b"k", b"k8s", b"k8s\x01"])
+def test_what_does_not_begin_as_an_object_is_none(data: bytes) -> None:
+    """Go: TestRecognize, TestProtobufDecode."""
+    with pytest.raises(WireError, match="does not appear to be a protobuf message"):
+        CODEC.decode(data)
+
+
+def test_what_begins_as_an_object_is_taken_for_one() -> None:
+    """Go: TestRecognize."""
+    with pytest.raises((runtime.MissingKindError, runtime.NotRegisteredError)):
+        CODEC.decode(b"k8s\0")
+
+
+def test_an_object_comes_with_its_kind() -> None:
+    """Go: TestDecodeObjects."""
+    pod = corev1.Pod.from_dict({"metadata": {"name": "cool"}, "spec": {"hostname": "coolhost"}})
+    found, gvk = CODEC.decode(CODEC.encode(pod))
+    assert isinstance(found, corev1.Pod)
+    assert (found.metadata.name, found.spec.hostname) == ("cool", "coolhost")
+    assert gvk == found.group_version_kind() == GroupVersionKind("", "v1", "Pod")
+
+
+@pytest.mark.parametrize("names", [[], ["a"], ["a", "b"]])
+def test_a_list_comes_back_with_its_items(names: list[str]) -> None:
+    """Go: TestCollectionsEncoding."""
+    items = [{"metadata": {"name": name}, "data": {"k": name}} for name in names]
+    source = corev1.ConfigMapList.from_dict({"metadata": {"resourceVersion": "7", "continue": "c"}, "items": items})
+    found, _ = CODEC.decode(CODEC.encode(source), None, corev1.ConfigMapList)
+    assert isinstance(found, corev1.ConfigMapList)
+    assert (found.metadata.resource_version, found.metadata.continue_) == ("7", "c")
+    assert [(item.metadata.name, item.data) for item in found.items] == [(name, {"k": name}) for name in names]
+
+
+def test_the_largest_number_takes_ten_bytes() -> None:
+    """Go: TestVarint."""
+    data = put_varint(2**64 - 1)
+    assert len(data) == 10
+    assert varint(data, 0) == (2**64 - 1, 10)
