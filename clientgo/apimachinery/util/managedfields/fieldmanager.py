@@ -128,19 +128,22 @@ class Managers:
         return out
 
     def cap(self) -> None:
-        """Fold the oldest Update managers into one when there are too many."""
-        updates = sorted((key for key in self.sets if key[1] == "Update"), key=lambda key: self.times.get(key, ""))
-        surplus = len(updates) - MAX_UPDATE_MANAGERS
-        if surplus <= 0:
-            return
-        known = [key for key in updates if key[0] == _ANCIENT]
-        old = [key for key in updates if key[0] != _ANCIENT]
-        # The first time the common entry itself takes a place.
-        for key in old[: surplus if known else surplus + 1]:
-            bucket = (_ANCIENT, "Update", key[2], "")
-            self.sets[bucket] = self.sets.get(bucket, set()) | self.sets.pop(key)
-            self.times[bucket] = self.times.pop(key, "")
-            self.versions[bucket] = key[2]
+        """Fold the oldest Update managers of a version into one when there are too many; a version's only one stays."""
+        updates = [key for key in self.sets if key[1] == "Update"]
+        updates.sort(key=lambda key: (self.times.get(key, ""), key))
+        oldest: dict[str, Managers.Key] = {}
+        for key in updates:
+            if sum(each[1] == "Update" for each in self.sets) <= MAX_UPDATE_MANAGERS:
+                return
+            version = key[2]
+            first = oldest.setdefault(version, key)
+            if first != key:
+                bucket = oldest[version] = (_ANCIENT, "Update", version, "")
+                merged = self.sets.pop(first) | self.sets.pop(key)
+                self.sets[bucket] = merged | self.sets.get(bucket, set())
+                self.times.pop(first, None)
+                self.times[bucket] = self.times.pop(key, "")
+                self.versions[bucket] = version
 
 
 def validate_managed_fields(encoded_managed_fields: Sequence[Any]) -> None:

@@ -325,10 +325,6 @@ def numbered(*managers: tuple[str, str, int, str]) -> list[Json]:
     ]
 
 
-# Managers.cap folds the oldest of all versions; in Go a version's only updater stays, and the next oldest is looked at.
-_TOO_MUCH_FOLDED = pytest.mark.xfail(strict=True, reason="the only updater of a version is folded too")
-
-
 # Go: TestCapUpdateManagers
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -355,7 +351,6 @@ _TOO_MUCH_FOLDED = pytest.mark.xfail(strict=True, reason="the only updater of a 
             ),
             numbered(("m2", "v2", 2, "b"), ("ancient-changes", "v1", 4, "acd"), ("m5", "v1", 5, "e")),
             id="two versions, no ancient changes",
-            marks=_TOO_MUCH_FOLDED,
         ),
         pytest.param(
             numbered(
@@ -367,7 +362,6 @@ _TOO_MUCH_FOLDED = pytest.mark.xfail(strict=True, reason="the only updater of a 
             ),
             numbered(("ancient-changes", "v1", 5, "acde"), ("m6", "v3", 6, "f"), ("ancient-changes", "v2", 7, "bg")),
             id="three versions, one ancient changes",
-            marks=_TOO_MUCH_FOLDED,
         ),
         pytest.param(
             numbered(
@@ -380,7 +374,6 @@ _TOO_MUCH_FOLDED = pytest.mark.xfail(strict=True, reason="the only updater of a 
                 ("ancient-changes", "v1", 5, "a"), ("ancient-changes", "v2", 7, "b"), ("ancient-changes", "v3", 8, "fh")
             ),
             id="three versions, two ancient changes",
-            marks=_TOO_MUCH_FOLDED,
         ),
         pytest.param(
             numbered(
@@ -396,7 +389,6 @@ _TOO_MUCH_FOLDED = pytest.mark.xfail(strict=True, reason="the only updater of a 
                 ("m8", "v4", 8, "h"),
             ),
             id="four versions, two ancient changes",
-            marks=_TOO_MUCH_FOLDED,
         ),
     ],
 )
