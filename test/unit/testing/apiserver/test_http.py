@@ -292,12 +292,14 @@ def test_an_idle_connection_makes_room_for_a_new_one() -> None:
     with Environment() as env, contextlib.ExitStack() as stack:
         server = env.server.http
         server.max_connections = 3
-        idle = [stack.enter_context(connect(env)) for _ in range(3)]
-        for sock in idle:
+        idle = []
+        for _ in range(3):
+            sock = stack.enter_context(connect(env))
+            idle.append(sock)
             sock.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert sock.recv(65536).startswith(b"HTTP/1.1 200 ")
-        # The answer is there before its thread waits for the next request.
-        eventually(lambda: all(each.idle_since is not None for each in [*server._connections]))
+            # The answer is there before its thread waits for the next request: the first shall be idle the longest.
+            eventually(lambda: all(each.idle_since is not None for each in [*server._connections]))
         assert send(env, b"GET /readyz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
         assert idle[0].recv(1) == b""
 
