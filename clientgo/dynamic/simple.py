@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -12,6 +11,7 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
 from clientgo.apimachinery.types import PatchType
+from clientgo.apimachinery.util.json import encode
 from clientgo.context import Context
 from clientgo.dynamic.interface import NamespaceableResourceInterface, ResourceInterface
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
@@ -176,7 +176,7 @@ class _DynamicResourceClient:
                 "cannot apply an object with managed fields already set: "
                 "apply only the fields that this field manager shall own"
             )
-        data = json.dumps(obj.to_dict(), separators=(",", ":"), ensure_ascii=False).encode()
+        data = encode(obj.to_dict()).encode()
         request = self._at(self._client.patch(PatchType.APPLY_YAML), name, *subresources).body(data)
         patch_options = None if options is None else options.to_patch_options()
         return _with_params(request, patch_options).do(ctx).into(Unstructured)

@@ -6,7 +6,6 @@ apply takes the object or a plain document in place of Go's apply configurations
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +16,7 @@ from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.types import PatchType
+from clientgo.apimachinery.util.json import encode
 from clientgo.context import Context
 from clientgo.gentype.first_argument import takes_context
 from clientgo.rest.client import Interface
@@ -200,7 +200,7 @@ class _AlsoApplier(Client[T]):
     ) -> S:
         request = self._on_resource(self._client.patch(PatchType.APPLY_YAML)).name(name)
         options = opts.to_patch_options() if opts is not None else None
-        data = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        data = encode(document).encode()
         return self._params(request.sub_resource(*subresources), options).body(data).do(ctx).into(cls)
 
 

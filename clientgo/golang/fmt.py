@@ -246,7 +246,7 @@ class _Verb:
             return self._signed(value < 0, "NaN" if math.isnan(value) else "Inf", zeros=False, plus=not value < 0)
         verb = self._verb
         if verb in "gG" and self._precision is None:
-            shown = _shortest(abs(value), 21)
+            shown = _shortest(abs(value))
         else:
             precision = 6 if self._precision is None else self._precision
             shown = format(abs(value), f".{precision}{verb}")
@@ -285,7 +285,7 @@ def _plain(value: Any, nesting: int) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _shortest(value, 21)
+        return _shortest(value)
     if isinstance(value, BaseException):
         # An exception without arguments has no text, and says what happened by its name.
         return str(value) or type(value).__name__
@@ -338,8 +338,8 @@ def _in_order(items: Iterable[Any]) -> list[Any]:
         return sorted(keys, key=lambda key: (_go_type(key), go_value(key)))
 
 
-def _shortest(value: float, exponent_from: int) -> str:
-    """Go's %g: as few digits as say which number it is; an exponent below -4 and from `exponent_from` on."""
+def _shortest(value: float) -> str:
+    """Go's %g: as few digits as say which number it is; as 1e+06 when the exponent is below -4 or above 5."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
     # repr has the shortest digits.
@@ -350,7 +350,7 @@ def _shortest(value: float, exponent_from: int) -> str:
     # Where the point stands behind the first digit that is not 0.
     leading = len(whole) - 1 if whole.strip("0") else len(part.lstrip("0")) - len(part) - 1
     size = leading + int(exponent or 0) if value else 0
-    if size < -4 or size >= exponent_from:
+    if size < -4 or size >= 6:
         tail = significant[1:]
         return f"{sign}{significant[0]}{'.' if tail else ''}{tail}e{size:+03d}"
     if size < 0:

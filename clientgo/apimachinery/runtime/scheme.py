@@ -132,6 +132,10 @@ class Scheme:
         known = type(obj) in self._kinds
         return known and type(obj) in self._unversioned, known
 
+    def unversioned_kind(self, cls: type[Object]) -> GroupVersionKind | None:
+        """The one kind that objects of an unversioned class are written as; None for all other classes."""
+        return self._unversioned.get(cls)
+
     def is_group_registered(self, group: str) -> bool:
         """Go: IsGroupRegistered."""
         return any(version.group == group for version in self._observed_versions)

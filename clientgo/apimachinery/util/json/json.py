@@ -1,28 +1,76 @@
 """JSON text as Go writes it, and reading with Go's idea of numbers.
 
 Mirrors k8s.io/apimachinery/pkg/util/json/json.go and what Go's encoding/json does to text: sorted map keys, no blanks,
-`<`, `>` and `&` escaped.
+`<`, `>` and `&` escaped, a whole number without a point.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any, Final
 
 # The value that begins at a position, and where it ends: the C scanner without what json.loads does around it. Raises
 # StopIteration, ValueError and RecursionError.
 scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
+# What stands in the text of a float that Go writes in another way: 1000.0, 1e-05, 1e-07, 1e+16. A string may have it too.
+_FLOAT_TEXTS: Final = (".0,", ".0}", ".0]", "e-0", "e+1", "e+20")
+_NOT_FINITE: Final = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}
+
 
 def marshal(value: Any) -> str:
     """Compact JSON with sorted keys, byte for byte what Go's encoding/json gives for maps. Go: json.Marshal.
 
-    >>> marshal({"b": 1, "a": "<x>"})
-    '{"a":"\\\\u003cx\\\\u003e","b":1}'
+    Raises ValueError for a float that JSON has no number for.
+
+    >>> marshal({"b": 1000.0, "a": "<x>", "c": 1e-7})
+    '{"a":"\\\\u003cx\\\\u003e","b":1000,"c":1e-7}'
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return escape_html(text)
+    return escape_html(encode(value, sort_keys=True))
+
+
+def encode(value: Any, *, sort_keys: bool = False) -> str:
+    """Compact JSON, with numbers as Go's encoder writes them. Costs no more than json.dumps if no float looks different.
+
+    Raises ValueError for a float that JSON has no number for.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+    if any(map(text.__contains__, _FLOAT_TEXTS)) or isinstance(value, float) or "NaN" in text or "Infinity" in text:
+        return _encoded(value, sort_keys)
+    return text
+
+
+def _encoded(value: Any, sort_keys: bool) -> str:
+    """The same without json.dumps around it, which cannot be told how to write a float."""
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, dict):
+        pairs: Iterable[tuple[Any, Any]] = value.items()
+        if sort_keys:
+            pairs = sorted(pairs)
+        return f"{{{','.join(f'{_key(key)}:{_encoded(item, sort_keys)}' for key, item in pairs)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(_encoded(item, sort_keys) for item in value)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(key: Any) -> str:
+    """A key as json.dumps writes it."""
+    return json.dumps({key: 0}, ensure_ascii=False)[1:-4]
+
+
+def _number(value: float) -> str:
+    """The shortest digits, as for ECMAScript: an exponent only below 1e-6 and from 1e21 on. Go: floatEncoder."""
+    if not math.isfinite(value):
+        raise ValueError(f"json: unsupported value: {_NOT_FINITE[str(value)]}")
+    shortest = repr(float(value))
+    if value == 0 or 1e-6 <= abs(value) < 1e21:
+        plain = f"{Decimal(shortest):f}"
+        return plain.removesuffix(".0")
+    return shortest.replace("e-0", "e-")
 
 
 def escape_html(text: str) -> str:

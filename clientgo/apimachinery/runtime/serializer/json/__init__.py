@@ -5,7 +5,8 @@ from clientgo.apimachinery.runtime.serializer.json.json import (
     JSONSerializer,
     check_header,
     parse_json,
+    unstructured_document,
     written_kind,
 )
 
-__all__ = ["LINE_FRAMER", "JSONSerializer", "check_header", "parse_json", "written_kind"]
+__all__ = ["LINE_FRAMER", "JSONSerializer", "check_header", "parse_json", "unstructured_document", "written_kind"]

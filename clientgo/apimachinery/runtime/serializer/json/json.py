@@ -19,6 +19,7 @@ from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.undecoded import UndecodedObject, read_list
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.apimachinery.util.json import encode
 from clientgo.golang.json import UnmarshalTypeError
 
 _OPTION_KINDS = frozenset(
@@ -182,9 +183,12 @@ class JSONSerializer:
             )
         own = type(obj).GROUP_VERSION_KIND
         if own is not None:
-            api_version, kind = written_kind(own, self._version).to_api_version_and_kind()
+            written = self._scheme.unversioned_kind(type(obj)) or written_kind(own, self._version)
+            api_version, kind = written.to_api_version_and_kind()
             document = {"kind": kind, "apiVersion": api_version, **_without_type(document)}
-        return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        else:
+            document = unstructured_document(obj)
+        return encode(document).encode() + b"\n"
 
     def identifier(self) -> str:
         """Names the encoding. Go: Identifier."""
@@ -204,6 +208,14 @@ class JSONSerializer:
 
     def __repr__(self) -> str:
         return f"<JSONSerializer {self._scheme!r}{', stripping' if self._strip else ''}>"
+
+
+def unstructured_document(obj: Object) -> JSONObject:
+    """The document of an object without a class: a list has items, even when it has none."""
+    document = document_of(obj)
+    if isinstance(obj, ListObject) and document.get("items") is None:
+        return {**document, "items": []}
+    return document
 
 
 def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVersionKind:

@@ -215,7 +215,8 @@ class ProtobufSerializer:
         message = message_of(type(obj))
         if own is None or message is None:
             raise _not_marshalable(type(obj))
-        api_version, kind = written_kind(own, self._version).to_api_version_and_kind()
+        written = self._scheme.unversioned_kind(type(obj)) or written_kind(own, self._version)
+        api_version, kind = written.to_api_version_and_kind()
         return wrap(encode_message(message, document_of(obj)), api_version, kind)
 
     def identifier(self) -> str:

@@ -93,7 +93,6 @@ def test_codecs_without_conversion_write_the_kind_and_read_without_it() -> None:
     assert (found.kind, gvk) == ("", GroupVersionKind("", "v1", "Pod"))
 
 
-@pytest.mark.xfail(strict=True, reason="a Status is written as one of meta.k8s.io/v1")
 @pytest.mark.parametrize("version", [GroupVersion("", "v1"), GroupVersion("apps", "v1")])
 def test_a_status_is_one_in_every_version(version: GroupVersion) -> None:
     """Go: TestV1EncodeDecodeStatus, TestExperimentalEncodeDecodeStatus."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -43,3 +44,47 @@ def test_what_is_no_json_is_refused(text: str) -> None:
     """Go: TestEvaluateTypes."""
     with pytest.raises(ValueError):
         json.unmarshal(text)
+
+
+# What Go's encoder does with float64: the shortest digits, an exponent below 1e-6 and from 1e21 on.
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (1000.0, "1000"),
+        (-1.5, "-1.5"),
+        (0.1, "0.1"),
+        (100.25, "100.25"),
+        (0.0001, "0.0001"),
+        (0.00001, "0.00001"),
+        (-0.000001, "-0.000001"),
+        (0.00000123, "0.00000123"),
+        (9.99e-7, "9.99e-7"),
+        (1e-7, "1e-7"),
+        (1.5e-9, "1.5e-9"),
+        (1e-10, "1e-10"),
+        (5e-324, "5e-324"),
+        (9223372036854776000.0, "9223372036854776000"),
+        (1e16, "10000000000000000"),
+        (1.2345678901234567e20, "123456789012345670000"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (-1.5e21, "-1.5e+21"),
+        (1e100, "1e+100"),
+        (1.7976931348623157e308, "1.7976931348623157e+308"),
+    ],
+)
+def test_a_float_is_written_as_go_writes_it(value: float, text: str) -> None:
+    assert json.marshal(value) == text
+    assert json.marshal({"b": [value], "a": (value, "<v1.0,")}) == f'{{"a":[{text},"\\u003cv1.0,"],"b":[{text}]}}'
+    assert json.encode({"b": value, 1: value}) == f'{{"b":{text},"1":{text}}}'
+    assert float(text) == value
+
+
+@pytest.mark.parametrize(("value", "text"), [(float("nan"), "NaN"), (float("inf"), "+Inf"), (-float("inf"), "-Inf")])
+def test_what_json_has_no_number_for_is_refused(value: float, text: str) -> None:
+    """Go: json.UnsupportedValueError."""
+    with pytest.raises(ValueError, match=rf"^json: unsupported value: {re.escape(text)}$"):
+        json.marshal({"a": [value]})
+    assert json.marshal(["NaN", "Infinity"]) == '["NaN","Infinity"]'

@@ -11,13 +11,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from clientgo.apimachinery.runtime.documents import document_of, replace_document
+from clientgo.apimachinery.runtime.documents import replace_document
 from clientgo.apimachinery.runtime.error import is_not_registered_error, new_missing_kind_err
 from clientgo.apimachinery.runtime.interfaces import Codec, Decoder, Encoder
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.apimachinery.runtime.serializer.json import unstructured_document
 from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+from clientgo.apimachinery.util.json import encode
 from clientgo.golang.fmt import sprintf
 
 T = TypeVar("T")
@@ -246,7 +248,7 @@ class _UnstructuredJSONScheme:
         """The document as it is, and a newline."""
         if isinstance(obj, Unknown):
             return obj.raw
-        return json.dumps(document_of(obj), separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        return encode(unstructured_document(obj)).encode() + b"\n"
 
     def identifier(self) -> str:
         return "unstructuredJSON"

@@ -41,6 +41,22 @@ class UnstructuredList(UnstructuredContent, ListObject):
     def object(self, content: JSONObject) -> None:
         self.set_unstructured_content(content)
 
+    def unstructured_content(self) -> JSONObject:
+        """The document, which has items even when it has none. Go: UnstructuredContent."""
+        content = super().unstructured_content()
+        if content.get("items") is None:
+            content["items"] = []
+        return content
+
+    def set_unstructured_content(self, content: JSONObject) -> None:
+        """Take `content` as the document, without copying it; an item that is no object is left out of it.
+
+        Go: SetUnstructuredContent.
+        """
+        items = content.get("items")
+        content["items"] = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+        super().set_unstructured_content(content)
+
     @property
     def items(self) -> list[Unstructured]:
         """The items, which share their documents with the list."""
