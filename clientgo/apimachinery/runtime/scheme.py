@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from clientgo.apimachinery.runtime import conversion
+from clientgo.apimachinery.runtime.converter import DEFAULT_UNSTRUCTURED_CONVERTER, deep_copy_json
 from clientgo.apimachinery.runtime.error import (
     new_missing_kind_err,
     new_missing_version_err,
@@ -20,7 +21,7 @@ from clientgo.apimachinery.runtime.error import (
     new_not_registered_err_for_target,
     new_not_registered_err_for_type,
 )
-from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, GroupVersioner
+from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, GroupVersioner, Unstructured
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
 
@@ -220,8 +221,15 @@ class Scheme:
     def convert(self, source: Any, target: Any, context: Any = None) -> None:
         """Fill `target` from `source`: by a registered function, or by copying the document of the same class.
 
+        An unstructured target takes any object of a kind, one of an internal version in that which `context`, a
+        GroupVersioner, chooses; an unstructured source is first made an object of the class that its kind has.
         Raises the not-registered error when there is no way. Go: Convert.
         """
+        if isinstance(target, Unstructured):
+            self._convert_to_unstructured(source, target, context)
+            return
+        if isinstance(source, Unstructured):
+            source = self._unstructured_to_typed(source)
         func = self._conversions.get((type(source), type(target)))
         if func is not None:
             func(source, target)
@@ -230,6 +238,31 @@ class Scheme:
             raise new_not_registered_err_for_target(self._name, type(source), type(target).__name__)
         target._writable().clear()
         target._writable().update(source.to_dict())
+
+    def _convert_to_unstructured(self, source: Any, target: Any, context: GroupVersioner | None) -> None:
+        if isinstance(source, Unstructured):
+            # A copy, where Go hands over the document itself: this one may be of a cache.
+            target.set_unstructured_content(deep_copy_json(source.unstructured_content()))
+            return
+        if not isinstance(source, Object):
+            kind = type(source).__name__
+            raise TypeError(f"unable to convert object type {kind} to Unstructured, must be a runtime.Object")
+        kinds, unversioned = self.object_kinds(source)
+        if unversioned or kinds[0].version != API_VERSION_INTERNAL:
+            target.set_unstructured_content(source.to_dict())
+            target.set_group_version_kind(kinds[0])
+            return
+        if context is None:
+            raise ValueError(
+                f"unable to convert the internal object type {type(source).__name__} to Unstructured without "
+                "providing a preferred version to convert to"
+            )
+        target.set_unstructured_content(self.unsafe_convert_to_version(source, context).to_dict())
+
+    def _unstructured_to_typed(self, source: Any) -> Object:
+        typed = self.new(self._own_kind(source))
+        DEFAULT_UNSTRUCTURED_CONVERTER.from_unstructured(source.unstructured_content(), typed)
+        return typed
 
     def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
         """A copy of `obj` in the version that `target`, a GroupVersion mostly, chooses. Go: ConvertToVersion."""
@@ -240,17 +273,22 @@ class Scheme:
 
         Go: UnsafeConvertToVersion.
         """
+        if isinstance(obj, Unstructured):
+            obj = self._unstructured_to_typed(obj)
         kinds, unversioned = self.object_kinds(obj)
         chosen, found = target.kind_for_group_version_kinds(kinds)
         if not (found and chosen in kinds) and unversioned:
-            chosen = self._unversioned[type(obj)]
+            own = self._unversioned[type(obj)]
+            chosen, found = target.kind_for_group_version_kinds([own])
+            chosen = chosen if found else own
         elif not found:
             raise new_not_registered_err_for_target(self._name, type(obj), str(target))
         elif chosen not in kinds:
             converted = self.new(chosen)
-            self.convert(obj, converted)
+            self.convert(obj, converted, target)
             obj = converted
-        obj.set_group_version_kind(chosen)
+        # An object of an internal version does not say so.
+        obj.set_group_version_kind(GroupVersionKind() if chosen.version == API_VERSION_INTERNAL else chosen)
         return obj
 
     def add_field_label_conversion_func(self, gvk: GroupVersionKind, func: FieldLabelConversionFunc) -> None:

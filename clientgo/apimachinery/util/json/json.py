@@ -16,7 +16,7 @@ from typing import Any, Final
 # StopIteration, ValueError and RecursionError.
 scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
-# What stands in the text of a float that Go writes in another way: 1000.0, 1e-05, 1e-07, 1e+16. A string may have it too.
+# What the text of a float has that Go writes in another way: 1000.0, 1e-05, 1e-07, 1e+16. A string may have it too.
 _FLOAT_TEXTS: Final = (".0,", ".0}", ".0]", "e-0", "e+1", "e+20")
 _NOT_FINITE: Final = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}
 
@@ -33,7 +33,7 @@ def marshal(value: Any) -> str:
 
 
 def encode(value: Any, *, sort_keys: bool = False) -> str:
-    """Compact JSON, with numbers as Go's encoder writes them. Costs no more than json.dumps if no float looks different.
+    """Compact JSON, with numbers as Go writes them. Costs what json.dumps costs if no float looks different.
 
     Raises ValueError for a float that JSON has no number for.
     """

@@ -161,33 +161,33 @@ def validate_managed_fields(encoded_managed_fields: Sequence[Any]) -> None:
             raise ValueError(f"missing fieldsType in managed fields entry {number}")
         if fields_type != "FieldsV1":
             raise ValueError(f"invalid fieldsType {quote(fields_type)} in managed fields entry {number}")
-        _validate_fields(entry.get("fieldsV1") or {}, number)
-
-
-def _validate_fields(trie: Any, number: int) -> None:
-    if not isinstance(trie, dict):
-        raise ValueError(f"error decoding managed fields entry {number}: not an object")
-    for name, inner in trie.items():
-        if name != "." and name[:2] not in ("f:", "k:", "v:", "i:"):
-            raise ValueError(f"error decoding managed fields entry {number}: unrecognized key {quote(name)}")
-        _validate_fields(inner, number)
+        try:
+            parse_set(entry.get("fieldsV1"))
+        except ValueError as err:
+            raise ValueError(f"error decoding managed fields entry {number}: {err}") from err
 
 
 def live_or_new(given: Any, live: Any, *, subresource: bool = False) -> Any:
-    """Which entries an update starts from: those sent, unless they are none, or nothing one can read.
+    """Which entries an update starts from: those sent, unless there are none or one cannot be read.
 
-    One empty entry is how a client clears all of them; a subresource cannot set any. Go: managedfields.decodeLiveOrNew.
+    An empty list, or one empty entry, is how a client clears all of them; a subresource cannot set any. What nobody can
+    read in the live object is as if it were not there. Go: managedfields.decodeLiveOrNew.
     """
-    if subresource or not given:
-        return live
-    if given == [{}]:
-        return []
-    if given != live:
-        try:
-            validate_managed_fields(given)
-        except ValueError:
-            return live
-    return given
+    if subresource or given is None or (given != live and not _is_reset(given) and not _is_readable(given)):
+        return live if _is_readable(live or ()) else []
+    return [] if _is_reset(given) else given
+
+
+def _is_reset(given: Any) -> bool:
+    return not given or (len(given) == 1 and all(value is None or value == "" for value in (given[0] or {}).values()))
+
+
+def _is_readable(entries: Any) -> bool:
+    try:
+        validate_managed_fields(entries)
+    except ValueError:
+        return False
+    return True
 
 
 def updated(

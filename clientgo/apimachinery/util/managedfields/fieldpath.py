@@ -7,14 +7,34 @@ A field set is a Python set of paths, a path a tuple of the path elements of Fie
 from __future__ import annotations
 
 import json
+import re
 import sys
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from clientgo.apimachinery.util.json import marshal
+from clientgo.golang.fmt import go_value
+from clientgo.golang.strconv import parse_int, quote
+
 Path: TypeAlias = tuple[str, ...]
 FieldSet: TypeAlias = set[Path]
 
-compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+# What may be written in another way in Go: what HTML knows, and floats. Here it is enough that most texts have none.
+_UNUSUAL = re.compile("[<>&\u2028\u2029.]|e[-+]")
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"not a number: {text}")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def compact(value: Any) -> str:
+    """A value inside a path element, as a server writes it."""
+    text = _compact(value)
+    return marshal(value) if _UNUSUAL.search(text) else text
 
 
 class NoPathError(ValueError):
@@ -29,23 +49,63 @@ def set_element(item: Any) -> str:
 
 
 def parse_set(trie: Any) -> FieldSet:
-    """FieldsV1 to a set of paths."""
+    """FieldsV1 to a set of paths, without what a later version may know. Raises ValueError for what none can.
+
+    Go: fieldpath.Set.FromJSON.
+    """
     out: FieldSet = set()
-    if isinstance(trie, dict):
-        _parse_into(trie, (), out)
+    _parse_into(trie, (), out)
     return out
 
 
-def _parse_into(trie: dict[str, Any], path: Path, out: FieldSet) -> None:
+def _parse_into(trie: Any, path: Path, out: FieldSet) -> bool:
+    """Add what is below the path. Gives whether there is anything; if not, the path itself is a member."""
+    if trie is None:
+        return False
+    if not isinstance(trie, dict):
+        raise ValueError("not an object")
+    has_children = False
     for name, inner in trie.items():
         if name == ".":
-            out.add(path)
+            if path:
+                out.add(path)
             continue
-        below = (*path, name)
-        if not inner:
+        element = parse_element(name)
+        if element is None:
+            continue
+        has_children = True
+        below = (*path, element)
+        if not _parse_into(inner, below, out):
             out.add(below)
-        elif isinstance(inner, dict):
-            _parse_into(inner, below, out)
+    return has_children
+
+
+@lru_cache(maxsize=4096)
+def parse_element(text: str) -> str | None:
+    """A path element in the one form that it has here, None for one of an unknown type. Raises ValueError.
+
+    Go: fieldpath.DeserializePathElement.
+    """
+    if len(text.encode()) < 2:
+        raise ValueError("key must be 2 characters long:")
+    kind, rest = text[0], text[2:]
+    if text[1] != ":":
+        raise ValueError(f"missing colon: {text}")
+    if kind == "f":
+        return text
+    if kind == "i":
+        return f"i:{parse_int(rest)}"
+    if kind not in ("k", "v"):
+        return None
+    try:
+        value = _DECODER.decode(rest)
+    except RecursionError:
+        raise ValueError("exceeded max depth") from None
+    if kind == "k" and value is None:
+        value = {}
+    if kind == "k" and not isinstance(value, dict):
+        raise ValueError(f"not an object: {rest}")
+    return f"{kind}:{compact(value)}"
 
 
 def format_set(paths: FieldSet) -> dict[str, Any]:
@@ -85,8 +145,21 @@ def path_text(path: Path) -> str:
         if kind == "f":
             out += f".{rest}"
         elif kind == "k":
-            pairs = ",".join(f"{name}={compact(value)}" for name, value in json.loads(rest).items())
+            pairs = ",".join(f"{name}={_value_text(value)}" for name, value in json.loads(rest).items())
             out += f"[{pairs}]"
+        elif kind == "v":
+            out += f"[={_value_text(json.loads(rest))}]"
         else:
-            out += f"[={rest}]"
+            out += f"[{rest}]"
     return out
+
+
+def _value_text(value: Any) -> str:
+    """Go: value.ToString."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, dict):
+        return "".join(f"{name}={_value_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return f"[{','.join(map(_value_text, value))}]"
+    return "null" if value is None else go_value(value)

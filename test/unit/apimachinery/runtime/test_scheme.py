@@ -10,6 +10,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersions
 
 V1, V2 = GroupVersion("group", "v1"), GroupVersion("group", "v2")
@@ -113,6 +114,72 @@ def test_what_nobody_registered_cannot_be_converted() -> None:
     """Go: TestMetaValuesUnregisteredConvert."""
     with pytest.raises(runtime.NotRegisteredError):
         runtime.new_scheme().convert(Simple(), Newer())
+
+
+def simple_document(name: str, version: str = "group/v1") -> Any:
+    return {"apiVersion": version, "kind": "Simple", "metadata": {"name": name}}
+
+
+def test_an_unstructured_object_takes_any_kind() -> None:
+    """Go: TestScheme (Convert external to unstructured, Convert unstructured to unstructured)."""
+    scheme, found = two_versions(), Unstructured({"old": 1})
+    scheme.convert(named("a"), found)
+    assert found.to_dict() == simple_document("a")
+    content = {"test": ["other", {"a": 1}]}
+    scheme.convert(Unstructured(content), found)
+    found.object["test"][1]["a"] = 2
+    assert (content, found.object) == ({"test": ["other", {"a": 1}]}, {"test": ["other", {"a": 2}]})
+    scheme.add_unversioned_types(GroupVersion("", "v1"), metav1.Status)
+    scheme.convert(metav1.Status(message="m"), found)
+    assert found.to_dict() == {"apiVersion": "v1", "kind": "Status", "message": "m"}
+    with pytest.raises(TypeError, match="unable to convert object type dict to Unstructured, must be a runtime.Object"):
+        scheme.convert({}, found)
+    with pytest.raises(runtime.NotRegisteredError, match="no kind is registered for the type"):
+        scheme.convert(corev1.Pod(), found)
+
+
+def test_an_unstructured_object_becomes_one_of_its_kind_first() -> None:
+    """Go: TestScheme (Convert unstructured to structured), TestConvertToVersion (converts from unstructured)."""
+    scheme, source, simple = two_versions(), Unstructured(simple_document("a")), Simple()
+    scheme.convert(source, simple)
+    assert simple.to_dict() == simple_document("a")
+    simple.set_name("b")
+    assert source.get_name() == "a"
+    found = scheme.convert_to_version(source, V1)
+    assert type(found) is Simple and found.to_dict() == simple_document("a")
+    scheme.add_conversion_func(Simple, Newer, lambda old, new: new.set_name(f"{old.get_name()}-upgraded"))
+    newer = Newer()
+    scheme.convert(source, newer)
+    assert newer.get_name() == "a-upgraded"
+    assert scheme.convert_to_version(source, V2).to_dict() == simple_document("a-upgraded", "group/v2")
+    with pytest.raises(runtime.MissingKindError):
+        scheme.convert(Unstructured(), simple)
+    with pytest.raises(runtime.NotRegisteredError):
+        scheme.convert(Unstructured({"apiVersion": "x/v1", "kind": "Y"}), simple)
+
+
+def test_an_internal_version_is_never_written() -> None:
+    """Go: TestScheme (Convert internal to unstructured), TestConvertToVersion (converts to internal)."""
+    internal = GroupVersion("group", runtime.API_VERSION_INTERNAL)
+    scheme, found = runtime.new_scheme(), Unstructured()
+    scheme.add_known_types(V1, Simple)
+    scheme.add_known_type_with_name(internal.with_kind("Simple"), Newer)
+    scheme.add_conversion_func(Simple, Newer, lambda old, new: new.set_name(old.get_name()))
+    scheme.add_conversion_func(Newer, Simple, lambda new, old: old.set_name(new.get_name()))
+    newer = scheme.convert_to_version(named("a"), internal)
+    assert type(newer) is Newer and newer.group_version_kind().empty() and newer.get_name() == "a"
+    with pytest.raises(ValueError, match="to Unstructured without providing a preferred version to convert to"):
+        scheme.convert(newer, found)
+    scheme.convert(newer, found, V1)
+    assert found.to_dict() == simple_document("a")
+
+
+def test_an_unversioned_kind_is_named_as_the_target_names_it() -> None:
+    """Go: Scheme.convertToVersion."""
+    scheme = runtime.new_scheme()
+    scheme.add_unversioned_types(GroupVersion("", "v1"), metav1.Status)
+    for target, version in ((GroupVersion("", "v2"), "v2"), (V2, "v1")):
+        assert scheme.convert_to_version(metav1.Status(), target).to_dict() == {"apiVersion": version, "kind": "Status"}
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,8 @@ class JSONSerializer:
             raise ValueError("couldn't get version/kind; json parse error: not a JSON object")
         if defaults is not None:
             api_version, kind = defaults.to_api_version_and_kind()
-            document.setdefault("apiVersion", api_version)
-            document.setdefault("kind", kind)
+            document["apiVersion"] = document.get("apiVersion") or api_version
+            document["kind"] = document.get("kind") or kind
         gvk = _kind_of(document, into)
         return self.decode_document(document, into), gvk
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from clientgo.apimachinery.runtime.documents import document_of
+from clientgo.apimachinery.runtime.error import new_missing_kind_err, new_missing_version_err
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
-from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, from_api_version_and_kind
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import JSONSerializer, written_kind
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
@@ -22,6 +23,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireEr
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.strconv import quote
 
 # What every object begins with, so that nobody takes it for JSON.
 MAGIC: Final = b"k8s\0"
@@ -49,9 +51,13 @@ class Envelope(NamedTuple):
 def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
     """What the object that stands in `data` from `at` to `end` is of, and where. Raises WireError."""
     end = len(data) if end is None else end
+    if at == end:
+        raise WireError("empty data")
     if not data.startswith(MAGIC, at, end):
         expected = " ".join(map(str, MAGIC))
         raise WireError(f"provided data does not appear to be a protobuf message, expected prefix [{expected}]")
+    if at + len(MAGIC) == end:
+        raise WireError("empty body")
     names = {1: "", 2: ""}
     begin = stop = end
     for number, wire_type, start, finish in spans(data, at + len(MAGIC), end):
@@ -254,13 +260,19 @@ LENGTH_DELIMITED_FRAMER: Final = _LengthDelimitedFramer()
 
 
 def _kind_of(envelope: Envelope, defaults: GroupVersionKind | None, into: Any) -> GroupVersionKind:
-    """As for JSON: what is missing comes from the defaults, or from the object to fill."""
-    api_version, kind = envelope.api_version, envelope.kind
-    own = defaults or (into.GROUP_VERSION_KIND if into is not None else None)
-    if own is None:
-        return parse_group_version(api_version).with_kind(kind)
-    version = parse_group_version(api_version) if api_version else own.group_version()
-    return version.with_kind(kind or own.kind)
+    """As for JSON: what is missing comes from the defaults, and then from the object to fill.
+
+    Raises the missing-kind or missing-version error when it is nowhere.
+    """
+    found = from_api_version_and_kind(envelope.api_version, envelope.kind)
+    for own in (defaults, into.GROUP_VERSION_KIND if into is not None else None):
+        if own is not None:
+            version = own if own.version and not found.version else found
+            found = version.group_version().with_kind(found.kind or own.kind)
+    if found.kind and found.version:
+        return found
+    names = f"runtime.TypeMeta{{APIVersion:{quote(envelope.api_version)}, Kind:{quote(envelope.kind)}}}"
+    raise new_missing_version_err(names) if found.kind else new_missing_kind_err(names)
 
 
 def _not_marshalable(cls: type[Object]) -> ValueError:

@@ -80,6 +80,8 @@ def test_what_the_text_does_not_say_the_caller_may() -> None:
     assert (type(found), gvk.kind) == (corev1.Pod, "Pod")
     found, gvk = SERIALIZER.decode(b'{"kind":"Pod"}', GroupVersionKind(version="v1"))
     assert (type(found), gvk.version) == (corev1.Pod, "v1")
+    found, gvk = SERIALIZER.decode(b'{"kind":"","apiVersion":null}', GroupVersionKind(version="v1", kind="Pod"))
+    assert (type(found), gvk.version) == (corev1.Pod, "v1")
     with pytest.raises(ValueError, match="unable to decode .*Pod.* into Node"):
         runtime.decode_into(SERIALIZER, b'{"apiVersion":"v1","kind":"Pod"}', corev1.Node())
 

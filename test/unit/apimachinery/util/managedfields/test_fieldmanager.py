@@ -198,9 +198,18 @@ def test_an_update_starts_from_what_was_sent_if_one_can_read_it() -> None:
     """Go: TestResetManagedFieldsEmptyItem, TestUpdateViaSubresources."""
     sent, kept = [{**ENTRY, "manager": "sent"}], [ENTRY]
     assert managedfields.live_or_new(sent, kept) is sent
+    assert managedfields.live_or_new(None, kept) is kept
     assert managedfields.live_or_new([{**ENTRY, "operation": "Bad"}], kept) is kept
-    assert managedfields.live_or_new([{}], kept) == []
     assert managedfields.live_or_new(sent, kept, subresource=True) is kept
+    bad = [{**ENTRY, "fieldsV1": {"spec": {}}}]
+    assert managedfields.live_or_new(None, bad) == managedfields.live_or_new(sent, bad, subresource=True) == []
+
+
+@pytest.mark.parametrize("given", [[], [{}], [None], [{"manager": "", "fieldsV1": None, "time": None}]])
+def test_an_update_can_clear_all_entries(given: Any) -> None:
+    """Go: TestResetManagedFieldsEmptyList, TestResetManagedFieldsEmptyItem."""
+    assert managedfields.live_or_new(given, [ENTRY]) == []
+    assert managedfields.live_or_new([{"manager": "", "fieldsV1": {}}], [ENTRY]) == [ENTRY]
 
 
 def test_an_update_takes_fields_from_other_managers() -> None:
@@ -419,7 +428,13 @@ ENTRY: Json = {"manager": "m", "operation": "Update", "apiVersion": "v1", "field
         ({"apiVersion": ""}, "apiVersion must not be empty"),
         ({"fieldsType": ""}, "missing fieldsType in managed fields entry 1"),
         ({"fieldsType": "FieldsV2"}, 'invalid fieldsType "FieldsV2" in managed fields entry 1'),
-        ({"fieldsV1": {"f:a": {"b": {}}}}, 'error decoding managed fields entry 1: unrecognized key "b"'),
+        ({"fieldsV1": {"f:a": {"b": {}}}}, "error decoding managed fields entry 1: key must be 2 characters long:"),
+        ({"fieldsV1": {"f:a": {"spec": {}}}}, "error decoding managed fields entry 1: missing colon: spec"),
+        ({"fieldsV1": {'k:["name"]': {}}}, 'error decoding managed fields entry 1: not an object: ["name"]'),
+        (
+            {"fieldsV1": {"i:x": {}}},
+            'error decoding managed fields entry 1: strconv.ParseInt: parsing "x": invalid syntax',
+        ),
         ({"fieldsV1": {"f:a": []}}, "error decoding managed fields entry 1: not an object"),
     ],
 )
@@ -498,3 +513,30 @@ def test_entries_are_in_order_of_operation_time_and_name() -> None:
 )
 def test_an_element_of_a_path_survives(element: str) -> None:
     assert managedfields.format_set(managedfields.parse_set({element: {}})) == {element: {}}
+
+
+# Go: TestPathElementIgnoreUnknown, TestDeserializePathElementError
+@pytest.mark.parametrize(
+    ("trie", "members"),
+    [
+        ({"r:Hello": {"f:inside": {}}, "f:a": {}}, {("f:a",)}),
+        ({"f:a": {"r:Hello": {}}}, {("f:a",)}),
+        ({"f:a": {"r:Hello": {}, "f:b": None}}, {("f:a", "f:b")}),
+        ({".": {}, "f:a": {".": {}, "f:b": {}}}, {("f:a",), ("f:a", "f:b")}),
+        ({'k:{"b":1.0, "a":"<"}': {}}, {('k:{"a":"\\u003c","b":1}',)}),
+        ({"v:1e3": {}, "i:07": {}, 'k:null': {}}, {("v:1000",), ("i:7",), ("k:{}",)}),
+        (None, set()),
+    ],
+)
+def test_what_a_later_version_may_know_is_left_out(trie: Any, members: set[tuple[str, ...]]) -> None:
+    assert managedfields.parse_set(trie) == members
+
+
+_BAD = ["", "x", "no-colon", "i:index", "i:1.23", 'k:{"a"', "k:7", "v:a", "v:NaN", f"v:{'[' * 10**5}"]
+
+
+@pytest.mark.parametrize("element", _BAD, ids=lambda text: text[:9])
+def test_what_no_version_can_know_is_refused(element: str) -> None:
+    """Go: TestDeserializePathElementError."""
+    with pytest.raises(ValueError):
+        managedfields.parse_set({"f:a": {element: {}}})

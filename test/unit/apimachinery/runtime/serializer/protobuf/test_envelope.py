@@ -6,10 +6,11 @@ import pytest
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer, WireError
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_varint, varint
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint, varint
 from clientgo.kubernetes.scheme import SCHEME
 
 CODEC = ProtobufSerializer(SCHEME, JSONSerializer(SCHEME))
@@ -30,17 +31,58 @@ def test_an_envelope_is_what_go_writes_and_is_read_again(
     assert (found.api_version, found.kind, wire[found.begin : found.end]) == (api_version, kind, message)
 
 
-@pytest.mark.parametrize("data", [b"", b"k", b"k8s", b"k8s\x01"])
-def test_what_does_not_begin_as_an_object_is_none(data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "^empty data$"),
+        (b"k", "does not appear to be a protobuf message"),
+        (b"k8s", "does not appear to be a protobuf message"),
+        (b"k8s\x01", "does not appear to be a protobuf message"),
+        (b"k8s\0", "^empty body$"),
+    ],
+)
+def test_what_does_not_begin_as_an_object_is_none(data: bytes, message: str) -> None:
     """Go: TestRecognize, TestProtobufDecode."""
-    with pytest.raises(WireError, match="does not appear to be a protobuf message"):
+    with pytest.raises(WireError, match=message):
         CODEC.decode(data)
 
 
-def test_what_begins_as_an_object_is_taken_for_one() -> None:
-    """Go: TestRecognize."""
-    with pytest.raises((runtime.MissingKindError, runtime.NotRegisteredError)):
-        CODEC.decode(b"k8s\0")
+def test_what_says_no_kind_or_version_is_refused() -> None:
+    """Go: Serializer.Decode."""
+    with pytest.raises(runtime.MissingKindError, match=r'APIVersion:"v1", Kind:""'):
+        CODEC.decode(protobuf.wrap(b"", "v1", ""))
+    with pytest.raises(runtime.MissingVersionError, match=r'APIVersion:"", Kind:"Pod"'):
+        CODEC.decode(protobuf.wrap(b"", "", "Pod"))
+    with pytest.raises(runtime.MissingKindError):
+        CODEC.decode_event(put_bytes(b"\n", b"ADDED") + put_bytes(b"\x12", put_bytes(b"\n", EMPTY)))
+
+
+# Go: copyKindDefaults
+@pytest.mark.parametrize(
+    ("api_version", "kind", "defaults"),
+    [
+        ("", "", GroupVersionKind("", "v1", "Pod")),
+        ("", "", GroupVersionKind("", "", "Pod")),
+        ("", "", GroupVersionKind("", "v1", "")),
+        ("", "Pod", None),
+        ("v1", "", None),
+        ("v1", "Pod", GroupVersionKind("apps", "v2", "Other")),
+    ],
+)
+def test_what_the_envelope_does_not_say_the_defaults_say_and_then_the_object_to_fill(
+    api_version: str, kind: str, defaults: GroupVersionKind | None
+) -> None:
+    pod = corev1.Pod()
+    found, gvk = CODEC.decode(protobuf.wrap(b"", api_version, kind), defaults, pod)
+    assert found is pod
+    assert gvk == GroupVersionKind("", "v1", "Pod")
+
+
+def test_a_status_is_one_of_v1() -> None:
+    """Go: TestV1EncodeDecodeStatus."""
+    found, gvk = CODEC.decode(CODEC.encode(metav1.Status(message="m")))
+    assert isinstance(found, metav1.Status)
+    assert (found.message, gvk) == ("m", GroupVersionKind("", "v1", "Status"))
 
 
 def test_an_object_comes_with_its_kind() -> None:
