@@ -1,4 +1,4 @@
-"""The machine of a run: the embedded API server and the controller's replicas (replica.py), all in one process.
+"""The machine of a run: the embedded API server and a program's replicas (replica.py), all in one process.
 
 What happens to it is in script.py.
 """
@@ -8,20 +8,23 @@ from __future__ import annotations
 import itertools
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from clientgo import context
+from clientgo import context, kubernetes
 from clientgo.context import Context
+from clientgo.golang import http
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.local import LocalTransport
 from clientgo.tools import leaderelection
 from clientgo.tour.picture import Scene
-from clientgo.tour.replica import Replica, new_client
+from clientgo.tour.replica import Process, new_config
+from clientgo.tour.seam import Tap
 from clientgo.tour.settings import Settings
 
-__all__ = ["BUCKET", "Machine"]
+__all__ = ["Machine", "Program"]
 
-BUCKET = "/configmaps"
 _UIDS = uuid.UUID("6f1b0a52-5d0c-4f0e-9f0e-636c69656e74")
 _NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -31,53 +34,68 @@ def _numbered_uids() -> Iterator[str]:
         yield str(uuid.uuid5(_UIDS, str(number)))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Program:
+    """What runs in a machine: a controller, and what somebody may do beside it."""
+
+    worker: Tap
+    """The function that brings one key in order."""
+    resources: tuple[str, ...]
+    """What the picture shows of the API server, by its store's buckets. The first is what the program is about."""
+    new_replica: Callable[[Server, http.RoundTripper, str, Settings], Process]
+    verbs: Mapping[str, Callable[[Machine, Any], None]]
+    """What somebody does with kubectl, by its name in a script. Each has to have "create" and "delete"."""
+    prepare: Callable[[Server], object] = lambda server: None
+    """What the API server has to know first."""
+    switches: tuple[str, ...] = ()
+    """The settings that count; () for all."""
+
+
 class Machine:
     """Everything of one run. Made, run and ended inside a bubble.
 
     Of several replicas the picture shows the one that leads, or led last.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, program: Program) -> None:
+        self.program = program
         uids = _numbered_uids()
         self.server = Server(listen=False, new_uid=lambda: next(uids))
         self.server.start()
+        program.prepare(self.server)
         self._transport = LocalTransport(self.server)
         self.ctx, self._cancel = context.with_cancel(context.background())
-        self.outside = new_client(self.server, self._transport)
+        self.outside_config = new_config(self.server, self._transport)
         """Of kubectl, which has a connection of its own."""
+        self.outside = kubernetes.new_for_config(self.outside_config)
         self._settings = settings
         self._threads: list[threading.Thread] = []
         self._names = itertools.chain(_NAMES, map(str, itertools.count(len(_NAMES) + 1)))
         self._replicas = [self._new_replica() for _ in range(settings.replicas)]
-        self.scene = Scene(store=self.server.store, bucket=BUCKET)
+        self.scene = Scene(store=self.server.store, resources=program.resources)
         self.show(self._replicas[0])
 
-    def _new_replica(self) -> Replica:
-        return Replica(next(self._names), self.server, self._transport, self._settings)
+    def _new_replica(self) -> Process:
+        return self.program.new_replica(self.server, self._transport, next(self._names), self._settings)
 
-    def show(self, replica: Replica) -> None:
+    def show(self, replica: Process) -> None:
         """From now on the picture is one of this replica, to which faults happen, too."""
         self.replica = replica
-        self.scene.turn_to(
-            wire=replica.wire,
-            indexer=replica.informer.get_indexer(),
-            registrations=replica.registrations,
-            queue=replica.queue,
-        )
+        self.scene.turn_to(wire=replica.wire, informers=replica.informers, queue=replica.queue)
 
     def start(self) -> None:
         """Start the controller: at once, or when it leads."""
         for replica in self._replicas:
             self._start(replica)
 
-    def _start(self, replica: Replica) -> None:
+    def _start(self, replica: Process) -> None:
         if self._settings.replicas == 1:
             self.show(replica)
             self.spawn("controller", replica.run, replica.ctx)
         else:
             self.spawn(f"elector-{replica.name}", self._stand_for_election, replica)
 
-    def _stand_for_election(self, replica: Replica) -> None:
+    def _stand_for_election(self, replica: Process) -> None:
         def lead(ctx: Context) -> None:
             self.show(replica)
             replica.run(ctx)
@@ -91,7 +109,7 @@ class Machine:
         if killed.is_killed:
             return
         killed.kill()
-        self.scene.turn_to(wire=killed.wire, indexer=None, registrations=[], queue=None)  # its memory is gone
+        self.scene.turn_to(wire=killed.wire, informers=[], queue=None)  # its memory is gone
         self.pause(10.0)
         if not self.ctx.done().is_set():
             self._replicas.append(self._new_replica())

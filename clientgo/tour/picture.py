@@ -7,20 +7,32 @@ It is painted in the thread that made the hop, maybe under locks of the machiner
 from __future__ import annotations
 
 import itertools
+import linecache
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, ClassVar
 
 from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
-from clientgo.tour.hop import Hop
+from clientgo.tour.hop import Code, Hop
 from clientgo.tour.taps import key_of, told, version_of
 
 __all__ = ["Json", "Painter", "Scene"]
 
 Json = dict[str, Any]
 
+_NEW_REFLECTOR: Json = {
+    "state": "idle",
+    "version": "",
+    "lines": 0,
+    "bookmarks": 0,
+    "lists": 0,
+    "watches": 0,
+    "error": "",
+}
 # How much of the API server's history is shown.
 _HISTORY = 12
 _EVENTS, _LEASES = "/events", "coordination.k8s.io/leases"
@@ -34,23 +46,25 @@ class Scene:
     """The API server's store."""
     server: Callable[[], Json] | None = None
     """What is shown of the API server where there is no store."""
-    bucket: str = ""
-    """Which of its resources."""
+    resources: tuple[str, ...] = ()
+    """Which of its resources, by their buckets."""
     wire: Any = None
-    indexer: Any = None
-    registrations: list[Any] = field(default_factory=list)
+    informers: list[Any] = field(default_factory=list)
     queue: Any = None
     turns: int = 0
     """How often it was turned to other structures."""
 
-    def turn_to(self, *, wire: Any, indexer: Any, registrations: list[Any], queue: Any) -> None:
+    def turn_to(self, *, wire: Any, informers: list[Any], queue: Any) -> None:
         """Paint these from now on, of which nothing is known yet."""
-        self.wire, self.indexer, self.registrations, self.queue = wire, indexer, registrations, queue
+        self.wire, self.informers, self.queue = wire, informers, queue
         self.turns += 1
 
 
 class Painter:
-    """Makes the pictures of one run. Not thread-safe: one hop at a time, as in a bubble."""
+    """Makes the pictures of one run. Not thread-safe: one hop at a time, as in a bubble.
+
+    Of several informers reflector, FIFO and indexer have a view each, in `informers`, and each handler says whose it is.
+    """
 
     def __init__(self, scene: Scene, *, most: int = sys.maxsize) -> None:
         """Of what is long only so much is shown, with its length."""
@@ -64,17 +78,13 @@ class Painter:
     def _forget(self) -> None:
         """Another replica is painted from now on."""
         self._turns = self.scene.turns
-        self._fifo: Any = None
-        self._reflector: Json = {
-            "state": "idle",
-            "version": "",
-            "lines": 0,
-            "bookmarks": 0,
-            "lists": 0,
-            "watches": 0,
-            "error": "",
-        }
+        self._parts = [informer.parts() for informer in self.scene.informers]
+        self._reflectors = [dict(_NEW_REFLECTOR) for _ in self._parts]
+        # Whose reflector a thread was heard to be.
+        self._threads: dict[threading.Thread, int] = {}
         self._workers: dict[str, Json] = {}
+        # In which thread a worker reconciles, and what.
+        self._reconciling: dict[str, tuple[threading.Thread, Code]] = {}
         self._handlers: dict[str, Json] = {}
         self._events: Json = {}
 
@@ -82,6 +92,8 @@ class Painter:
         """Each station's view after `hop`."""
         if self._turns != self.scene.turns:
             self._forget()
+        # What an informer begins with is there only when it runs.
+        self._parts = [informer.parts() for informer in self.scene.informers]
         if hop.object is not None:
             self._reference(hop.object, hop.version)
         remember = self._remember.get(hop.station)
@@ -89,15 +101,20 @@ class Painter:
             remember(self, hop)
         return {
             "apiserver": self._paint_server(),
-            "reflector": dict(self._reflector),
-            "fifo": self._paint_fifo(),
-            "indexer": self._paint_indexer(),
+            "reflector": self._of_each([dict(each) for each in self._reflectors]),
+            "fifo": self._of_each([self._paint_fifo(parts.fifo) for parts in self._parts]),
+            "indexer": self._of_each([self._paint_indexer(parts.indexer) for parts in self._parts]),
             "handlers": self._paint_handlers(),
             "queue": self._paint_queue(),
-            "workers": {"workers": {name: dict(worker) for name, worker in sorted(self._workers.items())}},
+            "workers": self._paint_workers(),
             "events": self._paint_events(),
             "election": self._paint_election(),
         }
+
+    def _of_each(self, views: list[Json]) -> Json:
+        if len(views) < 2:
+            return views[0] if views else {}
+        return {"informers": [{"kind": _kind(parts), **view} for parts, view in zip(self._parts, views, strict=True)]}
 
     def _reference(self, obj: Any, version: str = "") -> str:
         """How a state of an object is called in `objects`, to which it is added."""
@@ -123,8 +140,21 @@ class Painter:
 
     # ---- what is remembered of hops
 
+    def _informer_of(self, hop: Hop) -> int:
+        """By the number of the informer: whose reflector made a hop."""
+        thread = threading.current_thread()
+        for number, parts in enumerate(self._parts):
+            if hop.owner is parts.reflector:
+                self._threads[thread] = number
+        # A line of the watch may be the first that is heard of its thread.
+        kinds = [_kind(parts) for parts in self._parts]
+        kind = type(hop.object).__name__
+        return self._threads.get(thread, kinds.index(kind) if kind in kinds else 0)
+
     def _remember_reflector(self, hop: Hop) -> None:
-        known = self._reflector
+        if not self._reflectors:
+            return
+        known = self._reflectors[self._informer_of(hop)]
         kind, more = hop.kind, hop.more
         if kind == "list":
             known.update(state="listing", lists=known["lists"] + 1)
@@ -141,10 +171,6 @@ class Painter:
             known.update(state="idle", error=more.get("error", ""))
         elif kind == "backoff":
             known.update(state="waiting", error=more.get("error", ""))
-
-    def _remember_fifo(self, hop: Hop) -> None:
-        if hasattr(hop.owner, "contents"):
-            self._fifo = hop.owner
 
     def _remember_handlers(self, hop: Hop) -> None:
         known = self._handlers.setdefault(hop.more.get("handler", ""), {"calls": 0, "raised": 0})
@@ -163,6 +189,10 @@ class Painter:
         doing = {"reconcile": "reconciles", "ok": "succeeded", "error": "failed"}[hop.kind]
         error = hop.more.get("error", "")
         self._workers[hop.thread] = {"key": hop.key, "doing": doing, "since": hop.time, "error": error}
+        if hop.kind == "reconcile":
+            self._reconciling[hop.thread] = threading.current_thread(), hop.code
+        else:
+            self._reconciling.pop(hop.thread, None)
 
     def _remember_events(self, hop: Hop) -> None:
         known = self._events or {"recorded": 0, "written": 0, "dropped": 0, "failed": 0, "last": ""}
@@ -180,7 +210,6 @@ class Painter:
 
     _remember: ClassVar[Mapping[str, Callable[[Painter, Hop], None]]] = {
         "reflector": _remember_reflector,
-        "fifo": _remember_fifo,
         "handlers": _remember_handlers,
         "queue": _remember_queue,
         "workers": _remember_workers,
@@ -194,22 +223,28 @@ class Painter:
         scene = self.scene
         if scene.store is None:
             return {} if scene.server is None else scene.server()
-        items, log, compacted = scene.store.contents(scene.bucket)
+        contents = [scene.store.contents(resource) for resource in scene.resources]
         objects = [
-            {"key": stored.key, "version": str(stored.rv), "ref": self._reference(stored.obj)}
+            {"key": stored.key, "version": str(stored.rv), **self._about_stored(stored)}
+            for items, _, _ in contents
             for stored in sorted(items, key=lambda stored: stored.key)
         ]
+        events = sorted((event for _, log, _ in contents for event in log[-_HISTORY:]), key=lambda event: event.rv)
         history = [
-            {"type": event.type, "key": event.new.key, "version": str(event.rv), "ref": self._reference(event.new.obj)}
-            for event in log[-_HISTORY:]
+            {"type": event.type, "key": event.new.key, "version": str(event.rv), **self._about_stored(event.new)}
+            for event in events[-_HISTORY:]
         ]
         return {
             "version": str(scene.store.version),
             "objects": objects,
             "history": history,
-            "oldest": str(compacted),
+            "oldest": str(contents[0][2]),
             "wire": scene.wire.state() if scene.wire is not None else "up",
         }
+
+    def _about_stored(self, stored: Any) -> Json:
+        reference = {"ref": self._reference(stored.obj)}
+        return reference if len(self.scene.resources) == 1 else {**reference, "kind": stored.obj["kind"]}
 
     def _delta(self, delta: Any) -> Json:
         shown = {
@@ -223,12 +258,12 @@ class Painter:
             shown["keys"] = self._few([key_of(obj) for obj in listed[: self._most]], len(listed))
         return shown
 
-    def _paint_fifo(self) -> Json:
-        if self._fifo is None:
+    def _paint_fifo(self, fifo: Any) -> Json:
+        if fifo is None:
             return {}
-        contents = self._fifo.contents()
+        contents = fifo.contents()
         return {
-            "name": type(self._fifo).__name__,
+            "name": type(fifo).__name__,
             "keys": [
                 {"key": key, "deltas": [self._delta(delta) for delta in deltas]}
                 for key, deltas in contents.deltas[: self._most]
@@ -238,10 +273,8 @@ class Painter:
             "synced": contents.synced,
         }
 
-    def _paint_indexer(self) -> Json:
-        if self.scene.indexer is None:
-            return {}
-        contents = self.scene.indexer.contents()
+    def _paint_indexer(self, indexer: Any) -> Json:
+        contents = indexer.contents()
         objects = [
             {"key": key, "version": version_of(obj), "ref": self._reference(obj)}
             for key, obj in sorted(itertools.islice(contents.items.items(), self._most))
@@ -270,20 +303,30 @@ class Painter:
         }
 
     def _paint_handlers(self) -> Json:
-        handlers = []
-        for registration in self.scene.registrations:
-            contents = registration.contents()
-            delivering = contents.delivering
-            handlers.append(
-                {
-                    "name": contents.handler,
-                    "pending": [self._notice(each) for each in contents.pending[: self._most]],
-                    "taken": [self._notice(each) for each in contents.taken[: self._most]],
-                    "delivering": None if delivering is None else self._notice(delivering),
-                    **self._handlers.get(contents.handler, {"calls": 0, "raised": 0}),
-                }
-            )
-        return {"handlers": handlers}
+        return {"handlers": [self._paint_handler(parts, each) for parts in self._parts for each in parts.handlers]}
+
+    def _paint_handler(self, parts: Any, handler: Any) -> Json:
+        contents = handler.contents()
+        delivering = contents.delivering
+        view = {
+            "name": contents.handler,
+            "pending": [self._notice(each) for each in contents.pending[: self._most]],
+            "taken": [self._notice(each) for each in contents.taken[: self._most]],
+            "delivering": None if delivering is None else self._notice(delivering),
+            **self._handlers.get(contents.handler, {"calls": 0, "raised": 0}),
+        }
+        return view if len(self._parts) == 1 else {"informer": _kind(parts), **view}
+
+    def _paint_workers(self) -> Json:
+        frames = sys._current_frames() if self._reconciling else {}
+        workers = {}
+        for name, worker in sorted(self._workers.items()):
+            line, text = 0, ""
+            if name in self._reconciling:
+                thread, code = self._reconciling[name]
+                line, text = _line_of(frames.get(thread.ident or 0), code)
+            workers[name] = {**worker, "line": line, "text": text}
+        return {"workers": workers}
 
     def _paint_events(self) -> Json:
         if not self._events:
@@ -323,6 +366,25 @@ class Painter:
             "failures": {str(item): count for item, count in sorted(contents.failures.items(), key=str)},
             "priorities": {str(item): each for item, each in sorted(contents.priorities.items(), key=str)},
         }
+
+
+def _kind(parts: Any) -> str:
+    """As an object's class is called: Foo of *v1alpha1.Foo."""
+    kind: str = parts.kind
+    return kind.rpartition(".")[2]
+
+
+def _line_of(frame: FrameType | None, code: Code) -> tuple[int, str]:
+    """Which line of a function a thread is at, and the text of the line of its file that was reached from there."""
+    text = ""
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(code.file):
+            if not text:
+                text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            if frame.f_code.co_firstlineno == code.first:
+                return frame.f_lineno, text
+        frame = frame.f_back
+    return 0, ""
 
 
 def _readable(document: Json) -> Json:

@@ -96,17 +96,13 @@ class _Replayed:
         )
         self._queue = new_queue(settings)
         handlers: list[Any] = [Enqueuer(self._queue), Bystander()][: settings.handlers]
-        registrations = [self._informer.add_event_handler(handler) for handler in handlers]
+        for handler in handlers:
+            self._informer.add_event_handler(handler)
         self._looker = Looker(self._informer.get_indexer(), self._queue)
         self._ctx, self._cancel = context.with_cancel(context.background())
         self._threads: list[threading.Thread] = []
         self._lasts = max(0.0, source.to_dict()["last"] - self._playback.moment()) + _AFTER
-        scene = Scene(
-            server=self._paint_server,
-            indexer=self._informer.get_indexer(),
-            registrations=registrations,
-            queue=self._queue,
-        )
+        scene = Scene(server=self._paint_server, informers=[self._informer], queue=self._queue)
         self.painter = Painter(scene, most=_SHOWN)
 
     def _paint_server(self) -> Json:

@@ -1,11 +1,13 @@
-"""One replica of the controller: its connection, its informer, its work queue, its workers (program.py).
+"""One replica of a program: its connection, its informers, its work queue, its workers.
 
-It stands for a process: it can be killed, and then nothing of it is heard any more.
+It stands for a process: it can be killed, and then nothing of it is heard any more. `Replica` is one of the lessons'
+controller (program.py).
 """
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import Any
 
 from clientgo import context, kubernetes, rest
@@ -23,10 +25,9 @@ from clientgo.tour.settings import Settings
 from clientgo.tour.wire import Wire
 from clientgo.util import flowcontrol, workqueue
 
-__all__ = ["NAMESPACE", "Bystander", "Replica", "Trouble", "new_client", "new_queue"]
+__all__ = ["NAMESPACE", "Bystander", "OrdinaryList", "Process", "Replica", "Trouble", "new_config", "new_queue"]
 
 NAMESPACE = "default"
-_LEASE = "shouter"
 
 
 class Bystander:
@@ -94,7 +95,7 @@ class Trouble:
         return self._indexer.get_by_key(key)
 
 
-class _OrdinaryList:
+class OrdinaryList:
     """A ListerWatcher that says it cannot stream lists."""
 
     def __init__(self, lw: cache.ListWatch) -> None:
@@ -107,86 +108,51 @@ class _OrdinaryList:
         return True
 
 
-def new_client(server: Server, transport: http.RoundTripper) -> kubernetes.Clientset:
-    """A client that reaches `server` by `transport`."""
-    config = rest.Config(host=server.url, bearer_token=server.token, qps=-1, transport=transport)
-    return kubernetes.new_for_config(config)
+def new_config(server: Server, transport: http.RoundTripper) -> rest.Config:
+    """Of a client that reaches `server` by `transport`."""
+    return rest.Config(host=server.url, bearer_token=server.token, qps=-1, transport=transport)
 
 
-class Replica:
-    """Made, run and closed inside a bubble."""
+class Process(ABC):
+    """What every replica has. Made, run and closed inside a bubble."""
 
-    def __init__(self, name: str, server: Server, transport: http.RoundTripper, settings: Settings) -> None:
+    informers: list[cache.SharedIndexInformer]
+    """The first is of what the program is about."""
+    queue: Any
+    trouble: Trouble
+    """Makes the workers' looks into the cache fail."""
+
+    def __init__(
+        self, name: str, server: Server, transport: http.RoundTripper, settings: Settings, *, lease: str
+    ) -> None:
         self.name = name
         self.ctx, self._cancel = context.with_cancel(context.background())
         self.wire = Wire(transport)
         self.is_killed = False
-        self._settings = settings
-        self._client = new_client(server, self.wire)
-        self.informer = self._new_informer(settings)
-        self.queue = new_queue(settings)
         self.bystander = Bystander()
-        self.registrations = [self.informer.add_event_handler(Enqueuer(self.queue))]
-        if settings.handlers > 1:
-            self.registrations.append(self.informer.add_event_handler(self.bystander))
-        self.trouble = Trouble(self.informer.get_indexer())
-        self._broadcaster = self._new_broadcaster() if settings.events else None
-        self._controller = Shouter(self._client, self.trouble, self.queue, self._new_recorder())
+        self.settings = settings
+        self.config = new_config(server, self.wire)
+        self.client = kubernetes.new_for_config(self.config)
+        self._lease = lease
 
-    def _new_informer(self, settings: Settings) -> cache.SharedIndexInformer:
-        lw = cache.new_list_watch_from_client(
-            self._client.core_v1().rest_client(), "configmaps", NAMESPACE, fieldselectors.everything()
-        )
-        options = cache.SharedIndexInformerOptions(
-            resync_period=settings.resync,
-            indexers=_INDEXERS | ({"words": _by_words} if settings.words else {}),
-            in_order=settings.fifo == "RealFIFO",
-            emit_delta_type_replaced=settings.replace == "Replaced",
-        )
-        return cache.new_shared_index_informer_with_options(
-            lw if settings.watch_list else _OrdinaryList(lw), corev1.ConfigMap(), options
-        )
-
-    def _new_broadcaster(self) -> record.EventBroadcasterImpl:
-        """With a correlator that loses patience sooner than the usual one, whose numbers are 10 and 25."""
-        options = record.CorrelatorOptions(max_events=4, burst_size=8)
-        broadcaster = record.new_broadcaster_with_correlator_options(options)
-        broadcaster.start_recording_to_sink(typedcorev1.EventSinkImpl(self._client.core_v1().events("")))
-        return broadcaster
-
-    def _new_recorder(self) -> record.EventRecorder | None:
-        if self._broadcaster is None:
-            return None
-        return self._broadcaster.new_recorder(scheme.SCHEME, corev1.EventSource(component="shouter"))
+    @abstractmethod
+    def run(self, ctx: Context) -> None:
+        """Run as main programs do, until `ctx` is done. Blocks; all has ended then."""
 
     def new_elector(self, callbacks: leaderelection.LeaderCallbacks) -> leaderelection.LeaderElector:
         """This replica as a candidate, with the durations of Kubernetes' own components."""
-        client = self._client
         lock = resourcelock.new(
             resourcelock.LEASES_RESOURCE_LOCK,
             NAMESPACE,
-            _LEASE,
-            client.core_v1(),
-            client.coordination_v1(),
+            self._lease,
+            self.client.core_v1(),
+            self.client.coordination_v1(),
             resourcelock.ResourceLockConfig(identity=self.name),
         )
         config = leaderelection.LeaderElectionConfig(
             lock=lock, lease_duration=15.0, renew_deadline=10.0, retry_period=2.0, callbacks=callbacks
         )
         return leaderelection.new_leader_elector(config)
-
-    def run(self, ctx: Context) -> None:
-        """Run as main programs do: the informer, and when it has synced the workers. Blocks until `ctx` is done."""
-        informer = threading.Thread(target=self._run_informer, args=(ctx,), name="informer", daemon=True)
-        informer.start()
-        try:
-            if cache.wait_for_cache_sync(ctx.done(), self.informer.has_synced):
-                self._controller.run(ctx, self._settings.workers)
-        finally:
-            informer.join()
-
-    def _run_informer(self, ctx: Context) -> None:
-        self.informer.run_with_context(ctx)
 
     def kill(self) -> None:
         """Nothing more of it reaches the server, from now on; and it ends."""
@@ -202,9 +168,67 @@ class Replica:
     def close(self) -> None:
         """Release what is left, when all that ran has ended."""
         self.queue.shut_down()
+        self.client.close()
+
+
+class Replica(Process):
+    """One of the lessons' controller."""
+
+    def __init__(self, server: Server, transport: http.RoundTripper, name: str, settings: Settings) -> None:
+        super().__init__(name, server, transport, settings, lease="shouter")
+        informer = self._new_informer(settings)
+        self.informers = [informer]
+        self.queue = new_queue(settings)
+        informer.add_event_handler(Enqueuer(self.queue))
+        if settings.handlers > 1:
+            informer.add_event_handler(self.bystander)
+        self.trouble = Trouble(informer.get_indexer())
+        self._broadcaster = self._new_broadcaster() if settings.events else None
+        self._controller = Shouter(self.client, self.trouble, self.queue, self._new_recorder())
+
+    def _new_informer(self, settings: Settings) -> cache.SharedIndexInformer:
+        lw = cache.new_list_watch_from_client(
+            self.client.core_v1().rest_client(), "configmaps", NAMESPACE, fieldselectors.everything()
+        )
+        options = cache.SharedIndexInformerOptions(
+            resync_period=settings.resync,
+            indexers=_INDEXERS | ({"words": _by_words} if settings.words else {}),
+            in_order=settings.fifo == "RealFIFO",
+            emit_delta_type_replaced=settings.replace == "Replaced",
+        )
+        return cache.new_shared_index_informer_with_options(
+            lw if settings.watch_list else OrdinaryList(lw), corev1.ConfigMap(), options
+        )
+
+    def _new_broadcaster(self) -> record.EventBroadcasterImpl:
+        """With a correlator that loses patience sooner than the usual one, whose numbers are 10 and 25."""
+        options = record.CorrelatorOptions(max_events=4, burst_size=8)
+        broadcaster = record.new_broadcaster_with_correlator_options(options)
+        broadcaster.start_recording_to_sink(typedcorev1.EventSinkImpl(self.client.core_v1().events("")))
+        return broadcaster
+
+    def _new_recorder(self) -> record.EventRecorder | None:
+        if self._broadcaster is None:
+            return None
+        return self._broadcaster.new_recorder(scheme.SCHEME, corev1.EventSource(component="shouter"))
+
+    def run(self, ctx: Context) -> None:
+        """The informer, and when it has synced the workers."""
+        informer = threading.Thread(target=self._run_informer, args=(ctx,), name="informer", daemon=True)
+        informer.start()
+        try:
+            if cache.wait_for_cache_sync(ctx.done(), self.informers[0].has_synced):
+                self._controller.run(ctx, self.settings.workers)
+        finally:
+            informer.join()
+
+    def _run_informer(self, ctx: Context) -> None:
+        self.informers[0].run_with_context(ctx)
+
+    def close(self) -> None:
         if self._broadcaster is not None:
             self._broadcaster.shutdown()
-        self._client.close()
+        super().close()
 
 
 def _by_initial(obj: Any) -> list[str]:

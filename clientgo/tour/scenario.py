@@ -1,11 +1,12 @@
-"""Scenarios: scripts of what somebody does with kubectl beside the controller of the lessons."""
+"""Scenarios: scripts of what somebody does with kubectl beside a controller. Here are those of the lessons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clientgo.tour.script import Step
+from clientgo.tour.machine import Program
+from clientgo.tour.script import SHOUTER, Step
 from clientgo.tour.settings import Settings
 
 __all__ = ["SCENARIOS", "Scenario"]
@@ -23,6 +24,7 @@ class Scenario:
     settings: Settings = field(default_factory=Settings)
     after: float = 30.0
     """How many seconds the run goes on after the last step."""
+    program: Program = SHOUTER
 
 
 _APPLE = Step(0, "create", "apple", "an apple")

@@ -11,11 +11,12 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.kubernetes.typed.core.v1 import ConfigMapInterface
 from clientgo.testing import synctest
-from clientgo.tour.machine import BUCKET, Machine
-from clientgo.tour.replica import NAMESPACE
+from clientgo.tour.machine import Machine, Program
+from clientgo.tour.replica import NAMESPACE, Replica
+from clientgo.tour.taps import worker_tap
 from clientgo.utils.clock import REAL_CLOCK
 
-__all__ = ["FAULTS", "Fault", "Step", "play"]
+__all__ = ["FAULTS", "SHOUTER", "Fault", "Step", "play"]
 
 _FINALIZER = "tour.example/clean-up"
 
@@ -26,7 +27,7 @@ class Step:
 
     at: float
     verb: str
-    """One of VERBS, or the name of a fault."""
+    """One of the program's, or the name of a fault."""
     name: str = ""
     text: str = ""
 
@@ -48,7 +49,7 @@ def _do(machine: Machine, step: Step) -> None:
         fault.do(machine)
         return
     try:
-        VERBS[step.verb](machine, step)
+        machine.program.verbs[step.verb](machine, step)
     except errors.StatusError:
         return  # somebody deleted it meanwhile: a visitor may
 
@@ -122,18 +123,23 @@ def _config_maps(machine: Machine) -> ConfigMapInterface:
     return machine.outside.core_v1().config_maps(NAMESPACE)
 
 
-VERBS: Mapping[str, Callable[[Machine, Step], None]] = {
-    "create": _create,
-    "update": _update,
-    "meddle": _meddle,
-    "delete": _delete,
-    "delete-foreground": _delete_foreground,
-    "own": _own,
-    "hold": _hold,
-    "release": _release,
-    "elsewhere": _elsewhere,
-}
-"""What somebody does with kubectl, by its name in a script."""
+SHOUTER = Program(
+    worker=worker_tap("clientgo.tour.program", "Shouter.reconcile", "controller.go", "(*Controller).syncHandler"),
+    resources=("/configmaps",),
+    new_replica=Replica,
+    verbs={
+        "create": _create,
+        "update": _update,
+        "meddle": _meddle,
+        "delete": _delete,
+        "delete-foreground": _delete_foreground,
+        "own": _own,
+        "hold": _hold,
+        "release": _release,
+        "elsewhere": _elsewhere,
+    },
+)
+"""The controller of the lessons."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +177,7 @@ def _restart(machine: Machine) -> None:
 def _delete_unseen(machine: Machine) -> None:
     wire = machine.replica.wire
     wire.down()
-    names = sorted(stored.name for stored in machine.server.store.contents(BUCKET)[0])
+    names = sorted(stored.name for stored in machine.server.store.contents(machine.program.resources[0])[0])
     if names:
         _do(machine, Step(0, "delete", names[0]))
     machine.forget_history()

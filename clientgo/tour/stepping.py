@@ -28,7 +28,7 @@ from clientgo.tour.scenario import Scenario
 from clientgo.tour.script import FAULTS, play
 from clientgo.tour.seam import Seam, Tap
 from clientgo.tour.settings import Settings
-from clientgo.tour.taps import TAPS, worker_tap
+from clientgo.tour.taps import TAPS
 from clientgo.utils.clock.clock import REAL_CLOCK
 
 __all__ = ["MAX_HOPS", "Decision", "Point", "Session", "Stage", "Trace", "execute", "perform"]
@@ -40,7 +40,6 @@ _FIRST_HOPS = 250
 _SEED = 20_000_101
 # Seconds of virtual time: longer than any of its waits that nothing ends.
 _LET_GO = 120.0
-_WORKER = worker_tap("clientgo.tour.program", "Shouter.reconcile", "controller.go", "(*Controller).syncHandler")
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -143,7 +142,7 @@ def execute(
     settings = settings or scenario.settings
     settings.check()
     trace = Trace(scenario, settings, tuple(decisions))
-    perform(trace, lambda: _Scripted(scenario, settings), [_WORKER], limit)
+    perform(trace, lambda: _Scripted(scenario, settings), [scenario.program.worker], limit)
     return trace
 
 
@@ -187,11 +186,11 @@ class Stage(Protocol):
 
 
 class _Scripted:
-    """The machine of the lessons, with a script of what somebody does beside it. A Stage."""
+    """A program's machine, with a script of what somebody does beside it. A Stage."""
 
     def __init__(self, scenario: Scenario, settings: Settings) -> None:
         self._scenario = scenario
-        self._machine = machine = Machine(settings)
+        self._machine = machine = Machine(settings, scenario.program)
         self.painter = Painter(machine.scene)
 
     def play(self, enough: threading.Event) -> None:
@@ -203,11 +202,12 @@ class _Scripted:
         enough.wait(last + scenario.after)
 
     def is_shown(self, hop: Hop) -> bool:
-        """Of the API server only the resource that the scenario is about; nothing of a replica that was killed."""
+        """Of the API server only the resources that the program is about; nothing of a replica that was killed."""
         machine = self._machine
         if machine.replica.is_killed and hop.station not in ("apiserver", "election"):
             return False
-        return bool(hop.more.get("resource", machine.scene.bucket) == machine.scene.bucket)
+        resources = machine.program.resources
+        return hop.more.get("resource", resources[0]) in resources
 
     def break_(self, fault: str) -> threading.Thread | None:
         return self._machine.spawn(f"break: {fault}", FAULTS[fault].do, self._machine)
