@@ -63,7 +63,7 @@ class Scene:
 class Painter:
     """Makes the pictures of one run. Not thread-safe: one hop at a time, as in a bubble.
 
-    Of several informers reflector, FIFO and indexer have a view each, in `informers`, and each handler says whose it is.
+    Of several informers reflector, FIFO and indexer have a view each, in `informers`; each handler says whose it is.
     """
 
     def __init__(self, scene: Scene, *, most: int = sys.maxsize) -> None:

@@ -34,7 +34,7 @@ from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.tour.hop import Code, Hop
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
-__all__ = ["Around", "Call", "Meter", "Probe", "Seam", "Tap"]
+__all__ = ["Around", "Call", "Meter", "Probe", "Seam", "Tap", "relative_path"]
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -243,11 +243,12 @@ class Call:
 
 @functools.lru_cache(maxsize=1024)
 def _file_of(code: CodeType) -> str:
-    return _relative(code.co_filename)
+    return relative_path(code.co_filename)
 
 
 @functools.lru_cache(maxsize=1024)
-def _relative(filename: str) -> str:
+def relative_path(filename: str) -> str:
+    """From the folder that holds `clientgo`; of a file elsewhere its name."""
     path = Path(filename)
     return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
 
@@ -330,7 +331,7 @@ class _Place:
             if meter is not None:
                 meter.tell()
         frame = sys._getframe(3)
-        caller = f"{_relative(frame.f_code.co_filename)}:{frame.f_lineno}"
+        caller = f"{relative_path(frame.f_code.co_filename)}:{frame.f_lineno}"
         seams, tap = tuple(seam for seam, *_ in users), users[0][1]
         owner = args[0] if args else None
         call = Call(

@@ -13,33 +13,23 @@ import signal
 import sys
 import termios
 import tty
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from clientgo.tour.boxes import cut, picture
 from clientgo.tour.hop import KINDS
-from clientgo.tour.picture import Json
 from clientgo.tour.recording import Recording
 from clientgo.tour.replay import replay, scenario_of
 from clientgo.tour.scenario import SCENARIOS, Scenario
 from clientgo.tour.script import FAULTS
 from clientgo.tour.stepping import Decision, Trace, execute
 
-__all__ = ["LESSONS", "Runs", "Screen", "first_key", "plain", "recorded", "show"]
+__all__ = ["LESSONS", "Runs", "Screen", "first_key", "full_screen", "keys", "recorded", "resizes", "scripted", "show"]
 
-_TITLES = {
-    "apiserver": "API server",
-    "reflector": "Reflector",
-    "fifo": "FIFO",
-    "indexer": "Indexer",
-    "handlers": "Handlers (processorListener)",
-    "queue": "Work queue",
-    "workers": "Workers",
-}
-# As on the page: the way of an object from left to right, and back.
-_ROWS = (("apiserver", "reflector", "fifo"), ("workers", "queue", "handlers", "indexer"))
+# Stations that only some machines have.
+_EXTRAS = ("election", "events")
 _HELP = "→ n next  ← p back  o same object  Home End  s scenario  1-9 break it  u undo  q quit"
 
 _BOLD, _DIM, _MARK, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[7m", "\x1b[0m"
@@ -55,9 +45,12 @@ class Runs:
     """What may break."""
 
 
-LESSONS = Runs(
-    SCENARIOS, lambda scenario, decisions, limit: execute(scenario, decisions=decisions, limit=limit), tuple(FAULTS)
-)
+def scripted(scenarios: Mapping[str, Scenario]) -> Runs:
+    """Scenarios, in which everything may break."""
+    return Runs(scenarios, lambda scenario, decisions, limit: execute(scenario, None, decisions, limit), tuple(FAULTS))
+
+
+LESSONS = scripted(SCENARIOS)
 """The runs of the lessons."""
 
 
@@ -183,118 +176,10 @@ class Screen:
         breakable = "1-9: " + ", ".join(self._runs.faults[:9]) if self._runs.faults else ""
         foot = [decided or breakable, _HELP]
         room = max(0, height - len(head) - len(foot))
-        rows = [self._row(row, state, width, room // 2, here.station if here else "") for row in _ROWS]
-        body = [line for row in rows for line in row]
+        extras = [name for name in _EXTRAS if any(point.changed.get(name) for point in self.trace.points)]
+        body = picture(state, width, room, here.station if here else "", extras)
         body += [""] * (room - len(body))
-        return [_cut(line, width) for line in [*head, *body, *foot]][:height]
-
-    def _row(self, row: Sequence[str], state: Mapping[str, Json], width: int, height: int, here: str) -> list[str]:
-        """Boxes side by side, of the same height."""
-        if height < 3:
-            return []
-        inner = max(8, (width - len(row) + 1) // len(row))
-        boxes = [self._box(station, state.get(station, {}), inner, height, station == here) for station in row]
-        return [" ".join(parts) for parts in zip(*boxes)]
-
-    def _box(self, station: str, view: Json, width: int, height: int, is_here: bool) -> list[str]:
-        title = str(view.get("name", _TITLES[station]))
-        line = "═" if is_here else "─"
-        top = _fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
-        content = [text for part in _content(station, view) for text in _wrap(part, width - 2)]
-        if len(content) > height - 2:
-            content = [*content[: height - 3], f"+{len(content) - height + 3} more"]
-        content += [""] * (height - 2 - len(content))
-        return [top, *(f" {_fill(text, width - 2, ' ')} " for text in content), line * width]
-
-
-def _content(station: str, view: Json) -> Iterator[str]:
-    if not view:
-        return
-    if station == "apiserver":
-        yield f"@{view['version']}, wire {view['wire']}"
-        yield "objects: " + _join(f"{_short(each['key'])} @{each['version']}" for each in view["objects"])
-        signs = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-"}
-        yield "history: " + _join(
-            f"{signs[each['type']]}{_short(each['key'])} @{each['version']}" for each in view["history"][-6:]
-        )
-    elif station == "reflector":
-        yield f"{view['state']}, lastSyncResourceVersion {view['version'] or '-'}"
-        yield f"lists {view['lists']}, watches {view['watches']}, lines {view['lines']}, bookmarks {view['bookmarks']}"
-        if view["error"]:
-            yield f"error: {view['error']}"
-    elif station == "fifo":
-        yield f"HasSynced {view['synced']}, initial left {view['initialLeft']}"
-        for each in view["keys"]:
-            yield f"{_short(each['key'])}: " + _join(
-                f"{delta['type']} @{delta['version']}{' †' if delta['tombstone'] else ''}" for delta in each["deltas"]
-            )
-    elif station == "indexer":
-        yield "objects: " + _join(f"{_short(each['key'])} @{each['version']}" for each in view["objects"])
-        for name, table in view["indices"].items():
-            yield f"index {name}: " + _join(
-                f"{value} -> {' '.join(map(_short, keys))}" for value, keys in table.items()
-            )
-    elif station == "handlers":
-        for each in view["handlers"]:
-            yield f"{each['name'].rpartition('.')[2]}: {each['calls']} calls, {each['raised']} raised"
-            yield "pendingNotifications: " + _notices(each["pending"])
-            if each["taken"]:
-                yield "nextCh: " + _notices(each["taken"])
-            if each["delivering"]:
-                yield "being called: " + _notices([each["delivering"]])
-    elif station == "queue":
-        for name in ("order", "dirty", "processing"):
-            yield f"{name}: " + _join(map(_short, view[name]))
-        yield "waitingForQueue: " + _join(f"{_short(each['key'])} in {each['due']:g}s" for each in view["waiting"])
-        yield "failures: " + _join(f"{_short(key)} x{count}" for key, count in view["failures"].items())
-    else:
-        for name, each in view["workers"].items():
-            yield f"{name}: {each['doing']} {_short(each['key'])}{' ' if each['error'] else ''}{each['error']}"
-
-
-def _notices(notifications: Sequence[Json]) -> str:
-    return _join(f"{each['method']} {_short(each['key'])}{' †' if each['tombstone'] else ''}" for each in notifications)
-
-
-def _join(parts: Any) -> str:
-    return ", ".join(parts) or "-"
-
-
-def _short(key: str) -> str:
-    return key.removeprefix("default/")
-
-
-def plain(text: str) -> str:
-    """Without what would move the cursor: keys and errors come from others."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
-
-
-def _columns(text: str) -> int:
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
-
-
-def _cut(text: str, width: int) -> str:
-    text = plain(text)
-    while _columns(text) > width:
-        text = text[:-1]
-    return text
-
-
-def _fill(text: str, width: int, by: str) -> str:
-    text = _cut(text, width)
-    return text + by * (width - _columns(text))
-
-
-def _wrap(text: str, width: int) -> list[str]:
-    lines, line = [], ""
-    for word in plain(text).split(" "):
-        if line and _columns(line) + 1 + _columns(word) > width:
-            lines.append(line)
-            line = "  " + word
-        else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line]
+        return [cut(line, width) for line in [*head, *body, *foot]][:height]
 
 
 # ---- the terminal
@@ -306,9 +191,9 @@ def show(scenario: str = "", runs: Runs = LESSONS) -> int:
         sys.stderr.write("--terminal needs a terminal for input and output\n")
         return 1
     screen = Screen(scenario, runs)
-    with _full_screen(), _resizes() as resized:
+    with full_screen(), resizes() as resized:
         _draw(screen)
-        for key in _keys(resized):
+        for key in keys(resized):
             if key and not screen.press(key):
                 break
             _draw(screen)
@@ -324,7 +209,7 @@ def _draw(screen: Screen) -> None:
     sys.stdout.flush()
 
 
-def _keys(resized: int) -> Iterator[str]:
+def keys(resized: int) -> Iterator[str]:
     """Each key as it is pressed; "" when the terminal has another size."""
     source = sys.stdin.fileno()
     left = ""
@@ -352,7 +237,7 @@ def first_key(text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _full_screen() -> Iterator[None]:
+def full_screen() -> Iterator[None]:
     source = sys.stdin.fileno()
     before = termios.tcgetattr(source)
     tty.setraw(source)
@@ -366,7 +251,7 @@ def _full_screen() -> Iterator[None]:
 
 
 @contextmanager
-def _resizes() -> Iterator[int]:
+def resizes() -> Iterator[int]:
     """A file that can be read when the terminal has got another size."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

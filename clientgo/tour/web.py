@@ -14,16 +14,18 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import importlib
 import json
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
 from clientgo.tour.picture import Json
+from clientgo.tour.seam import Tap, relative_path
 from clientgo.tour.taps import TAPS
 
 __all__ = ["PAGE", "PageServer", "Refused", "Request", "Route"]
@@ -58,10 +60,16 @@ class Refused(Exception):
 
 
 class PageServer:
-    """The server; a context manager. Raises OSError when the port is taken."""
+    """The server; a context manager. Raises OSError when the port is taken.
 
-    def __init__(self, port: int, get: Mapping[str, Route], post: Mapping[str, Route]) -> None:
-        self._http = _Server(("127.0.0.1", port), {"GET": {"/api/source": _source, **get}, "POST": post})
+    watched: functions of programs, whose source is shown too.
+    """
+
+    def __init__(
+        self, port: int, get: Mapping[str, Route], post: Mapping[str, Route], *, watched: Iterable[Tap] = ()
+    ) -> None:
+        self._watched = dict(_place_of(tap) for tap in watched)
+        self._http = _Server(("127.0.0.1", port), {"GET": {"/api/source": self._source, **get}, "POST": post})
         self._thread = threading.Thread(target=self._http.serve_forever, name="informer-tour", daemon=True)
 
     @property
@@ -77,6 +85,15 @@ class PageServer:
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
+
+    def _source(self, request: Request, query: dict[str, str]) -> Json:
+        place = query.get("file", ""), query.get("function", "")
+        found = _sources().get(place)
+        if found is None and place in self._watched:
+            found = _function(self._watched[place], *place)
+        if found is None:
+            raise Refused(404, "no hop happens there")
+        return found
 
 
 class _Server(ThreadingHTTPServer):
@@ -218,11 +235,10 @@ def _file(name: str) -> tuple[str, bytes]:
     return _TYPES[path.suffix], path.read_bytes()
 
 
-def _source(request: Request, query: dict[str, str]) -> Json:
-    found = _sources().get((query.get("file", ""), query.get("function", "")))
-    if found is None:
-        raise Refused(404, "no hop happens there")
-    return found
+def _place_of(tap: Tap) -> tuple[tuple[str, str], Path]:
+    """As hops name it, and the file itself."""
+    path = Path(str(importlib.import_module(tap.module).__file__)).resolve()
+    return (relative_path(str(path)), tap.function), path
 
 
 @functools.cache
@@ -231,15 +247,15 @@ def _sources() -> dict[tuple[str, str], Json]:
     files = {(_path_of(tap.module), tap.function) for tap in TAPS}
     files |= {("clientgo/tour/program.py", "Shouter.reconcile"), ("clientgo/tour/replay.py", "Looker.reconcile")}
     files |= {("clientgo/tour/playback.py", "Playback.event")}
-    return {(file, function): _function(file, function) for file, function in files}
+    return {(file, function): _function(_LIBRARY / file, file, function) for file, function in files}
 
 
 def _path_of(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
-def _function(file: str, function: str) -> Json:
-    text = (_LIBRARY / file).read_text()
+def _function(path: Path, file: str, function: str) -> Json:
+    text = path.read_text()
     node: Any = ast.parse(text)
     owner: Any = None
     for name in function.split("."):

@@ -29,7 +29,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import sample
+
 from clientgo import tour
+from clientgo.tour.scenario import Scenario
+
+SCENARIOS: Mapping[str, Scenario] = {**tour.SCENARIOS, sample.SCENARIO.name: sample.SCENARIO}
+"""What there is to see, by name: the lessons' own controller, and the sample-controller."""
 
 FOLDER = Path(__file__).resolve().parent / "lessons"
 
@@ -111,7 +117,7 @@ def read(path: Path) -> Lesson:
     if not title.startswith("# "):
         raise ValueError(f"{path.name} does not begin with a title")
     fields, intro = _fields(intro)
-    if fields.get("scenario") not in tour.SCENARIOS:
+    if fields.get("scenario") not in SCENARIOS:
         raise ValueError(f"{path.name} names no scenario")
     steps: list[Step] = []
     for text in rest:
@@ -128,7 +134,7 @@ def _step(file: str, scenario: str, text: str, machine: Mapping[str, Any]) -> St
     key = "" if key == "*" else key
     try:
         machine = json.loads(fields.get("machine", "null")) or ({} if "machine" in fields else machine)
-        tour.Settings.of({**tour.SCENARIOS[scenario].settings.to_dict(), **machine})
+        tour.Settings.of({**SCENARIOS[scenario].settings.to_dict(), **machine})
     except (TypeError, ValueError) as err:
         raise ValueError(f"{file}: the step {title!r} has no machine: {err}") from None
     return Step(title.strip(), machine, station, kind, key, handler, fields.get("ask", ""), _paragraphs(body))

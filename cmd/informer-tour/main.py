@@ -1,6 +1,7 @@
 """Serve the tour on this machine, and open a browser on it; or run a program with the tour attached.
 
 python cmd/informer-tour
+python cmd/informer-tour --scenario sample-controller
 python cmd/informer-tour -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --record FILE -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --replay FILE
@@ -17,6 +18,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
+import lessons
 from clientgo import tour
 from clientgo.golang.channel import Channel
 from clientgo.golang.signal import notify
@@ -35,9 +37,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     attach.add_flags(parser)
     parser.add_argument("--replay", default="", metavar="FILE", help="show a recording that --record made")
     parser.add_argument("--terminal", action="store_true", help="the same in this terminal, instead of a page")
-    parser.add_argument(
-        "--scenario", default="", choices=["", *tour.SCENARIOS], help="which one the terminal begins with"
-    )
+    parser.add_argument("--scenario", default="", choices=["", *lessons.SCENARIOS], help="which one it begins with")
     return parser.parse_args(arguments)
 
 
@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     if flags.replay:
         return show_recording(flags)
     if flags.terminal:
-        return terminal.show(flags.scenario)
-    return serve(flags, lambda: PageServer(flags.port))
+        return terminal.show(flags.scenario, terminal.scripted(lessons.SCENARIOS))
+    return serve(flags, lambda: PageServer(flags.port), flags.scenario)
 
 
 def show_recording(flags: argparse.Namespace) -> int:
@@ -69,8 +69,8 @@ def show_recording(flags: argparse.Namespace) -> int:
         return 1
 
 
-def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer]) -> int:
-    """Serve the page until SIGINT or SIGTERM."""
+def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer], scenario: str = "") -> int:
+    """Serve the page until SIGINT or SIGTERM; it begins with that scenario."""
     try:
         server = make()
     except (OSError, OverflowError) as err:
@@ -79,9 +79,10 @@ def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer]) -> int:
     signals = Channel[signal.Signals](1)
     notify(signals, signal.SIGINT, signal.SIGTERM)
     with server:
-        print(f"The informer tour is at {server.url} (Ctrl-C ends it)", flush=True)
+        address = f"{server.url}#{scenario}" if scenario else server.url
+        print(f"The informer tour is at {address} (Ctrl-C ends it)", flush=True)
         if not flags.no_browser:
-            threading.Thread(target=webbrowser.open, args=(server.url,), name="browser", daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
         signals.receive()
     return 0
 

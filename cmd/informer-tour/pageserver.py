@@ -25,14 +25,20 @@ class PageServer(web.PageServer):
     """The server; a context manager. Raises OSError when the port is taken."""
 
     def __init__(self, port: int = 0) -> None:
-        super().__init__(port, _GET, _POST)
+        watched = {scenario.program.worker for scenario in lessons.SCENARIOS.values()}
+        super().__init__(port, _GET, _POST, watched=watched)
 
 
 def _tour(request: Request, query: dict[str, str]) -> Json:
     return {
         "scenarios": [
-            {"name": scenario.name, "title": scenario.title, "settings": scenario.settings.to_dict()}
-            for scenario in tour.SCENARIOS.values()
+            {
+                "name": scenario.name,
+                "title": scenario.title,
+                "settings": scenario.settings.to_dict(),
+                "switches": list(scenario.program.switches),
+            }
+            for scenario in lessons.SCENARIOS.values()
         ],
         "choices": {name: list(words) for name, words in CHOICES.items()},
         "faults": {name: fault.title for name, fault in tour.FAULTS.items()},
@@ -53,7 +59,7 @@ def _lesson(request: Request, query: dict[str, str]) -> Json:
 
 def _run(request: Request, query: dict[str, str]) -> Json:
     asked = request.read_json()
-    scenario = tour.SCENARIOS.get(str(asked.get("scenario")))
+    scenario = lessons.SCENARIOS.get(str(asked.get("scenario")))
     if scenario is None:
         raise Refused(404, "there is no such scenario")
     settings, decisions, limit = asked.get("settings", {}), asked.get("decisions", []), asked.get("limit", 250)

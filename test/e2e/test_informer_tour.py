@@ -246,6 +246,48 @@ def test_something_breaks_and_another_thread_goes_on(page):
     page.shoot("break")
 
 
+def test_the_sample_controller_is_seen_at_the_line_it_is_at_and_recovers_from_a_fault(page):
+    page.open("sample-controller")
+    page.run("""
+        const set = (id, value) => {
+          const field = document.getElementById(id);
+          field.value = value;
+          field.dispatchEvent(new Event("change"));
+        };
+        set("bp-station", "apiserver");
+        set("bp-key", "default/example-nginx");
+    """)
+    page.click("#breakpoint button")
+    assert "example-nginx" in page.text("[data-station=apiserver]")
+    assert "client.create" in page.text("[data-station=workers]")
+    page.run("document.querySelector('[data-station=workers]').dispatchEvent(new MouseEvent('click'))")
+    page.until("return document.querySelector('#pane .ran')")
+    assert "_get_or_create_deployment" in page.text("#pane .ran")
+    assert "cmd/sample-controller/controller.py" in page.text("#pane .go")
+    page.shoot("sample-worker")
+    picture = page.picture
+    page.click("#tab-break", draws=False)
+    page.click("[data-fault=writes-fail]")
+    assert page.picture == picture
+    page.run("""
+        document.getElementById("bp-station").value = "workers";
+        document.getElementById("bp-station").dispatchEvent(new Event("change"));
+        document.getElementById("bp-key").value = "";
+        document.getElementById("bp-kind").value = "error";
+    """)
+    page.click("#breakpoint button")
+    assert "the tour refused this request" in page.text("#now-more")
+    page.shoot("sample-fault")
+    page.key("\ue010")  # End
+    page.to(60)
+    page.shoot("sample-middle")
+    assert not page.has("#s-events") and page.has("#s-limiter")  # it always records events
+    page.resize(390, 844)
+    page.to(61)
+    assert page.run("return document.documentElement.scrollWidth") <= 390
+    page.shoot("sample-phone")
+
+
 def test_the_machine_can_be_another_one(page):
     page.open("list-and-watch")
     page.click("#settings summary", draws=False)

@@ -915,7 +915,13 @@ def _get_expected_gvk_from_object(expected_type: object) -> GroupVersionKind | N
 
 
 # Modules between a user and the constructor of his reflector: naming a reflector after them would tell nothing.
-_INTERNAL_MODULES = ("clientgo.tools.cache", "clientgo.apimachinery.util", "threading", "contextlib")
+_INTERNAL_MODULES = (
+    "clientgo.tools.cache",
+    "clientgo.apimachinery.util",
+    "clientgo.testing.synctest",
+    "threading",
+    "contextlib",
+)
 
 
 def name_from_callsite(default: str) -> str:

@@ -21,10 +21,11 @@ export function prose(text) {
   });
 }
 
-export function sourcePane(t, source, hop) {
+// `running`: the line that a worker is at; 0 for none.
+export function sourcePane(t, source, hop, running = 0) {
   if (!source) return [el("p", { class: "quiet" }, t("no-source"))];
-  const ran = new Set(hop?.code.lines ?? []);
-  const last = hop?.code.lines.at(-1);
+  const ran = new Set(running ? [running] : hop?.code.lines ?? []);
+  const last = running || hop?.code.lines.at(-1);
   let inDoc = false;
   const rows = source.lines.map((line, number) => {
     const at = source.first + number;
@@ -39,7 +40,7 @@ export function sourcePane(t, source, hop) {
       el("dt", {}, t("py-function")), el("dd", {}, source.function), el("dt", {}, t("py-file")), el("dd", {}, source.file),
       el("dt", {}, t("go-function")), el("dd", {}, hop?.code.goFunction || "–"), el("dt", {}, t("go-file")), el("dd", {}, hop?.code.goFile || "–"),
       el("dt", {}, t("called")), el("dd", {}, hop?.code.caller || "–")),
-    ran.size ? el("p", { class: "quiet" }, t("ran")) : null,
+    ran.size ? el("p", { class: "quiet" }, t(running ? "is-at" : "ran")) : null,
     el("div", { class: "code", tabindex: "0", role: "region", "aria-label": source.function }, rows),
     source.doc ? el("h3", {}, t("docstring")) : null, source.doc ? el("p", {}, prose(source.doc.split("\n\n").join(" "))) : null,
     source.about ? el("h3", {}, t("in-class")) : null, ...source.about.split("\n\n").map((text) => el("p", { class: "quiet" }, prose(text))),

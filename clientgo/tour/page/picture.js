@@ -6,8 +6,8 @@ const ROW = 25;
 
 // A loop: the upper row from left to right, the lower one back. Each row's shares of the width.
 const ROWS = [
-  [["apiserver", 30], ["reflector", 27], ["fifo", 38]],
-  [["workers", 19], ["queue", 27], ["handlers", 28], ["indexer", 26]],
+  [["apiserver", 32], ["reflector", 27], ["fifo", 36]],
+  [["workers", 21], ["queue", 27], ["handlers", 27], ["indexer", 25]],
 ];
 const MARGIN = 12, GAP = 54, BETWEEN = 50;
 
@@ -16,7 +16,7 @@ function wideBoxes(width, height, extras) {
   const boxes = {};
   const each = (height - 2 * MARGIN - BETWEEN) / 2;
   for (const [number, upper] of ROWS.entries()) {
-    const row = number === 0 && extras.length ? [["extras", 24], ...upper] : upper;
+    const row = number === 0 && extras.length ? [["extras", 22], ...upper] : upper;
     const shares = row.reduce((sum, [, share]) => sum + share, 0);
     const room = width - 2 * MARGIN - GAP * (row.length - 1);
     let x = MARGIN;
@@ -69,24 +69,40 @@ const fits = (text, width) => {
 
 // What a station holds, as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
 function sections(station, view, t) {
-  const shown = station_(station, view, t);
+  const shown = view.informers ? view.informers.flatMap((each) => ofOne(station, each, t)) : station_(station, view, t);
   return view.facts ? [...facts(view.facts, t), ...shown] : shown;
 }
 
 // What there is to say in a live tour, with words of its own: a line for each.
 const facts = (given, t) => given.map(([word, value]) => ({ text: `${t(word)} ${value}`, kind: "soft" }));
 
+// What one of several informers holds: said shorter, under its kind.
+function ofOne(station, view, t) {
+  const head = { text: view.kind, kind: "text" };
+  if (station === "fifo") return [head, ...station_(station, view, t)];
+  if (station === "indexer") return view.objects ? [head, ...station_(station, view, t)] : [];
+  return [
+    head,
+    { text: `${t(view.state)}${view.version ? ` @${view.version}` : ""}`, kind: "text" },
+    ...[["lists", "watches"], ["lines"], ["bookmarks"]].map((words) => ({ text: words.map((word) => `${t(word)} ${view[word]}`).join(" · "), kind: "soft" })),
+    ...(view.error ? wrap(view.error, 24, 3).map((text) => ({ text, kind: "soft bad" })) : []),
+  ];
+}
+
 function station_(station, view, t) {
   const object = (each) => ({ text: `${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref });
+  const kinds = (all) => [...new Set(all.map((each) => each.kind))];
   const key = (each) => ({ text: shortKey(each), key: each });
   const pair = (a, b) => ({ text: `${t(a)} ${b}`, kind: "soft" });
   if (station === "apiserver") {
     if (!view.version) return [];
     const signs = { ADDED: "+", MODIFIED: "~", DELETED: "−" };
     return [
-      ...(view.remote ? [] : [{ label: t("objects"), chips: view.objects.map(object) }]),
+      ...(view.remote ? [] : view.objects[0]?.kind
+        ? kinds(view.objects).map((kind) => ({ label: `${t("objects")}: ${kind}`, chips: view.objects.filter((each) => each.kind === kind).map(object) }))
+        : [{ label: t("objects"), chips: view.objects.map(object) }]),
       { label: t(view.remote ? "came" : "history"), chips: view.history.slice(-6).map((each) => ({
-        text: `${signs[each.type]} ${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref, title: `${each.type} ${each.key} @${each.version}`, gone: each.type === "DELETED" })) },
+        text: `${signs[each.type]} ${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref, title: `${each.type}${each.kind ? ` ${each.kind}` : ""} ${each.key} @${each.version}`, gone: each.type === "DELETED" })) },
       ...(view.remote ? [] : [view.wire === "up" ? pair("wire", t("up")) : { text: `${t("wire")} ${t(view.wire)}`, kind: "text bad" }]),
     ];
   }
@@ -123,7 +139,7 @@ function station_(station, view, t) {
     const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone,
       title: `${one.method} ${one.key} @${one.version}${one.tombstone ? " (DeletedFinalStateUnknown)" : ""}` });
     return [
-      { text: each.name.split(".").at(-1), kind: "text" },
+      { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text" },
       { label: t("pending"), chips: each.pending.map(notice), inline: true },
       { label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
       { label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
@@ -156,7 +172,8 @@ function station_(station, view, t) {
     { text: each.for === undefined ? t(each.doing) : `${t(each.doing)} ${each.for}`, kind: each.error ? "soft bad" : "soft" },
     ...(each.delay ? [{ text: `${t("slowed")} ${seconds(each.delay)}`, kind: "text bad" }] : []),
     ...(each.key ? [{ chips: [key(each.key)] }] : []),
-    ...(each.error ? wrap(each.error, 27, 3).map((text) => ({ text, kind: "soft bad" })) : []),
+    ...(each.line ? wrap(`${each.line}: ${each.text}`, 18, 5).map((text) => ({ text, kind: "soft" })) : []),
+    ...(each.error ? wrap(each.error, 18, 5).map((text) => ({ text, kind: "soft bad" })) : []),
   ]);
 }
 
@@ -249,7 +266,8 @@ export class Picture {
     }
     if (left) content.push(make("text", { class: "empty", x: x + width - 40, y: y + fixed - 8 }, `+${left} …`));
     const height = fixed || Math.max(84, at - y + 8);
-    const name = station === "fifo" && view.name ? view.name : this.t(station);
+    const fifo = view.informers?.[0].name ?? view.name;
+    const name = station === "fifo" && fifo ? fifo : this.t(station);
     const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
     const spoken = `${name}. ${sections(station, view, this.t).map((each) => [each.label, each.text, ...(each.chips ?? []).map((chip) => chip.text)].filter(Boolean).join(" ")).join("; ")}`;
     const group = make("g", { class: `card${here ? " here" : ""}`, "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },

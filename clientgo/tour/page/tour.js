@@ -244,7 +244,8 @@ async function drawPane() {
   const name = `file=${encodeURIComponent(shown.code.file)}&function=${encodeURIComponent(shown.code.function)}`;
   if (!app.sources.has(name)) app.sources.set(name, await ask(`/api/source?${name}`).catch(() => null));
   if (app.tab !== "source") return undefined;
-  fill(sourcePane(t, app.sources.get(name), shown));
+  const running = shown.station === "workers" ? app.states[app.at]?.workers.workers[shown.thread]?.line : 0;
+  fill(sourcePane(t, app.sources.get(name), shown, running));
   $("pane").querySelector(".last, .ran")?.scrollIntoView({ block: "nearest" });
   return undefined;
 }
@@ -264,7 +265,7 @@ async function drawRecording(fill) {
 
 function drawSettings() {
   const { settings } = app;
-  const known = app.tour.scenarios.find((scenario) => scenario.name === app.scenario).settings;
+  const { settings: known, switches = [] } = app.tour.scenarios.find((scenario) => scenario.name === app.scenario);
   const value = (name) => settings[name] ?? known[name];
   const change = (name, read) => (event) => open(app.scenario, { ...settings, [name]: read(event.target.value) });
   const choice = (name, values, read) => {
@@ -280,8 +281,9 @@ function drawSettings() {
     choice("handlers", numbers([1, 2]), Number), choice("replicas", numbers([1, 2]), Number), choice("events", [[false, t("no")], [true, t("yes")]], (text) => text === "true"), choice("workers", numbers([1, 2, 3, 4]), Number),
     choice("base_delay", numbers([0.005, 0.1, 1, 5]), Number), choice("words", [[false, t("no")], [true, t("yes")]], (text) => text === "true"),
     choice("last", [["", t("none")], ...["reflector", "informer", "handler", "worker", "kubectl"].map((each) => [each, each])], String));
-  // A recording decides some of them.
-  for (const select of $("settings-sheet").querySelectorAll("select")) if (app.tour.switches && !app.tour.switches.includes(select.id.slice(2))) select.closest("label").remove();
+  // A recording, or a program, decides some of them.
+  const count = app.tour.switches ?? (switches.length ? switches : null);
+  for (const select of $("settings-sheet").querySelectorAll("select")) if (count && !count.includes(select.id.slice(2))) select.closest("label").remove();
 }
 
 function speak(language) {

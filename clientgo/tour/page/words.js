@@ -18,7 +18,7 @@ export const WORDS = {
     "a-watch": "watch", "a-deltas": "deltas", "a-pop": "Pop", "a-notify": "notify", "a-enqueue": "keys", "a-get": "Get", "a-write": "writes", "a-read": "reads the cache",
     start: "Before the first hop", "start-what": "Everything is at rest. → makes the first hop.", hop: "hop", thread: "thread", end: "The end of this run.",
     "no-source": "Choose a station, or make a hop: then its source stands here.", "no-object": "Choose an object in the picture.", "go-file": "Go file", "go-function": "Go function", "py-file": "Python file", "py-function": "Python function",
-    called: "called from", ran: "The lines that ran are marked.", docstring: "What it says of itself", "in-class": "Of its class",
+    called: "called from", ran: "The lines that ran are marked.", "is-at": "The marked line is where the worker is.", docstring: "What it says of itself", "in-class": "Of its class",
     changed: "Changed since version", unchanged: "Nothing but the version changed.", firstseen: "The first version of it that was seen.", whole: "The whole object",
     "break-what": "Something breaks right behind this hop. The run is played anew with it; what was before stays the same.", "thread-what": "Let another thread go on from here:",
     "one-thread": "No other thread can go on here.", decisions: "What you decided", undo: "Forget all decisions", log: "Logged", nothing: "nothing",
@@ -52,7 +52,7 @@ export const WORDS = {
     "a-watch": "Watch", "a-deltas": "Delta", "a-pop": "Pop 弹出", "a-notify": "通知", "a-enqueue": "入队 key", "a-get": "Get", "a-write": "写入", "a-read": "读缓存",
     start: "第一步之前", "start-what": "一切静止。按 → 走第一步。", hop: "步骤", thread: "线程", end: "本次运行到此结束。",
     "no-source": "选择一个站点或走一步,这里会显示源码。", "no-object": "在图中选择一个对象。", "go-file": "Go 文件", "go-function": "Go 函数", "py-file": "Python 文件", "py-function": "Python 函数",
-    called: "调用自", ran: "高亮的是执行过的行。", docstring: "函数说明", "in-class": "所在类的说明",
+    called: "调用自", ran: "高亮的是执行过的行。", "is-at": "高亮的是 Worker 正停在的行。", docstring: "函数说明", "in-class": "所在类的说明",
     changed: "与此版本相比的变化:", unchanged: "除版本外没有变化。", firstseen: "这是见到的第一个版本。", whole: "完整对象",
     "break-what": "故障发生在这一步之后。运行会带着它重新播放;之前的部分不变。", "thread-what": "从这里让另一个线程继续:",
     "one-thread": "这里没有别的线程可以继续。", decisions: "你的决定", undo: "忘掉所有决定", log: "日志", nothing: "无",
@@ -89,7 +89,7 @@ export const CHINESE = {
   restart: "服务器停机五秒", "delete-unseen": "断线期间删除:墓碑", "writes-fail": "接下来三次写入失败", "handler-blocks": "第二个处理器阻塞", "handler-goes-on": "第二个处理器继续", "handler-raises": "第二个处理器抛一次异常", "watch-lags": "Watch 的每一行迟到 2.5 秒", "worker-raises": "Worker 接下来三次读缓存抛异常", kill: "杀死控制器 (多副本时杀死 Leader),十秒后启动另一个", mend: "一切恢复正常",
   "list-and-watch": "List 与 Watch", deltas: "Delta:为什么一个 key 保留多个", queue: "工作队列的三个集合", backoff: "限速与退避", tombstone: "墓碑", handlers: "处理器、缓冲与慢的那个",
   versions: "resourceVersion、书签与 410", fifos: "DeltaFIFO 与 RealFIFO", indexer: "Indexer 索引器", resync: "不重新 List 的 Resync", level: "为什么调谐是水平触发", stale: "读到自己的写入,以及过期的缓存",
-  events: "事件与它们的关联器", election: "选主", owners: "属主、finalizer 与垃圾回收", priority: "优先级队列",
+  events: "事件与它们的关联器", election: "选主", owners: "属主、finalizer 与垃圾回收", priority: "优先级队列", "sample-controller": "sample-controller:逐步走完",
 };
 
 // The words of the texts one may have come from, and where they are here: [word, where, in Chinese].

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
 from programs import ImportedProgram
 
 from clientgo import tour
@@ -24,6 +25,7 @@ with PROGRAM:
     lessons: Any = PROGRAM.module("lessons")
     pageserver: Any = PROGRAM.module("pageserver")
 LESSONS = lessons.all_()
+SCENARIOS = lessons.SCENARIOS
 PAGE = web.PAGE
 
 
@@ -58,8 +60,8 @@ HELPERS: dict[str, Any] = {
 
 @cache
 def trace_of(scenario: str, machine: str = "{}") -> tour.Trace:
-    settings = tour.Settings.of({**tour.SCENARIOS[scenario].settings.to_dict(), **json.loads(machine)})
-    return tour.execute(tour.SCENARIOS[scenario], settings, limit=tour.MAX_HOPS)
+    settings = tour.Settings.of({**SCENARIOS[scenario].settings.to_dict(), **json.loads(machine)})
+    return tour.execute(SCENARIOS[scenario], settings, limit=tour.MAX_HOPS)
 
 
 @cache
@@ -77,8 +79,8 @@ def stops(lesson: Any) -> list[tuple[tour.Trace, int]]:
 
 def test_there_are_the_lessons_that_were_promised():
     titles = {lesson.title for lesson in LESSONS}
-    assert titles == {scenario.title for scenario in tour.SCENARIOS.values()}
-    assert {lesson.scenario for lesson in LESSONS} == set(tour.SCENARIOS)
+    assert titles == {scenario.title for scenario in SCENARIOS.values()}
+    assert {lesson.scenario for lesson in LESSONS} == set(SCENARIOS)
 
 
 PARAGRAPHS = [
@@ -133,6 +135,7 @@ def test_the_terms_of_the_chinese_texts_stand_beside_the_english_ones():
         "终结器",
         "垃圾回收器",
         "优先级队列",
+        "自定义资源",
     ):
         assert term in text
 
@@ -190,7 +193,7 @@ def test_the_page_says_everything_in_both_languages():
     for station, kinds in tour.KINDS.items():
         for kind in kinds:
             assert f'"{station}.{kind}":' in chinese
-    for name in (*tour.FAULTS, *tour.SCENARIOS):
+    for name in (*tour.FAULTS, *SCENARIOS):
         assert re.search(rf'[\s{{]"?{name}"?:', chinese), name
 
 
@@ -324,9 +327,7 @@ def test_only_the_source_of_watched_functions_is_shown(server):
 
 
 def test_every_hop_of_every_scenario_has_a_source_to_show(server):
-    places = {
-        (point.hop.code.file, point.hop.code.function) for name in tour.SCENARIOS for point in trace_of(name).points
-    }
+    places = {(point.hop.code.file, point.hop.code.function) for name in SCENARIOS for point in trace_of(name).points}
     for file, function in places:
         assert ask(server, "GET", f"/api/source?file={file}&function={function}")[0] == 200
 

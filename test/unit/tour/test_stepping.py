@@ -11,18 +11,25 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from processes import ROOT
+from programs import ImportedProgram
 
 from clientgo import tour
 
-NAMES = [*tour.SCENARIOS]
+with ImportedProgram("informer-tour") as program:
+    SAMPLE: tour.Scenario = program.module("sample").SCENARIO
+SCENARIOS = {**tour.SCENARIOS, SAMPLE.name: SAMPLE}
+LESSONS = [*tour.SCENARIOS]
+NAMES = [*SCENARIOS]
 
 
 @cache
 def run(name: str) -> tour.Trace:
-    return tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS)
+    return tour.execute(SCENARIOS[name], limit=tour.MAX_HOPS)
 
 
 def digest(trace: tour.Trace) -> str:
@@ -36,19 +43,21 @@ def kinds(trace: tour.Trace) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_is_always_the_same(name):
     assert run(name).is_complete
-    assert tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS).to_dict() == run(name).to_dict()
+    assert tour.execute(SCENARIOS[name], limit=tour.MAX_HOPS).to_dict() == run(name).to_dict()
 
 
 def test_a_run_is_the_same_in_another_process():
     """Where sets have another order."""
     program = (
-        "import hashlib, json; from clientgo import tour\n"
-        "for name in sorted(tour.SCENARIOS):\n"
-        "    trace = tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS).to_dict()\n"
+        "import hashlib, json, sys; from clientgo import tour\n"
+        "sys.path.append('cmd/informer-tour'); from lessons import SCENARIOS\n"
+        "for name in sorted(SCENARIOS):\n"
+        "    trace = tour.execute(SCENARIOS[name], limit=tour.MAX_HOPS).to_dict()\n"
         "    print(name, hashlib.sha256(json.dumps(trace, sort_keys=True).encode()).hexdigest())\n"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "4711"}
-    out = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", program]
+    out = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     assert dict(line.split() for line in out.stdout.splitlines()) == {name: digest(run(name)) for name in NAMES}
 
 
@@ -81,7 +90,7 @@ def test_together_the_scenarios_and_faults_show_every_kind_of_hop():
     assert everything - seen <= {"fifo.merged", "reflector.failed", "queue.sooner"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LESSONS)
 def test_at_the_end_the_cache_is_what_the_server_has_and_the_work_is_done(name):
     trace = run(name)
     state = trace.state(len(trace.points) - 1)
@@ -276,9 +285,9 @@ class Walk(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
 
-    @initialize(name=st.sampled_from(["queue", "events", "owners"]), settings=MACHINES)
+    @initialize(name=st.sampled_from(["queue", "events", "owners", SAMPLE.name]), settings=MACHINES)
     def begins(self, name, settings):
-        self.session = tour.Session(tour.SCENARIOS[name], settings)
+        self.session = tour.Session(SCENARIOS[name], settings)
 
     @rule(count=st.integers(1, 30))
     def steps(self, count):
@@ -339,7 +348,7 @@ TestWalk = Walk.TestCase
 def test_a_session_goes_further_than_it_was_executed_at_first():
     name = max(NAMES, key=lambda each: len(run(each).points))
     last = len(run(name).points) - 1
-    session = tour.Session(tour.SCENARIOS[name])
+    session = tour.Session(SCENARIOS[name])
     assert last > 250 and session.to(last) and session.position == last
     assert session.point is not None and session.point.to_dict() == run(name).points[last].to_dict()
     assert not session.to(last + 1) and session.position == last and not session.step()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clientgo import tour
-from clientgo.tour import terminal
+from clientgo.tour import boxes, terminal
 from clientgo.tour.terminal import Screen
 
 RIGHT, LEFT, HOME, END = "\x1b[C", "\x1b[D", "\x1b[H", "\x1b[F"
@@ -146,7 +146,7 @@ def test_keys_are_told_apart(pressed, keys):
 
 
 def test_what_others_wrote_moves_no_cursor():
-    shown = terminal.plain("a\x1b[2Jb\nc\x9b7\u202e")
+    shown = boxes.plain("a\x1b[2Jb\nc\x9b7\u202e")
     assert shown.isprintable() and "\x1b" not in shown
 
 
