@@ -4,7 +4,8 @@ A thread may lose the interpreter (the GIL) while it holds a lock. Whoever then 
 in the kernel, and from there on every release wakes the waiter, which fails to run because the releasing thread still
 has the interpreter, takes the lock again and soon blocks in turn: two threads trade places at every operation. A queue
 with four consumers does two context switches an item that way and a seventh of the work. Giving up the interpreter
-once, before queueing for the lock, lets the holder finish its time slice instead.
+before queueing for the lock lets the holder finish its time slice instead. Once is not enough: with many threads the
+next one finds the lock taken too, and one that queues is enough to make every release a system call.
 
     if not lock.acquire(False):
         acquire_contended(lock)
@@ -31,11 +32,18 @@ class Acquirable(Protocol):
     def acquire(self, blocking: bool = True, /) -> bool: ...
 
 
+# How often a thread gives way before it queues. A holder that waits for something else is not waited for for long.
+_TRIES = 10
+
+
 def acquire_contended(lock: Acquirable) -> None:
     """Take `lock`, which was just found taken. Blocks until it is free.
 
     The sleep of zero seconds is no wait: it hands the interpreter to another thread that wants it, and takes no part
     in any clock.
     """
-    time.sleep(0)
+    for _ in range(_TRIES):
+        time.sleep(0)
+        if lock.acquire(False):
+            return
     lock.acquire()
