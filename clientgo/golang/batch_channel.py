@@ -1,4 +1,4 @@
-"""A channel for a sender who has many values at once: `BatchChannel`.
+"""A channel for a sender who has many values at once, and a receiver who takes many: `BatchChannel`.
 
 Go has none: its channels hand over one value at a time, which costs it little. Here the lock is taken once a batch, and
 a sender who waits for room is woken once for many values.
@@ -7,8 +7,9 @@ a sender who waits for room is woken once for many values.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from clientgo.golang.channel import Channel, ChannelClosed
 
@@ -50,6 +51,18 @@ class BatchChannel(Channel[T]):
                     self._is_full = True
                     self._has_room.wait()
 
+    def take_all(self) -> deque[T]:
+        """Receive whatever is in the buffer, without waiting: the values as they were sent, not unpacked."""
+        with self._lock:
+            taken, self._buffer = self._buffer, deque()
+            while self._senders:
+                value, ok, _ = self._receive_now()
+                if ok:
+                    taken.append(cast(T, value))
+            if self._is_full:
+                self._tell_of_room()
+            return taken
+
     def abandon(self) -> None:
         """Close the channel and throw away what nobody took. Does nothing but that when it is closed."""
         with self._lock:
@@ -59,10 +72,14 @@ class BatchChannel(Channel[T]):
 
     def _receive_now(self) -> tuple[T | None, bool, bool]:
         received = super()._receive_now()
-        if self._is_full and len(self._buffer) <= self._capacity // 2:
+        if self._is_full:
+            self._tell_of_room()
+        return received
+
+    def _tell_of_room(self) -> None:
+        if len(self._buffer) <= self._capacity // 2:
             self._is_full = False
             self._has_room.notify_all()
-        return received
 
     def _close_now(self) -> None:
         super()._close_now()

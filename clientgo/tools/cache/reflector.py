@@ -31,6 +31,7 @@ import math
 import random
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
@@ -47,6 +48,7 @@ from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
+from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
 from clientgo.golang.duration import format_duration
 from clientgo.tools import pager
@@ -733,16 +735,17 @@ class Reflector:
         ticker = _new_initial_events_end_bookmark_ticker(
             klog.from_context(ctx), self._name, self._clock, start, exit_on_watch_list_bookmark_received
         )
-        next_event = _EventReader(ctx, w, errors, ticker).next
+        # What stands behind the bookmark is for whoever reads `w` next.
+        reader = _EventReader(ctx, w, errors, ticker, self._clock, ahead=not exit_on_watch_list_bookmark_received)
         applier = _EventApplier(self, ctx, store)
         keep_open = False
         try:
-            while (event := next_event()) is not None:
+            while (event := reader.next()) is not None:
                 resource_version = applier.apply(event)
-                self._last_heard = now = self._clock.now()
+                self._last_heard = reader.heard_at
                 if resource_version is None:
                     continue
-                ticker.last_event_observe_time = now
+                ticker.last_event_observe_time = reader.heard_at
                 set_last_sync_resource_version(resource_version, applier.event_received_besides_added)
                 if exit_on_watch_list_bookmark_received and applier.watch_list_bookmark_received:
                     keep_open = True
@@ -1050,11 +1053,21 @@ class _EventReader:
         w: watch.Interface,
         errors: Channel[Exception] | None,
         ticker: _InitialEventsEndBookmarkTicker | _NoopInitialEventsEndBookmarkTicker,
+        clock: PassiveClock,
+        ahead: bool,
     ) -> None:
+        """`ahead` if it may take more out of the channel than it is asked for."""
         self._ticker = ticker
         self._errors = errors
+        self._clock = clock
         events = w.result_chan()
         self._stopped = ctx.done().is_set
+        # When the last event came out of the channel, together with others perhaps.
+        self.heard_at = 0.0
+        # What came with it and was not asked for yet, and how it becomes an event.
+        self._arrived: deque[Any] = deque()
+        self._unpack = events.unpack
+        self._take_arrived = events.take_all if ahead and isinstance(events, BatchChannel) else deque
         self._receive_waiting = events.try_receive
         self._cases: list[channel.Case] = [ctx.done(), Receive(errors), Receive(events), Receive(ticker.c())]
 
@@ -1066,22 +1079,30 @@ class _EventReader:
                 raise _StopRequested
             if self._errors is not None and len(self._errors):
                 raise self._errors.receive()[0] or _StopRequested()
+            if self._arrived:
+                return self._unpack(self._arrived.popleft())
+            if arrived := self._take_arrived():
+                self._arrived = arrived
+                self.heard_at = self._clock.now()
+                continue
             event, is_open, is_waiting = self._receive_waiting()
-            if is_waiting:
-                return event if is_open else None
-            chosen = channel.select(self._cases)
-            if chosen.case == 1:
-                raise chosen.value
-            if chosen.case == 2:
-                return chosen.value if chosen.ok else None
-            if chosen.case == 3:
-                self._ticker.warn_if_expired()
+            if not is_waiting:
+                chosen = channel.select(self._cases)
+                if chosen.case == 1:
+                    raise chosen.value
+                if chosen.case == 3:
+                    self._ticker.warn_if_expired()
+                if chosen.case != 2:
+                    continue
+                event, is_open = chosen.value, chosen.ok
+            self.heard_at = self._clock.now()
+            return event if is_open else None
 
 
 # Looking a member up in its enum takes longer than comparing with it.
-_ADDED, _MODIFIED, _DELETED = watch.EventType.ADDED, watch.EventType.MODIFIED, watch.EventType.DELETED
+_ADDED, _BOOKMARK, _ERROR = watch.EventType.ADDED, watch.EventType.BOOKMARK, watch.EventType.ERROR
 _NO_KIND = "", ""
-_BOOKMARK, _ERROR = watch.EventType.BOOKMARK, watch.EventType.ERROR
+_NO_CHANGE = None, ""
 
 
 class _EventApplier:
@@ -1091,7 +1112,14 @@ class _EventApplier:
         self._reflector = reflector
         self._ctx = ctx
         self._store = store
+        self._changes: dict[str, tuple[Callable[[Any], None], str]] = {
+            watch.EventType.ADDED: (store.add, "Unable to add watch event object to store"),
+            watch.EventType.MODIFIED: (store.update, "Unable to update watch event object to store"),
+            watch.EventType.DELETED: (store.delete, "Unable to delete watch event object from store"),
+        }
         self._expected_type = reflector._expected_type
+        # A server that was asked for tables sends them as rows, without the objects a store needs.
+        self._may_be_tables = self._expected_type is None or issubclass(self._expected_type, Unstructured)
         self._expected_gvk = reflector._expected_gvk
         self._expected_kind = _kind_of(reflector._expected_type)
         self.event_count = 0
@@ -1123,23 +1151,14 @@ class _EventApplier:
 
     def _apply_to_store(self, event: watch.Event, accessor: Any, resource_version: str) -> None:
         kind, obj = event
-        if kind == _ADDED:
+        change, failure = self._changes.get(kind, _NO_CHANGE)
+        if change is not None:
+            if kind != _ADDED:
+                self.event_received_besides_added = True
             try:
-                self._store.add(obj)
+                change(obj)
             except Exception as err:
-                self._refused(err, "Unable to add watch event object to store", obj)
-        elif kind == _MODIFIED:
-            self.event_received_besides_added = True
-            try:
-                self._store.update(obj)
-            except Exception as err:
-                self._refused(err, "Unable to update watch event object to store", obj)
-        elif kind == _DELETED:
-            self.event_received_besides_added = True
-            try:
-                self._store.delete(obj)
-            except Exception as err:
-                self._refused(err, "Unable to delete watch event object from store", obj)
+                self._refused(err, failure, obj)
         elif kind == _BOOKMARK:
             self.event_received_besides_added = True
             self._apply_bookmark(obj, accessor, resource_version)
@@ -1179,8 +1198,7 @@ class _EventApplier:
                 actualGVK=obj.group_version_kind(),
             )
             return False
-        # A server that was asked for tables sends them as rows, without the objects a store needs.
-        if _is_unsupported_table_object(obj):
+        if self._may_be_tables and _is_unsupported_table_object(obj):
             self._report(None, "Unsupported watch event object gvk", actualGVK=obj.group_version_kind())
             return False
         return True

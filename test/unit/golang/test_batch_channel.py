@@ -102,6 +102,25 @@ def test_abandoning_ends_who_waits_to_receive_and_may_come_after_close():
         ch.close()
 
 
+def test_taking_all_takes_what_waits_to_be_sent_too_and_makes_room():
+    with synctest.bubble() as bubble:
+        ch: BatchChannel[int] = BatchChannel(2)
+        assert not ch.take_all()
+        many, ended = sending(ch, 3)
+        bubble.wait()
+        assert list(ch.take_all()) == [0, 1]
+        many.join()
+        ch.send_all([3])
+        one = threading.Thread(target=lambda: ch.send(4))
+        one.start()
+        bubble.wait()
+        assert list(ch.take_all()) == [2, 3, 4]
+        one.join()
+        assert ended == [None]
+        assert not ch.take_all()
+        ch._check()
+
+
 def test_nothing_to_send_is_no_send_and_a_batch_needs_a_buffer():
     ch: BatchChannel[int] = BatchChannel(1)
     ch.close()
