@@ -206,6 +206,22 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
         pending = self._undecoded
         return self.from_undecoded(pending.copy()) if isinstance(pending, UndecodedObject) else super().deep_copy()
 
+    # The three that the machinery asks every object for, more than once: each is one call.
+
+    def get_namespace(self) -> str:
+        """See ObjectMetaAccessors.get_namespace."""
+        pending = self._undecoded
+        metadata = self._document.get("metadata") if pending is None else pending.header
+        namespace = metadata.get("namespace") if type(metadata) is dict else None
+        return namespace if type(namespace) is str else super().get_namespace()
+
+    def get_resource_version(self) -> str:
+        """See MetaAccessors.get_resource_version."""
+        pending = self._undecoded
+        metadata = self._document.get("metadata") if pending is None else pending.header
+        version = metadata.get("resourceVersion") if type(metadata) is dict else None
+        return version if type(version) is str else super().get_resource_version()
+
     def object_key(self) -> str:
         """The cache key: "namespace/name", or "name" without a namespace."""
         pending = self._undecoded

@@ -578,6 +578,10 @@ def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
     return notify
 
 
+# Looking a member up in its enum costs more than comparing with it.
+_ADD, _UPDATE, _DELETE = TransactionType.ADD, TransactionType.UPDATE, TransactionType.DELETE
+_DELETED = DeltaType.DELETED
+
 # The deltas that say what an object looks like now, whether or not it is known already.
 _CHANGES = frozenset({DeltaType.SYNC, DeltaType.REPLACED, DeltaType.ADDED, DeltaType.UPDATED})
 
@@ -703,6 +707,18 @@ def _get_known(client_state: Store, obj: Any) -> tuple[Any, bool]:
         return None, False
 
 
+def _get_all_known(client_state: Store, objs: Sequence[Any]) -> list[Any]:
+    """What the store has under the key of each of `objs`, None for nothing; also for an object without a key."""
+    get_all = getattr(client_state, "get_all", None)
+    if get_all is not None:
+        try:
+            known: list[Any] = get_all(objs)
+            return known
+        except Exception:  # one of them has no key
+            pass
+    return [_get_known(client_state, obj)[0] for obj in objs]
+
+
 def process_deltas_in_batch(
     logger: klog.Logger,
     notify: Notify,
@@ -724,25 +740,23 @@ def process_deltas_in_batch(
     transactions: list[Transaction] = []
     notifications: list[Notification] = []
     failures: list[Failure] = []
-    for delta in deltas:
-        if type(delta.object) in _MAY_BE_UNTRANSFORMED:
-            usable = _usable(client_state, delta, key_func, failures)
-            if usable is None:
-                continue
-            delta = usable
-        obj = delta.object
+    objs = [delta.object for delta in deltas]
+    if not _MAY_BE_UNTRANSFORMED.isdisjoint(map(type, objs)):
+        usable = [_usable(client_state, delta, key_func, failures) for delta in deltas]
+        deltas = [delta for delta in usable if delta is not None]
+        objs = [delta.object for delta in deltas]
+    # No two deltas of the batch are about one object: what is known now is known until the transaction.
+    for delta, obj, old in zip(deltas, objs, _get_all_known(client_state, objs)):
         _freeze(obj)
         if delta.type in _CHANGES:
-            # The old object is still the one in the store: no other delta of the batch is about this object.
-            old, exists = _get_known(client_state, obj)
-            if exists:
-                transactions.append(Transaction(obj, TransactionType.UPDATE))
+            if old is not None:
+                transactions.append(Transaction(obj, _UPDATE))
                 notifications.append(UpdateNotification(old, obj))
             else:
-                transactions.append(Transaction(obj, TransactionType.ADD))
+                transactions.append(Transaction(obj, _ADD))
                 notifications.append(AddNotification(obj, is_in_initial_list))
-        elif delta.type == DeltaType.DELETED:
-            transactions.append(Transaction(obj, TransactionType.DELETE))
+        elif delta.type is _DELETED:
+            transactions.append(Transaction(obj, _DELETE))
             notifications.append(DeleteNotification(obj))
         else:
             raise ValueError(f"Delta type {delta.type} is not supported in batch processing")

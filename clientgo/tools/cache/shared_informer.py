@@ -1022,7 +1022,7 @@ class _ProcessorListener:
 
         False if the handler is to be removed, since there is no room for it.
         """
-        initial = sum(notification.is_in_initial_list for notification in notifications)
+        initial = sum([notification.is_in_initial_list for notification in notifications])
         if initial:
             self._sync_tracker.start(initial)
         with self._cond:

@@ -10,7 +10,7 @@ TransactionError that Go returns.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -294,6 +294,15 @@ class _Cache:
     def get(self, obj: Any) -> tuple[Any, bool]:
         """See Store.get."""
         return self._cache_storage.get(self._key_of(obj))
+
+    def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
+        """What stands under the key of each of `objs`, None for nothing, all of one moment. Beyond Go.
+
+        Raises KeyError when one of them has no key.
+        """
+        storage: Any = self._cache_storage
+        found: builtins.list[Any] = storage.get_all([self._key_of(obj) for obj in objs])
+        return found
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
         """See Store.get_by_key."""

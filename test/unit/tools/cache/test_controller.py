@@ -434,6 +434,16 @@ def test_a_batch_tells_of_what_was_stored_and_of_nothing_else(
     assert [name for _, name, _ in recorder.told] == told
 
 
+def test_an_object_without_a_key_hides_from_nobody_what_is_known_of_the_others() -> None:
+    store = cache.new_store(KEY)
+    store.add(pod("a", "1"))
+    recorder = Recorder()
+    deltas = [cache.Delta(cache.DeltaType.UPDATED, "no object"), cache.Delta(cache.DeltaType.ADDED, pod("a", "2"))]
+    with pytest.raises(RuntimeError, match=r"failed to execute \(1/2\)"):
+        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, deltas, False, KEY)
+    assert recorder.told == [("update", "a", "2")]
+
+
 def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transactions_does_too() -> None:
     store = cache.new_store(KEY)
     recorder = Recorder()

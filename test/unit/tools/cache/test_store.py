@@ -148,6 +148,15 @@ def test_transaction_tells_what_worked(objs: list[Any], successful: list[int] | 
     assert store.list() == [obj for obj in objs if isinstance(obj, Item)]
 
 
+def test_what_is_known_of_many_objects_is_told_at_once() -> None:
+    store: Any = cache.new_store(key_of)
+    known = Item("1", "old")
+    store.add(known)
+    assert store.get_all([Item("2"), Item("1")]) == [None, known]
+    with pytest.raises(cache.KeyError):
+        store.get_all([Item("1"), "bad"])
+
+
 def test_transaction_applies_everything_in_order() -> None:
     store: Any = cache.new_store(key_of)
     store.add(Item("old", 1))
