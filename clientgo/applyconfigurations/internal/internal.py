@@ -5,6 +5,7 @@ Takes the place of applyconfigurations/internal/internal.go, a schema in YAML; h
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from typing import Any
 
@@ -34,6 +35,8 @@ _SPECIAL = {
 _ANYTHING = ("JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrStringArray")
 # Types may be recursive: a struct is here before its fields are known.
 _STRUCTS: dict[tuple[str, str], Node] = {}
+# Guards _STRUCTS, so that nobody else sees such a struct.
+_LOCK = threading.RLock()
 
 
 def of_kind(group_version: str, kind: str) -> Node | None:
@@ -44,17 +47,18 @@ def of_kind(group_version: str, kind: str) -> Node | None:
 
 def of_type(package: str, name: str) -> Node:
     """How a struct of a Go package merges. Raises KeyError for an unknown one."""
-    known = _STRUCTS.get((package, name))
-    if known is not None:
-        return known
-    definition = facts.definition_name(package, name)
-    merge = facts.merge_facts(definition) or _EXTRA_FACTS.get(definition, {})
-    fields = Node("struct")
-    node = Node("leaf", inside=fields) if merge.get("") == "atomic" else fields
-    _STRUCTS[package, name] = node
-    for field in facts.fields_of(package, name):
-        fields.fields[field.json] = _of_field(field.type, package, merge.get(field.json))
-    return node
+    with _LOCK:
+        known = _STRUCTS.get((package, name))
+        if known is not None:
+            return known
+        definition = facts.definition_name(package, name)
+        merge = facts.merge_facts(definition) or _EXTRA_FACTS.get(definition, {})
+        fields = Node("struct")
+        node = Node("leaf", inside=fields) if merge.get("") == "atomic" else fields
+        _STRUCTS[package, name] = node
+        for field in facts.fields_of(package, name):
+            fields.fields[field.json] = _of_field(field.type, package, merge.get(field.json))
+        return node
 
 
 def _of_field(go_type: str, package: str, fact: Any) -> Node:

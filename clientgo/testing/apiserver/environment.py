@@ -9,14 +9,13 @@ Takes the place of controller-runtime's envtest; needs no binaries.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from clientgo.testing.apiserver.access.auth import User
 from clientgo.testing.apiserver.server import Server
@@ -28,21 +27,32 @@ if TYPE_CHECKING:
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
+_KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+clusters:
+- name: clientgo
+  cluster:
+    server: {server}{authority}
+users:
+- name: kubernetes-admin
+  user:
+    token: {token}
+contexts:
+- name: clientgo
+  context:
+    cluster: clientgo
+    user: kubernetes-admin
+current-context: clientgo
+"""
+
+
 def kubeconfig_text(url: str, token: str, ca_certificate: str = "") -> str:
     """A kubeconfig with one cluster, user and context; the certificate in PEM."""
-    cluster: Json = {"server": url}
-    if ca_certificate:
-        cluster["certificate-authority-data"] = base64.b64encode(ca_certificate.encode()).decode()
-    doc = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "clientgo", "cluster": cluster}],
-        "users": [{"name": "kubernetes-admin", "user": {"token": token}}],
-        "contexts": [{"name": "clientgo", "context": {"cluster": "clientgo", "user": "kubernetes-admin"}}],
-        "current-context": "clientgo",
-    }
-    text: str = yaml.safe_dump(doc, sort_keys=False)
-    return text
+    data = base64.b64encode(ca_certificate.encode()).decode()
+    authority = f"\n    certificate-authority-data: {data}" if data else ""
+    # A text in JSON is one in YAML, whatever is in it.
+    return _KUBECONFIG.format(server=json.dumps(url), authority=authority, token=json.dumps(token))
 
 
 def write_kubeconfig(path: str | Path, text: str) -> None:
@@ -72,6 +82,8 @@ def read_manifests(paths: Iterable[str | Path]) -> Iterator[Json]:
     Raises FileNotFoundError for a path that does not exist, ParseError for one that is no manifest, and TypeError for a
     single path outside a list, which would be read as a list of its letters.
     """
+    import yaml  # Here, not above: a server needs none to start.
+
     if isinstance(paths, str | Path):
         raise TypeError(f"expected a list of paths, got {paths!r}")
     for path in paths:

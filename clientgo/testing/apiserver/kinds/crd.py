@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 
-from clientgo.testing.apiserver.kinds import structural, webhook_conversion
+from clientgo.testing.apiserver.kinds import structural
 from clientgo.testing.apiserver.kinds.registry import (
     CUSTOM_VERBS,
     STATUS_VERBS,
@@ -213,6 +213,9 @@ def _convert(resource: Resource, obj: Json, version_name: str, clients: WebhookC
 def _convert_by_webhook(
     resource: Resource, webhook: Json, stored: str, schemas: dict[str, Json | None], clients: WebhookClients
 ) -> None:
+    # Here: few definitions have such a webhook, and whoever calls one needs a client's errors.
+    from clientgo.testing.apiserver.kinds import webhook_conversion
+
     load = webhook_conversion.Converter(clients, webhook, resource.group_version)
     save = webhook_conversion.Converter(clients, webhook, stored)
     resource.from_storage = lambda doc: _as_stored(load.convert(doc), schemas)

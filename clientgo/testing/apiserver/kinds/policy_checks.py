@@ -23,7 +23,6 @@ from clientgo.testing.apiserver.wire.errors import (
 )
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-GROUP = "admissionregistration.k8s.io"
 _FAILURE_POLICIES = ["Fail", "Ignore"]
 _ACTIONS = ["Audit", "Deny", "Warn"]
 _REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"]

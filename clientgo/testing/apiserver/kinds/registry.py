@@ -12,6 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from importlib import resources
 from typing import Any
 
@@ -52,7 +53,6 @@ class Resource:
         self.categories: list[str] = entry.get("categories", [])
         self.subresources: dict[str, Subresource] = {}
         self.group_version = f"{group}/{version}" if group else version
-        self.struct = schema.kind_struct(self.group_version, self.kind)
         self.storage = f"{group}/{self.plural}"
         # Set for custom resources: the spec.versions entry and the whole CRD.
         self.crd: Json | None = None
@@ -66,6 +66,11 @@ class Resource:
         self.as_watched: Resource | None = None
         # {"kind":..,"apiVersion":..,  - what built-in list items leave out
         self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.group_version}",'.encode()
+
+    @cached_property
+    def struct(self) -> schema.Struct | None:
+        """The Go type, None for custom resources. Linked when it is first asked for: most kinds are never met."""
+        return schema.kind_struct(self.group_version, self.kind)
 
     @property
     def custom(self) -> bool:

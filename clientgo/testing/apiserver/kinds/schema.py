@@ -12,6 +12,7 @@ import base64
 import json
 import re
 import sys
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
@@ -420,18 +421,21 @@ def _named(package: str, name: str) -> Codec:
 
 
 _STRUCTS: dict[tuple[str, str], Struct] = {}
+# Guards _STRUCTS, in which a struct stands before its fields are there: types may be recursive.
+_LOCK = threading.RLock()
 
 
 def structure(package: str, name: str) -> Struct:
     """The struct `name` of `package`, linked to the codecs of its fields. Raises KeyError when there is none."""
-    known = _STRUCTS.get((package, name))
-    if known is not None:
-        return known
-    struct = _STRUCTS[package, name] = Struct(package, name)
-    for fact in facts.fields_of(package, name):
-        struct.fields[fact.json] = Field(fact)
-    struct.link()
-    return struct
+    with _LOCK:
+        known = _STRUCTS.get((package, name))
+        if known is not None:
+            return known
+        struct = _STRUCTS[package, name] = Struct(package, name)
+        for fact in facts.fields_of(package, name):
+            struct.fields[fact.json] = Field(fact)
+        struct.link()
+        return struct
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 
 from clientgo.testing.apiserver.cel.common.values import map_key
 from clientgo.testing.apiserver.kinds import schema_formats
+from clientgo.testing.apiserver.kinds.structural import INT_OR_STRING, ROOT_FIELDS
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_invalid,
@@ -23,8 +24,6 @@ from clientgo.testing.apiserver.wire.errors import (
 )
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 
-ROOT_FIELDS = ("apiVersion", "kind", "metadata")
-INT_OR_STRING = "x-kubernetes-int-or-string"
 _NOWHERE = "<nil>"
 _INT_BITS = {"int32": 31, "int64": 63}
 

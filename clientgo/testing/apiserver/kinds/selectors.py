@@ -22,6 +22,21 @@ def parse_labels(text: str) -> Predicate | None:
     return None if selector.empty() else selector.matches
 
 
+def selector_text(selector: Any) -> str:
+    """A LabelSelector as metav1.FormatLabelSelector prints it."""
+    if not selector:
+        return "<none>"
+    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for term in selector.get("matchExpressions") or ():
+        key, operator, values = term.get("key"), term.get("operator"), ",".join(sorted(term.get("values") or ()))
+        parts.append(
+            {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": f"{key}"}.get(
+                operator, f"!{key}"
+            )
+        )
+    return ",".join(parts) or "<none>"
+
+
 # ---- fields
 
 

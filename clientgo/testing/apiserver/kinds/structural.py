@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.testing.apiserver.kinds.embedded import EMBEDDED
-from clientgo.testing.apiserver.kinds.schema_validation import INT_OR_STRING, ROOT_FIELDS
 from clientgo.testing.apiserver.wire.jsonio import Json, copy
 
 __all__ = (
@@ -22,6 +21,8 @@ __all__ = (
     "without_nulls",
 )
 
+ROOT_FIELDS = ("apiVersion", "kind", "metadata")
+INT_OR_STRING = "x-kubernetes-int-or-string"
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 

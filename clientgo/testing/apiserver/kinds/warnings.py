@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
-from clientgo import klog
-from clientgo.golang.strconv import quote
-from clientgo.testing.apiserver.cel.library import regex
-from clientgo.testing.apiserver.kinds import crd, crd_internal, rules, schema_formats
+from clientgo.testing.apiserver.kinds import crd
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-_DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
 _MOUNTABLE = (
     "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate namespaces "
     "to isolate access to mounted secrets"
@@ -54,8 +49,10 @@ def _replacement(resource: Resource) -> str:
 
 def of_object(resource: Resource, obj: Json, *, created: bool = False) -> list[str]:
     """What the writer of an object should know that this server leaves undone."""
-    if resource.storage == _DEFINITIONS:
-        return list(_of_definition(obj.get("spec") or {}))
+    if resource.storage == crd.STORAGE:
+        from clientgo.testing.apiserver.kinds import definition_warnings  # Here: it needs CEL.
+
+        return definition_warnings.of_definition(obj.get("spec") or {})
     of_kind = _OF_KINDS.get(resource.storage)
     if of_kind is not None and (created or of_kind is not _of_ingress):
         return list(of_kind(obj.get("spec") or {}, obj))
@@ -112,28 +109,3 @@ def _of_webhooks(webhooks: Iterable[Json]) -> Iterator[str]:
 
 def _has_service(webhook: Json) -> bool:
     return bool((webhook.get("clientConfig") or {}).get("service"))
-
-
-def _of_definition(spec: Json) -> Iterator[str]:
-    conversion = spec.get("conversion") or {}
-    if conversion.get("strategy") == "Webhook" and _has_service(conversion.get("webhook") or {}):
-        yield "spec.conversion.webhook.clientConfig.service: this server has no cluster network, every call will fail"
-    for part in crd_internal.parts(spec, "schema"):
-        yield from dict.fromkeys(_unknown_formats(part.value.get("openAPIV3Schema")))
-    for i, version in enumerate(spec.get("versions") or ()):
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if not regex.AVAILABLE and rules.needs_regex(schema):
-            text = f"spec.versions[{i}].schema.openAPIV3Schema: {rules.RULES} with matches, find or findAll"
-            klog.warning(f"{text} are stored, but not evaluated: {regex.MISSING}")
-            yield f"{text} are stored, but not evaluated: {regex.MISSING}"
-
-
-def _unknown_formats(schema: Any) -> Iterator[str]:
-    """Formats of strings that nothing is checked by."""
-    if not isinstance(schema, dict):
-        return
-    form = schema.get("format")
-    if form and schema.get("type") == "string" and not schema_formats.is_known(form):
-        yield f"unrecognized format {quote(form)}"
-    for inner in (schema.get("items"), schema.get("additionalProperties"), *(schema.get("properties") or {}).values()):
-        yield from _unknown_formats(inner)

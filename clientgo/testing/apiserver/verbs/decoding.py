@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from clientgo.apimachinery.util import jsonmergepatch, jsonpatch
 from clientgo.golang.strconv import quote
-from clientgo.testing.apiserver.kinds import defaults, embedded, patchrules, protobuf, schema, structural
+from clientgo.testing.apiserver.kinds import defaults, embedded, protobuf, schema, structural
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import WriteOptions
@@ -218,6 +217,8 @@ def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteO
     try:
         obj = normal_form(call.resource, doc, unknown)
     except schema.DecodeError as err:
+        from clientgo.testing.apiserver.kinds import patchrules  # Here, as in `patched`.
+
         text = patchrules.conversion_text(err) if media == STRATEGIC_PATCH else str(err)
         raise invalid_patch(doc, body, media, text) from None
     raw = b"" if media == JSON_PATCH else call.request.body
@@ -373,6 +374,10 @@ def _unknown_in_steps(steps: list[Json]) -> list[str]:
 
 def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> Json:
     """The patched document. Raises ApiError when the patch does not fit."""
+    # Here, not above: what merges comes with the first patch.
+    from clientgo.apimachinery.util import jsonmergepatch, jsonpatch
+    from clientgo.testing.apiserver.kinds import patchrules
+
     try:
         if media == JSON_PATCH:
             doc = jsonpatch.apply(live, body)

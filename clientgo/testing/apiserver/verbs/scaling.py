@@ -10,16 +10,14 @@ from typing import Any
 
 from clientgo.apimachinery.util import managedfields
 from clientgo.applyconfigurations import internal
-from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.kinds import schema, selectors
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs import configuration, decoding
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.decoding import APPLY_PATCH
 from clientgo.testing.apiserver.verbs.options import WriteOptions, stored_version
 from clientgo.testing.apiserver.verbs.writing import Writer
-from clientgo.testing.apiserver.views import table
 from clientgo.testing.apiserver.views.documents import render
-from clientgo.testing.apiserver.views.printers import selector_text
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, copy
@@ -71,7 +69,7 @@ def scale_of(call: Call, obj: Json) -> Json:
     status: Json = {"replicas": _at(obj, status_path) or 0}
     selector = _at(obj, selector_path) if selector_path else None
     if isinstance(selector, dict):
-        text = selector_text(
+        text = selectors.selector_text(
             selector if call.resource.storage != "/replicationcontrollers" else {"matchLabels": selector}
         )
         selector = "" if text == "<none>" else text
@@ -90,6 +88,8 @@ def scale(writer: Writer, call: Call) -> http.Response:
             raise errors.internal_error(f'the spec replicas field "{_paths(call)[0]}" does not exist')
         shown = scale_of(call, live)
         if call.form.kind == "Table":
+            from clientgo.testing.apiserver.views import table  # Here, as in Documents.
+
             shown = table.of_scale(shown, writer.times, call.request.param("includeObject"), call.form.version)
         return render(shown, call.form)
     write = _Patch(call) if method == "PATCH" else _Put(call)

@@ -16,13 +16,11 @@ from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds import (
     crd,
     ownership,
-    policy_checks,
     strategy,
     validation,
     warnings,
 )
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.kinds.validation import custom_resources, definitions
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
 from clientgo.testing.apiserver.verbs import configuration, decoding
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
@@ -34,6 +32,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, copy, sort_keys
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_BASE = 58
+_POLICIES = "admissionregistration.k8s.io"
 
 
 def _own_levels(obj: Json) -> Json:
@@ -207,7 +206,11 @@ class Writer(Verb):
             found = validation.metadata(resource, obj["metadata"])
         else:
             found = validation.metadata_update(resource, old["metadata"], obj["metadata"], call.subresource)
+        # The rules of custom resources, definitions and policies need CEL and OpenAPI schemas, a quarter of a server's
+        # start. So they are imported here, with the first such object.
         if resource.custom:
+            from clientgo.testing.apiserver.kinds.validation import custom_resources
+
             wrong, told = custom_resources.validate_all(
                 obj, old, resource.structural, status=call.subresource == "status"
             )
@@ -222,8 +225,12 @@ class Writer(Verb):
             )
         elif resource.storage == crd.STORAGE:
             if call.subresource == "":
+                from clientgo.testing.apiserver.kinds.validation import definitions
+
                 found += definitions.validate(obj, old)
-        elif resource.group == policy_checks.GROUP:
+        elif resource.group == _POLICIES:
+            from clientgo.testing.apiserver.kinds import policy_checks
+
             if call.subresource == "":
                 found += validation.create(resource, obj)
             found += policy_checks.check(resource.kind, obj)

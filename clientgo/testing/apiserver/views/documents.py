@@ -10,7 +10,6 @@ from clientgo.testing.apiserver.kinds import protobuf, schema
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.store.watch import INITIAL_EVENTS_END, JSON_LINES, Framing
-from clientgo.testing.apiserver.views import table
 from clientgo.testing.apiserver.wire import http
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, loads, sort_keys
 from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form
@@ -67,12 +66,18 @@ class Documents:
         if form.media == PROTOBUF:
             return http.Response(status, self._wrapped(resource, stored), PROTOBUF, {"Cache-Control": NO_CACHE})
         if form.kind == "Table":
-            rows = table.make(resource, [obj], self._times, request.param("includeObject"), form.version)
+            rows = self._table(resource, [obj], request.param("includeObject"), form)
             rows["metadata"] = {"resourceVersion": str(stored.rv)}
             return render(rows, form, status)
         if form.kind == "PartialObjectMetadata":
             return render(self._partial(obj, form), form, status)
         return render(obj, form, status)
+
+    def _table(self, resource: Resource, objects: list[Json], include: str, form: Form) -> Json:
+        # Here, not above: hardly anybody but kubectl asks for tables, and it takes the columns of all kinds.
+        from clientgo.testing.apiserver.views import table
+
+        return table.make(resource, objects, self._times, include, form.version)
 
     def _message(self, resource: Resource, stored: Stored) -> bytes:
         """The object as a message without its envelope."""
@@ -108,7 +113,7 @@ class Documents:
         resource.prepare(item.obj for item in items)
         if form.kind == "Table":
             objects = [self.view(resource, item) for item in items]
-            rows = table.make(resource, objects, self._times, request.param("includeObject"), form.version)
+            rows = self._table(resource, objects, request.param("includeObject"), form)
             return render({**rows, "metadata": metadata}, form)
         if form.kind == "PartialObjectMetadata":
             listed = [self._partial(self.view(resource, item), form) for item in items]
@@ -173,7 +178,7 @@ class Documents:
 
         def encode(stored: Stored) -> bytes:
             nonlocal first
-            rows = table.make(resource, [self.view(resource, stored)], self._times, include, form.version)
+            rows = self._table(resource, [self.view(resource, stored)], include, form)
             rows["metadata"] = {"resourceVersion": str(stored.rv)}
             if not first:
                 rows["columnDefinitions"] = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clientgo.testing.apiserver.kinds.selectors import selector_text
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times, human_duration
 
@@ -35,21 +36,6 @@ def _none(value: Any) -> Any:
 def _containers(template: Json) -> tuple[str, str]:
     containers = (template.get("spec") or {}).get("containers") or []
     return ",".join(c.get("name", "") for c in containers), ",".join(c.get("image", "") for c in containers)
-
-
-def selector_text(selector: Any) -> str:
-    """A LabelSelector as metav1.FormatLabelSelector prints it."""
-    if not selector:
-        return "<none>"
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for term in selector.get("matchExpressions") or ():
-        key, operator, values = term.get("key"), term.get("operator"), ",".join(sorted(term.get("values") or ()))
-        parts.append(
-            {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": f"{key}"}.get(
-                operator, f"!{key}"
-            )
-        )
-    return ",".join(parts) or "<none>"
 
 
 def _map_text(labels: Any) -> str:

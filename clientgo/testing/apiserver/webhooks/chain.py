@@ -6,18 +6,23 @@ to managedFields is undone; connects (exec, proxy) are not asked about, for noth
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import DeleteOptions, WriteOptions
-from clientgo.testing.apiserver.webhooks import attributes
+from clientgo.testing.apiserver.webhooks import attributes, matching
 from clientgo.testing.apiserver.webhooks.attributes import CREATE, UPDATE, Attributes
 from clientgo.testing.apiserver.webhooks.matching import Matcher
-from clientgo.testing.apiserver.webhooks.mutating import Mutating
-from clientgo.testing.apiserver.webhooks.validating import Validating
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.webhooks import WebhookClients
+
+if TYPE_CHECKING:
+    from clientgo.testing.apiserver.webhooks.mutating import Mutating
+    from clientgo.testing.apiserver.webhooks.validating import Validating
 
 
 class WebhookChain:
@@ -27,25 +32,44 @@ class WebhookChain:
         self, clients: WebhookClients, store: Store, registry: Registry, authorizer: Authorizer | None = None
     ) -> None:
         """`authorizer` is the one that match conditions can ask."""
-        matcher = Matcher(store, registry)
-        self._mutating = Mutating(clients, matcher, authorizer)
-        self._validating = Validating(clients, matcher, authorizer)
+        self._store = store
+        self._clients = clients
+        self._matcher = Matcher(store, registry)
+        self._authorizer = authorizer
 
     def __repr__(self) -> str:
-        return f"<WebhookChain {self._mutating!r} {self._validating!r}>"
+        return f"<WebhookChain {self._matcher!r} {self._clients!r}>"
+
+    @cached_property
+    def _mutating(self) -> Mutating:
+        # Here, as in _validating: match conditions, and with them CEL, come with the first webhook.
+        from clientgo.testing.apiserver.webhooks.mutating import Mutating
+
+        return Mutating(self._clients, self._matcher, self._authorizer)
+
+    @cached_property
+    def _validating(self) -> Validating:
+        from clientgo.testing.apiserver.webhooks.validating import Validating  # Here, as in _mutating.
+
+        return Validating(self._clients, self._matcher, self._authorizer)
 
     def mutate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Json:
         """The object as the mutating webhooks want it, the given one itself when they leave it. Raises ApiError."""
+        if not self._store.count(matching.MUTATING):
+            return obj
         given = _of(call, obj, old, options)
         made = self._mutating.admit(given)
         return obj if made is given or made.obj is None else made.obj
 
     def validate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
         """Raises ApiError when a webhook refuses the complete object."""
-        self._validating.validate(_of(call, obj, old, options))
+        if self._store.count(matching.VALIDATING):
+            self._validating.validate(_of(call, obj, old, options))
 
     def delete(self, call: Call, old: Json, options: DeleteOptions) -> None:
         """Raises ApiError when a webhook of either sort refuses the delete."""
+        if not self._store.count(matching.MUTATING) + self._store.count(matching.VALIDATING):
+            return
         asked = attributes.of_delete(call, old, options)
         self._mutating.admit(asked)
         self._validating.validate(asked)

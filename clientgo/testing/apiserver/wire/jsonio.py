@@ -9,15 +9,10 @@ import re
 from decimal import Decimal
 from typing import Any
 
-import yaml
-
-from clientgo.apimachinery.util import yaml as yaml_util
-
 Json = dict[str, Any]
 # Lists and objects inside each other. Go's limit is 10,000; what comes after the parser here walks objects recursively,
 # and no API object is a tenth as deep as this.
 MAX_DEPTH = 200
-_YAML_LIMITS = yaml_util.Limits(depth=MAX_DEPTH)
 _TOO_DEEP = "exceeded max depth"
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False).encode
@@ -232,18 +227,6 @@ def go_text(value: Any) -> str:
 # ---- YAML
 
 
-class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes texts as Go's library does: in double quotes what would be read as something else."""
-
-
-def _represent_text(dumper: Any, text: str) -> Any:
-    style = "|" if "\n" in text else None if yaml_util.is_plain(text) else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _represent_text)
-
-
 def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
     """Parse one YAML document into what JSON could have said. Raises ParseError.
 
@@ -253,17 +236,20 @@ def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
         # Most of what comes as YAML is JSON, which is much faster to read as such.
         with contextlib.suppress(ParseError):
             return loads(text)
+    # Here, as in dumps_yaml: few bodies are YAML and not JSON.
+    from clientgo.apimachinery.util import yaml
+
     try:
-        return yaml_util.unmarshal(text, _YAML_LIMITS, duplicates)
-    except yaml_util.YAMLSyntaxError as err:
+        return yaml.unmarshal(text, yaml.Limits(depth=MAX_DEPTH), duplicates)
+    except yaml.YAMLSyntaxError as err:
         raise ParseError(f"error converting YAML to JSON: {err}") from None
 
 
 def dumps_yaml(value: Any) -> bytes:
-    text: str = yaml.dump(
-        value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=80
-    )
-    return text.encode("utf-8", "replace")
+    """The value as Go's YAML library writes it."""
+    from clientgo.testing.apiserver.wire import yamlout  # Here, as in loads_yaml.
+
+    return yamlout.dumps(value)
 
 
 def copy(value: Any) -> Any:

@@ -11,7 +11,6 @@ import threading
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from clientgo.apimachinery.api.errors import StatusError
 from clientgo.golang import context
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, dumps, loads
 
@@ -61,7 +60,9 @@ class WebhookClients:
         request = client.post().abs_path(url.path or "/").set_header("Content-Type", "application/json")
         if tell_timeout:
             request = request.param("timeout", f"{timeout:g}s")
-        from clientgo.golang.http import URLError  # Here, as in _made: most servers call no webhook.
+        # Here, as in _made: most servers call no webhook.
+        from clientgo.apimachinery.api.errors import StatusError
+        from clientgo.golang.http import URLError
 
         ctx, cancel = context.with_timeout(self._ctx, timeout)
         try:
