@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import pkgutil
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from typing import Any, NamedTuple
 
 META_V1 = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +33,8 @@ class FieldFact(NamedTuple):
 @cache
 def data() -> dict[str, Any]:
     """All facts: "packages" by Go package, and "merge" by OpenAPI definition. Nobody may change them."""
-    packed = resources.files("clientgo.api").joinpath("data/facts.json.gz").read_bytes()
+    packed = pkgutil.get_data("clientgo.api", "data/facts.json.gz")
+    assert packed is not None
     loaded: dict[str, Any] = json.loads(gzip.decompress(packed))
     return loaded
 

@@ -5,9 +5,13 @@ Differs from Go: the converter needs no scheme; what it does not know merges as 
 
 from __future__ import annotations
 
-from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from typing import TYPE_CHECKING
+
 from clientgo.apimachinery.util.managedfields import DEDUCED_OBJECT, Node, TypeConverter
 from clientgo.applyconfigurations.internal import of_kind
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.schema import GroupVersionKind
 
 
 def new_type_converter() -> TypeConverter:

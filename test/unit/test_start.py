@@ -1,9 +1,13 @@
-"""What a program loads before its first informer runs: its start is mostly that. `test/bench/start` has the time."""
+"""What a program loads before its first informer runs, and a server before its first request: a start is mostly that.
+
+`test/bench/start` has the time.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 PROGRAM = """
 from clientgo import informers, kubernetes, rest
@@ -17,10 +21,59 @@ print("\\n".join(sys.modules))
 # Each is a tenth of a second or two hundredths, and not needed yet, if at all.
 LATER = {"requests", "urllib3", "yaml", "hypothesis", "pytest", "unittest", "asyncio", "sqlite3", "http.server"}
 
+SERVER = """
+from clientgo.testing.apiserver import __main__, Server
+
+with Server(listen=False):
+    import sys
+    print("\\n".join(sys.modules))
+"""
+# Of the embedded server: what comes with the first policy, webhook, custom resource, patch, table, YAML or protobuf.
+APISERVER = "clientgo.testing.apiserver"
+WITH_THE_FIRST = (
+    f"{APISERVER}.cel.admission",
+    f"{APISERVER}.cel.library",
+    f"{APISERVER}.kinds.definition_warnings",
+    f"{APISERVER}.kinds.patchrules",
+    f"{APISERVER}.kinds.policy_checks",
+    f"{APISERVER}.kinds.protobuf",
+    f"{APISERVER}.kinds.rules",
+    f"{APISERVER}.kinds.schema_formats",
+    f"{APISERVER}.kinds.webhook_conversion",
+    f"{APISERVER}.policies.mutating",
+    f"{APISERVER}.policies.validating",
+    f"{APISERVER}.simulator",
+    f"{APISERVER}.store.persistence",
+    f"{APISERVER}.views.table",
+    f"{APISERVER}.webhooks.mutating",
+    f"{APISERVER}.webhooks.validating",
+    f"{APISERVER}.wire.yamlout",
+    "clientgo.apimachinery.apis",
+    "clientgo.apimachinery.runtime",
+    "clientgo.rest",
+    "msgspec",
+    "zoneinfo",
+)
+
+
+def modules_of(program: str) -> set[str]:
+    """What a process has loaded that ends with printing it."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    return set(done.stdout.split())
+
+
+def test_a_server_starts_with_few_modules_loaded() -> None:
+    loaded = modules_of(SERVER)
+
+    assert f"{APISERVER}.verbs.writing" in loaded
+    assert loaded & {*LATER, *WITH_THE_FIRST} == set()
+    assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in WITH_THE_FIRST), "one was renamed"
+    ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
+    assert len(ours) <= 190, "more than before: does each have to be there for every server?"
+
 
 def test_an_informer_is_made_with_few_modules_loaded() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=True)
-    loaded = set(done.stdout.split())
+    loaded = modules_of(PROGRAM)
 
     assert "clientgo.tools.cache.shared_informer" in loaded
     assert loaded & LATER == set()

@@ -141,7 +141,7 @@ class Environment:
     @property
     def config(self) -> Config:
         """A new rest Config for an administrator, without client-side rate limit."""
-        from clientgo.rest.config import Config
+        from clientgo.rest.config import Config  # Here, not above: a server needs no client.
 
         return Config(host=self.url, bearer_token=self.token, qps=-1)
 

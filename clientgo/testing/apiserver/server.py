@@ -13,6 +13,7 @@ import ssl
 import threading
 import uuid
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from clientgo import klog
 from clientgo.testing.apiserver.access import escalation, impersonation, rbac, routing
@@ -26,7 +27,6 @@ from clientgo.testing.apiserver.controllers.objects import Objects
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.policies.chain import AdmissionChain
 from clientgo.testing.apiserver.store.local_watch import LocalPump
-from clientgo.testing.apiserver.store.persistence import SqliteJournal
 from clientgo.testing.apiserver.store.storage import DEFAULT_HISTORY, Store, Stored, Unwritten
 from clientgo.testing.apiserver.store.watch import Pump, Watches
 from clientgo.testing.apiserver.verbs.core import Services
@@ -48,6 +48,9 @@ from clientgo.testing.apiserver.wire.webhooks import WebhookClients
 from clientgo.util.cert import make_certificates
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
+if TYPE_CHECKING:
+    from clientgo.testing.apiserver.store.persistence import SqliteJournal
+
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
@@ -62,6 +65,12 @@ def _random_uid() -> str:
 
 def _make_anew(name: str, make: Callable[[], str]) -> str:
     return make()
+
+
+def _journal(folder: str) -> SqliteJournal:
+    from clientgo.testing.apiserver.store.persistence import SqliteJournal  # Here: it brings SQLite.
+
+    return SqliteJournal(folder)
 
 
 class Server:
@@ -107,7 +116,7 @@ class Server:
         with contextlib.ExitStack() as undo:
             if self._http is not None:
                 undo.callback(self._http.stop)
-            journal = SqliteJournal(data_dir) if data_dir else None
+            journal = _journal(data_dir) if data_dir else None
             if journal is not None:
                 undo.callback(journal.close)
             pump = self._assemble(journal, tokens or {}, history)

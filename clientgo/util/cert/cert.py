@@ -16,6 +16,7 @@ import ssl
 import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from clientgo.utils.clock import REAL_CLOCK
@@ -76,14 +77,21 @@ def _add(a: _Point, b: _Point) -> _Point:
     return nx, (r * (v - nx) - sa * hhh) % _P, h * a[2] * b[2] % _P
 
 
+@cache
+def _steps() -> tuple[_Point, ...]:
+    """The generator, doubled again and again: half the work of a multiplication, and the same in each."""
+    steps: list[_Point] = [(*_G, 1)]
+    while len(steps) < _N.bit_length():
+        steps.append(_double(steps[-1]))
+    return tuple(steps)
+
+
 def _multiply(scalar: int) -> tuple[int, int]:
     """scalar times the generator, in affine coordinates."""
     total: _Point = (0, 0, 0)
-    step: _Point = (*_G, 1)
-    while scalar:
+    for step in _steps():
         if scalar & 1:
             total = _add(total, step)
-        step = _double(step)
         scalar >>= 1
     inverse = pow(total[2], -1, _P)
     return total[0] * inverse * inverse % _P, total[1] * inverse**3 % _P

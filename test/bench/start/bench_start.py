@@ -1,4 +1,4 @@
-"""What a program costs before its first request: CPU time of a fresh process, and the modules it has loaded.
+"""What a program or server costs before its first request: CPU time of a fresh process, and the modules it has loaded.
 
 Run it as `python test/bench/start/bench_start.py [turns]`. Each row is a process of its own, a turn runs each once, and
 the least of all turns is printed: what else the machine does only adds to it.
@@ -24,6 +24,10 @@ from clientgo.dynamic import dynamicinformer
 client = dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1"))
 factory = dynamicinformer.new_dynamic_shared_informer_factory(client, 30.0)
 factory.for_resource(GroupVersionResource("", "v1", "pods")).informer()
+""",
+    "an embedded server": """
+from clientgo.testing.apiserver import Server
+Server(listen=False).start()
 """,
     "controller-runtime": "from clientgo import controller_runtime as ctrl; ctrl.new_manager",
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from clientgo.apimachinery.runtime.view import copy_json
 from clientgo.apimachinery.util.managedfields.fieldpath import (
     FieldSet,
     NoPathError,
@@ -267,6 +266,9 @@ def applied(
         if other != key:
             after.sets[other] -= diff.removed
     after.sets[key] -= _STRIPPED
+    # Here, not above: who only watches over owners needs no object model.
+    from clientgo.apimachinery.runtime.view import copy_json
+
     return copy_json(merged), after.encode()
 
 

@@ -6,12 +6,14 @@ Here a converter is a function, and what it gives is the type alone; documents s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.util.managedfields.schema import DEDUCED, LEAF, SCALARS, Node
 
-TypeConverter: TypeAlias = Callable[[GroupVersionKind], Node]
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.schema import GroupVersionKind
+
+TypeConverter: TypeAlias = Callable[["GroupVersionKind"], Node]
 """How the fields of a kind merge. Go: managedfields.TypeConverter."""
 
 

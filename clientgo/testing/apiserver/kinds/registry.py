@@ -10,10 +10,10 @@ import base64
 import gzip
 import hashlib
 import json
+import pkgutil
 import threading
 from collections.abc import Callable, Iterable
-from functools import cached_property
-from importlib import resources
+from functools import cache, cached_property
 from typing import Any
 
 from clientgo.testing.apiserver.kinds import conversion, schema
@@ -260,12 +260,15 @@ def _aggregated_resource(resource: Resource) -> Json:
 
 def _discovery() -> Json:
     """What a real server's discovery answers for the built-in groups."""
-    packed = resources.files("clientgo.testing.apiserver.kinds").joinpath("data/discovery.json.gz").read_bytes()
+    packed = pkgutil.get_data("clientgo.testing.apiserver.kinds", "data/discovery.json.gz")
+    assert packed is not None
     found: Json = json.loads(gzip.decompress(packed))
     return found
 
 
+@cache
 def _builtin_groups() -> dict[str, Group]:
+    """Those of every server of this process. Nobody may change them."""
     facts = _discovery()
     groups = {"": Group("", ["v1"], "v1")}
     for entry in facts["apis"]["groups"]:

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from clientgo.golang.strconv import quote
-from clientgo.testing.apiserver.kinds import defaults, embedded, protobuf, schema, structural
+from clientgo.testing.apiserver import kinds
+from clientgo.testing.apiserver.kinds import defaults, embedded, schema, structural
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import WriteOptions
@@ -89,8 +90,8 @@ def _unrecognized(resource: Resource, text: str, body: bytes) -> ApiError:
 
 def read_protobuf(resource: Resource, body: bytes) -> Json:
     try:
-        return protobuf.decode(body)
-    except protobuf.WireError as err:
+        return kinds.protobuf.decode(body)
+    except kinds.protobuf.WireError as err:
         raise _unrecognized(resource, str(err), body) from None
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from clientgo.testing.apiserver import kinds
 from clientgo.testing.apiserver.access.auth import Authenticator, User
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.access.routing import RequestInfo
-from clientgo.testing.apiserver.kinds import crd, protobuf, validation, warnings
+from clientgo.testing.apiserver.kinds import crd, validation, warnings
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs import connecting, eviction, reviews, scaling, subresources
 from clientgo.testing.apiserver.verbs.call import Call
@@ -33,6 +34,10 @@ def _in_scope(resource: Resource, info: RequestInfo) -> bool:
     if not resource.namespaced:
         return not info.namespace
     return bool(info.namespace) or info.verb in _ACROSS_NAMESPACES
+
+
+def _speaks_protobuf(resource: Resource) -> bool:
+    return kinds.protobuf.speaks(resource)
 
 
 def _check_route(request: Request, info: RequestInfo) -> None:
@@ -80,7 +85,7 @@ class Dispatcher:
             raise errors.resource_not_found()
         if not resource.custom:
             _check_route(request, info)
-        speaks = partial(protobuf.speaks, resource)
+        speaks = partial(_speaks_protobuf, resource)
         form = negotiation.choose(request, speaks_protobuf=speaks, stream=info.verb == "watch")
         call = Call(request, resource, info.namespace, info.name, info.subresource, form)
         if resource.namespaced and not info.namespace and info.name:

@@ -206,9 +206,8 @@ class Writer(Verb):
             found = validation.metadata(resource, obj["metadata"])
         else:
             found = validation.metadata_update(resource, old["metadata"], obj["metadata"], call.subresource)
-        # The rules of custom resources, definitions and policies need CEL and OpenAPI schemas, a quarter of a server's
-        # start. So they are imported here, with the first such object.
         if resource.custom:
+            # Here, as twice below: these rules need CEL and OpenAPI schemas, as long to import as half a server.
             from clientgo.testing.apiserver.kinds.validation import custom_resources
 
             wrong, told = custom_resources.validate_all(
@@ -225,11 +224,11 @@ class Writer(Verb):
             )
         elif resource.storage == crd.STORAGE:
             if call.subresource == "":
-                from clientgo.testing.apiserver.kinds.validation import definitions
+                from clientgo.testing.apiserver.kinds.validation import definitions  # Here, as above.
 
                 found += definitions.validate(obj, old)
         elif resource.group == _POLICIES:
-            from clientgo.testing.apiserver.kinds import policy_checks
+            from clientgo.testing.apiserver.kinds import policy_checks  # Here, as above.
 
             if call.subresource == "":
                 found += validation.create(resource, obj)

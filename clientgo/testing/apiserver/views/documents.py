@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from clientgo.testing.apiserver.kinds import protobuf, schema
+from clientgo.testing.apiserver import kinds
+from clientgo.testing.apiserver.kinds import schema
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.store.watch import INITIAL_EVENTS_END, JSON_LINES, Framing
@@ -24,7 +25,7 @@ def render(value: Any, form: Form | None, status: int = 200, headers: dict[str, 
     if form is not None and form.media == YAML:
         return http.Response(status, dumps_yaml(value), YAML, head)
     if form is not None and form.media == PROTOBUF:
-        message = protobuf.encode(value)
+        message = kinds.protobuf.encode(value)
         if message is not None:
             return http.Response(status, message, PROTOBUF, head)
     body = dumps_pretty(value) if form is not None and form.pretty else dumps(value) + b"\n"
@@ -37,7 +38,11 @@ def meta_in_order(metadata: Json) -> Json:
     return out
 
 
-PROTOBUF_FRAMES = Framing(f"{PROTOBUF};stream=watch", protobuf.watch_event, protobuf.encode_known)
+PROTOBUF_FRAMES = Framing(
+    f"{PROTOBUF};stream=watch",
+    lambda kind, obj: kinds.protobuf.watch_event(kind, obj),
+    lambda obj: kinds.protobuf.encode_known(obj),
+)
 
 
 class Documents:
@@ -82,11 +87,12 @@ class Documents:
     def _message(self, resource: Resource, stored: Stored) -> bytes:
         """The object as a message without its envelope."""
         if resource.converted:
-            return protobuf.encode_message(resource.group_version, resource.kind, resource.from_storage(stored.obj))
-        return stored.message(partial(protobuf.encode_message, resource.group_version, resource.kind))
+            obj = resource.from_storage(stored.obj)
+            return kinds.protobuf.encode_message(resource.group_version, resource.kind, obj)
+        return stored.message(partial(kinds.protobuf.encode_message, resource.group_version, resource.kind))
 
     def _wrapped(self, resource: Resource, stored: Stored) -> bytes:
-        return protobuf.wrap(self._message(resource, stored), resource.group_version, resource.kind)
+        return kinds.protobuf.wrap(self._message(resource, stored), resource.group_version, resource.kind)
 
     @staticmethod
     def _partial(obj: Json, form: Form) -> Json:
@@ -121,7 +127,7 @@ class Documents:
             return render({**head, "metadata": metadata, "items": listed or None}, form)
         if form.media == PROTOBUF:
             messages = [self._message(resource, item) for item in items]
-            body = protobuf.encode_list(resource.group_version, resource.list_kind, metadata, messages)
+            body = kinds.protobuf.encode_list(resource.group_version, resource.list_kind, metadata, messages)
             return http.Response(200, body, PROTOBUF, {"Cache-Control": NO_CACHE})
         if form.pretty or form.media == YAML:
             return render(self._list_object(resource, items, metadata), form)

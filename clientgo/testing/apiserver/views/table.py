@@ -384,7 +384,7 @@ def _table(columns: list[Json], row: Row, objects: list[Json], times: Times, inc
         elif include == "None":
             entry["object"] = None
         else:
-            from clientgo.testing.apiserver.views.documents import meta_in_order
+            from clientgo.testing.apiserver.views.documents import meta_in_order  # Here: documents make tables.
 
             entry["object"] = {
                 "kind": "PartialObjectMetadata",

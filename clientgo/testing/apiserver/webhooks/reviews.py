@@ -124,7 +124,7 @@ def _answer(clients: WebhookClients, question: Question) -> Answer:
 
 def _read(response: AdmissionResponse | None) -> Answer | None:
     """Raises ValueError for a field that is of another type."""
-    from clientgo.apimachinery.apis.meta.v1 import Status
+    from clientgo.apimachinery.apis.meta.v1 import Status  # Here, as above.
 
     if response is None:
         return None
@@ -177,7 +177,7 @@ def in_shape(obj: Json | None, given: Resource, wanted: Resource) -> Json | None
 
 def _wrong(answer: Json, response: Answer | None, kind: Json, uid: str, mutating: bool) -> str:
     """Why an answer is none, "" when it is one."""
-    from clientgo.api.admission.v1 import PatchType
+    from clientgo.api.admission.v1 import PatchType  # Here, as above.
 
     if response is None:
         return "webhook response was absent"

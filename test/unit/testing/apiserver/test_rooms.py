@@ -18,6 +18,7 @@ ROOMS = [
     *("verbs", "webhooks", "policies", "controllers", "server", "local", "environment", "simulator"),
 ]
 LONGEST = 600
+IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def imported_rooms(file: Path) -> Iterator[str]:
@@ -46,3 +47,21 @@ def test_every_module_has_its_room() -> None:
 def test_no_module_is_longer_than_one_can_hold() -> None:
     lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in ROOT.rglob("*.py")}
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+def imports_inside_functions(tree: ast.AST) -> Iterator[int]:
+    """The lines of the first import of each block in a function."""
+    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        for block in [block for node in ast.walk(function) for _, block in ast.iter_fields(node)]:
+            found = [node.lineno for node in block if isinstance(node, IMPORTS)] if isinstance(block, list) else []
+            yield from found[:1]
+
+
+def test_an_import_inside_a_function_says_why_it_stands_there() -> None:
+    silent = set()
+    for file in ROOT.rglob("*.py"):
+        lines = file.read_text().splitlines()
+        for number in imports_inside_functions(ast.parse(file.read_text())):
+            if "#" not in lines[number - 1] and not lines[number - 2].lstrip().startswith("#"):
+                silent.add(f"{file.relative_to(ROOT)}:{number}")
+    assert silent == set()

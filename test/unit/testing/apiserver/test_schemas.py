@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from clientgo.api import facts
+from clientgo.applyconfigurations import internal
 from clientgo.testing.apiserver.kinds import (
     embedded,
     protobuf,
@@ -15,7 +19,7 @@ from clientgo.testing.apiserver.kinds import (
     structural,
     structural_schema,
 )
-from clientgo.testing.apiserver.kinds.registry import Registry
+from clientgo.testing.apiserver.kinds.registry import Group, Registry
 from clientgo.testing.apiserver.kinds.validation import custom_resources
 from clientgo.testing.apiserver.verbs import options
 from clientgo.testing.apiserver.views import openapi, openapi_pb
@@ -490,3 +494,30 @@ def test_embedded_metadata_is_read() -> None:
     assert embedded.coerce(obj, schema) == ({"spec": {"e": {"metadata": {"name": "n"}}}}, ["spec.e.metadata.bogus"])
     with pytest.raises(embedded.CoerceError, match=r"spec\.e\.kind: Invalid value: 1: must be a string"):
         embedded.coerce({"spec": {"e": {"kind": 1}}}, schema)
+
+
+@pytest.mark.parametrize("link", [schema.structure, internal.of_type])
+def test_nobody_gets_a_type_before_all_its_fields_are_there(
+    link: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[int] = []
+    other = threading.Thread(target=lambda: found.append(len(link("made/up", "Type").fields)), name="other")
+
+    def fields_of(package: str, name: str) -> Iterator[facts.FieldFact]:
+        yield facts.FieldFact("first", "string", False, False, "", "")
+        other.start()
+        # It must not end; if it wrongly does, that is long enough.
+        other.join(0.05)
+        yield facts.FieldFact("second", "string", False, False, "", "")
+
+    monkeypatch.setattr(facts, "fields_of", fields_of)
+    link("made/up", "Type")
+    other.join(60)
+    assert found == [2]
+
+
+def test_servers_of_one_process_share_the_built_in_kinds_alone() -> None:
+    one, other = Registry(), Registry()
+    one.set_custom("example.com", Group("example.com", ["v1"], "v1"))
+    assert one.find("", "v1", "pods") is other.find("", "v1", "pods") is not None
+    assert [group.name for group in one.groups() if group not in other.groups()] == ["example.com"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Callable
 
 from clientgo.apimachinery.util.validation import is_dns1123_label
@@ -461,6 +460,8 @@ def _time_zone(name: str | None) -> list[FieldError]:
     if name == "Local":
         # Go knows it as the zone of the machine.
         return errors
+    import zoneinfo  # Here, not above: for CronJobs with a zone alone.
+
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
