@@ -114,6 +114,15 @@ def test_a_defaulter_and_a_validator_decide_about_every_write(hooks: Webhooks) -
     assert hooks.api("GET", f"{MAPS}/one", want=200) == made
 
 
+@pytest.mark.parametrize("sort", ["Mutating", "Validating"])
+def test_a_webhook_of_either_sort_alone_is_asked_about_deletes(hooks: Webhooks, sort: str) -> None:
+    seen = Recorder()
+    hooks.configure(sort, "seen", hook("s.example.com", hooks.serve(seen)))
+    hooks.api("POST", MAPS, config_map("one"), want=201)
+    hooks.api("DELETE", f"{MAPS}/one", want=200)
+    assert seen.asked == [("CREATE", "one"), ("DELETE", "one")]
+
+
 def test_a_webhook_is_told_what_happens_and_who_does_it(hooks: Webhooks) -> None:
     seen = Recorder()
     hooks.configure("Validating", "seen", hook("s.example.com", hooks.serve(seen)))

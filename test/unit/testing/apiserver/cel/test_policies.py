@@ -124,6 +124,13 @@ def test_what_expressions_speak_of(api: Api) -> None:
     assert denial(api, {}, f"{MAPS}/old", "DELETE") == ""
 
 
+def test_a_policy_may_refuse_a_delete(api: Api) -> None:
+    api("POST", MAPS, config_map("kept"), want=201)
+    policy(api, validations=[{"expression": "request.operation != 'DELETE'", "message": "it stays"}])
+    assert denial(api, {}, f"{MAPS}/kept", "DELETE") == "it stays"
+    api("GET", f"{MAPS}/kept", want=200)
+
+
 def test_the_failure_policy_says_what_follows_an_error(api: Api) -> None:
     policy(api, "closed", validations=validations("object.data.nope == '1'"))
     why = "expression 'object.data.nope == '1'' resulted in error: no such key: nope"
