@@ -34,19 +34,42 @@ find_python_version() {
   done
 }
 
+# in_use DIR: until this script and what it turns into (exec) have ended, nobody makes that environment anew. Waits while
+# somebody is making it. Without flock, as on macOS, nothing is held.
+in_use() {
+  command -v flock >/dev/null || return 0
+  if [ "${in_use_dir:-}" != "$1" ]; then
+    in_use_dir=$1
+    exec {in_use_fd}>"$1.lock"
+  fi
+  flock --shared "$in_use_fd"
+}
+
+# alone DIR: of those who called in_use, only this one may go on, to make the environment anew.
+alone() {
+  command -v flock >/dev/null || return 0
+  if ! flock --exclusive --nonblock "$in_use_fd"; then
+    echo "${1#"$root"/} has to be made anew, and another run is using it. Try again when that has ended." >&2
+    exit 1
+  fi
+}
+
 # make_venv DIR EXTRAS [PYTHON]: a virtual environment in DIR with the project and its extras; a second run reuses it.
 make_venv() {
   local venv=$1 extras=$2 python stamp
   python=${3:-$(find_python)} || exit 1
   stamp="$("$python" -c 'import sys; print(sys.version)') $extras $(cat "$root/setup.cfg" "$root/pyproject.toml" | cksum)"
+  in_use "$venv"
   if [ "$(cat "$venv/.stamp" 2>/dev/null)" = "$stamp" ]; then
     return
   fi
+  alone "$venv"
   echo "Making a virtual environment in ${venv#"$root"/} with $("$python" --version)" >&2
   rm -rf "$venv"
   "$python" -m venv "$venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
   echo "$stamp" >"$venv/.stamp"
+  in_use "$venv"
 }
 
 # Is there a browser that tests can drive?

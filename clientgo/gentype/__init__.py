@@ -1,6 +1,6 @@
 """The client every typed client is made of. Mirrors k8s.io/client-go/gentype."""
 
-from clientgo.gentype.first_argument import takes_context
+from clientgo.gentype.first_argument import methods_take_context, takes_context
 from clientgo.gentype.type import (
     Client,
     ClientWithApply,
@@ -17,6 +17,7 @@ __all__ = [
     "ClientWithApply",
     "ClientWithList",
     "ClientWithListAndApply",
+    "methods_take_context",
     "new_client",
     "new_client_with_apply",
     "new_client_with_list",

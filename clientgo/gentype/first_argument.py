@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from clientgo.context import Context
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 
 def takes_context(method: F) -> F:
@@ -26,3 +27,12 @@ def takes_context(method: F) -> F:
         return method(self, *args, **kwargs)
 
     return cast(F, checked)
+
+
+def methods_take_context(cls: C) -> C:
+    """A class decorator: takes_context for each public method of the class itself that has a context."""
+    for name, method in list(vars(cls).items()):
+        code = getattr(method, "__code__", None)
+        if not name.startswith("_") and code is not None and code.co_varnames[1:2] == ("ctx",):
+            setattr(cls, name, takes_context(method))
+    return cls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.util import wait
+from clientgo.controller_runtime import cache as crcache
+from clientgo.controller_runtime import client
+from clientgo.controller_runtime.client import fake as crfake
+from clientgo.controller_runtime.client import interceptor
 from clientgo.dynamic import dynamicinformer
 from clientgo.dynamic.fake import new_simple_dynamic_client
 from clientgo.kubernetes import fake
@@ -97,6 +102,34 @@ def test_a_call_without_its_context_is_told_so() -> None:
             call()
     with pytest.raises(TypeError, match="expected options of the package metav1, such as metav1.ListOptions; got {"):
         pods.list(context.background(), {"label_selector": "app=web"})
+
+
+def test_a_call_of_a_controllers_client_without_its_context_is_told_so() -> None:
+    """Also of clients around it, of its status writer and of the cache that it reads from."""
+    plain: Any = crfake.new_client_builder().build()
+    mapper = plain.rest_mapper()
+    real: Any = client.new(rest.Config(host="http://127.0.0.1:1"), client.Options(scheme=SCHEME, mapper=mapper))
+    clients: list[Any] = [
+        plain,
+        real,
+        interceptor.new_client(plain, interceptor.Funcs()),
+        client.new_dry_run_client(plain),
+        client.with_field_owner(plain, "me"),
+        client.with_field_validation(plain, client.FieldValidation("Strict")),
+        client.new_namespaced_client(plain, "ns"),
+    ]
+    reader: Any = crcache.new(rest.Config(host="http://127.0.0.1:1"), crcache.Options(scheme=SCHEME, mapper=mapper))
+    calls = [partial(reader.get, "ns/a", pod("a")), partial(reader.list, corev1.PodList)]
+    for each in clients:
+        for one in (each, each.status(), each.sub_resource("eviction")):
+            for method in ("get", "list", "create", "update", "patch", "apply", "delete", "delete_all_of"):
+                call = getattr(one, method, None)
+                calls += [partial(call, pod("a")), partial(call, pod("a"), pod("a"))] if call else []
+
+    assert len(calls) > 200
+    for without in calls:
+        with pytest.raises(TypeError, match="the first argument is a context, such as context.background"):
+            without()
 
 
 def test_a_selector_in_text_is_no_selector_yet() -> None:

@@ -15,11 +15,13 @@ from clientgo.controller_runtime.client.apiutil import Example
 from clientgo.controller_runtime.client.interfaces import ObjectKey
 from clientgo.controller_runtime.client.object import Object, ObjectList
 from clientgo.controller_runtime.client.options import GetOption, ListOption
+from clientgo.gentype import methods_take_context
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
 
 
+@methods_take_context
 class DelegatingByGVKCache:
     """Asks the cache of the kind, or the default one. Thread-safe. Go: delegatingByGVKCache."""
 

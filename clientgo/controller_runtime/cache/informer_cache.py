@@ -21,6 +21,7 @@ from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.interfaces import ObjectKey
 from clientgo.controller_runtime.client.object import Object, ObjectList, require_list, require_object
 from clientgo.controller_runtime.client.options import GetOption, ListOption
+from clientgo.gentype import methods_take_context
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
@@ -36,6 +37,7 @@ class ErrCacheNotStarted(Exception):
         return "the cache is not started, can not read objects"
 
 
+@methods_take_context
 class InformerCache:
     """A Cache over informers of one scope: all namespaces, or one. Thread-safe. Go: informerCache.
 

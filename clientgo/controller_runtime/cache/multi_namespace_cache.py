@@ -29,6 +29,7 @@ from clientgo.controller_runtime.client.apiutil import Example
 from clientgo.controller_runtime.client.interfaces import ObjectKey
 from clientgo.controller_runtime.client.object import Object, ObjectList
 from clientgo.controller_runtime.client.options import GetOption, ListOption, ListOptions
+from clientgo.gentype import methods_take_context
 from clientgo.golang.stop import Signal, add_done_callback
 from clientgo.tools import cache as toolscache
 
@@ -55,6 +56,7 @@ def new_multi_namespace_cache(
     return _MultiNamespaceCache(scheme, rest_mapper, caches, cluster_cache)
 
 
+@methods_take_context
 class _MultiNamespaceCache:
     """Asks the cache of the namespace, the one for all others if there is one, or all of them. Thread-safe."""
 

@@ -46,6 +46,7 @@ from clientgo.controller_runtime.client.options import (
     UpdateOption,
     UpdateOptions,
 )
+from clientgo.gentype import methods_take_context
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.kubernetes.scheme import SCHEME
 
@@ -143,6 +144,7 @@ def new_client(config: rest.Config, options: Options, cls: type[C]) -> C:
     )
 
 
+@methods_take_context
 class BaseClient:
     """Sends each request by the client for its kind of object, or reads from the cache. Thread-safe. Go: client."""
 
@@ -365,6 +367,7 @@ class SubResourceApplyOptions(ApplyOptions):
             opts.sub_resource_body = self.sub_resource_body
 
 
+@methods_take_context
 class _SubResourceClient:
     """Reads and writes one subresource. Go: subResourceClient."""
 

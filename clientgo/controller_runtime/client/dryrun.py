@@ -26,6 +26,7 @@ from clientgo.controller_runtime.client.options import (
     UpdateOption,
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient, WrappedSubResourceClient
+from clientgo.gentype import methods_take_context
 
 T = TypeVar("T", bound=Object)
 
@@ -35,6 +36,7 @@ def new_dry_run_client(c: Client) -> Client:
     return _DryRunClient(c)
 
 
+@methods_take_context
 class _DryRunClient(WrappedClient):
     def create(self, ctx: Context, obj: Object, *opts: CreateOption) -> None:
         self._client.create(ctx, obj, *opts, DRY_RUN_ALL)
@@ -58,6 +60,7 @@ class _DryRunClient(WrappedClient):
         return _DryRunSubResourceClient(self._client.sub_resource(sub_resource))
 
 
+@methods_take_context
 class _DryRunSubResourceClient(WrappedSubResourceClient):
     def create(self, ctx: Context, obj: Object, sub_resource: Object, *opts: SubResourceCreateOption) -> None:
         self._client.create(ctx, obj, sub_resource, *opts, DRY_RUN_ALL)

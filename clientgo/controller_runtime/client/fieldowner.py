@@ -17,6 +17,7 @@ from clientgo.controller_runtime.client.options import (
     UpdateOption,
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient, WrappedSubResourceClient
+from clientgo.gentype import methods_take_context
 
 
 def with_field_owner(c: Client, field_owner: str) -> Client:
@@ -24,6 +25,7 @@ def with_field_owner(c: Client, field_owner: str) -> Client:
     return _ClientWithFieldManager(c, FieldOwner(field_owner))
 
 
+@methods_take_context
 class _ClientWithFieldManager(WrappedClient):
     def __init__(self, client: Client, owner: FieldOwner) -> None:
         super().__init__(client)
@@ -45,6 +47,7 @@ class _ClientWithFieldManager(WrappedClient):
         return _SubResourceClientWithFieldOwner(self._client.sub_resource(sub_resource), self._owner)
 
 
+@methods_take_context
 class _SubResourceClientWithFieldOwner(WrappedSubResourceClient):
     def __init__(self, client: SubResourceClient, owner: FieldOwner) -> None:
         super().__init__(client)

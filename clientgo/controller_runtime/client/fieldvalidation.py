@@ -15,6 +15,7 @@ from clientgo.controller_runtime.client.options import (
     UpdateOption,
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient, WrappedSubResourceClient
+from clientgo.gentype import methods_take_context
 
 
 def with_field_validation(c: Client, validation: FieldValidation) -> Client:
@@ -25,6 +26,7 @@ def with_field_validation(c: Client, validation: FieldValidation) -> Client:
     return _ClientWithFieldValidation(c, validation)
 
 
+@methods_take_context
 class _ClientWithFieldValidation(WrappedClient):
     def __init__(self, client: Client, validation: FieldValidation) -> None:
         super().__init__(client)
@@ -43,6 +45,7 @@ class _ClientWithFieldValidation(WrappedClient):
         return _SubResourceClientWithFieldValidation(self._client.sub_resource(sub_resource), self._validation)
 
 
+@methods_take_context
 class _SubResourceClientWithFieldValidation(WrappedSubResourceClient):
     def __init__(self, client: SubResourceClient, validation: FieldValidation) -> None:
         super().__init__(client)

@@ -36,6 +36,7 @@ from clientgo.controller_runtime.client.options import (
     UpdateOption,
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient, WrappedSubResourceClient
+from clientgo.gentype import methods_take_context
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
@@ -49,6 +50,7 @@ def new_namespaced_client(c: Client, ns: str) -> Client:
     return _NamespacedClient(c, ns)
 
 
+@methods_take_context
 class _NamespacedClient(WrappedClient):
     def __init__(self, client: Client, namespace: str) -> None:
         super().__init__(client)
@@ -136,6 +138,7 @@ class _NamespacedClient(WrappedClient):
             raise RuntimeError(f"error finding the scope of the object: {err}") from err
 
 
+@methods_take_context
 class _NamespacedSubResourceClient(WrappedSubResourceClient):
     def __init__(self, client: SubResourceClient, namespaced: _NamespacedClient) -> None:
         super().__init__(client)

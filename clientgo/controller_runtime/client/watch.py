@@ -11,6 +11,7 @@ from clientgo.controller_runtime.client.client import BaseClient, Options, new_c
 from clientgo.controller_runtime.client.interfaces import WithWatch
 from clientgo.controller_runtime.client.object import ObjectList
 from clientgo.controller_runtime.client.options import ListOption
+from clientgo.gentype import methods_take_context
 
 L = TypeVar("L", bound=ObjectList)
 
@@ -23,6 +24,7 @@ def new_with_watch(config: rest.Config, options: Options | None = None) -> WithW
     return new_client(config, options or Options(), _WatchingClient)
 
 
+@methods_take_context
 class _WatchingClient(BaseClient):
     def watch(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> watch.Interface:
         return self.client_for(obj).watch(ctx, obj, *opts)

@@ -35,11 +35,13 @@ from clientgo.controller_runtime.client.options import (
     SubResourceUpdateOption,
     UpdateOption,
 )
+from clientgo.gentype import methods_take_context
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
 
 
+@methods_take_context
 class WrappedClient:
     """A Client over another one."""
 
@@ -92,6 +94,7 @@ class WrappedClient:
         return f"<{type(self).__name__} over {self._client!r}>"
 
 
+@methods_take_context
 class WrappedSubResourceClient:
     """A SubResourceClient over another one."""
 

@@ -51,6 +51,7 @@ from clientgo.controller_runtime.client.fake.versioned_tracker import (
 )
 from clientgo.controller_runtime.client.object import require_list, require_object, require_writable
 from clientgo.controller_runtime.internal.field.selector import requires_exact_match
+from clientgo.gentype import methods_take_context
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.utils.clock import REAL_CLOCK
 
@@ -194,6 +195,7 @@ class ClientBuilder:
         return testing.new_field_managed_object_tracker(scheme, decoder, converter)
 
 
+@methods_take_context
 class FakeClient:
     """Reads and writes what a tracker holds. Thread-safe. Go: fakeClient."""
 
@@ -553,6 +555,7 @@ def _was_deleted_by(err: apierrors.StatusError, old: Any, obj: client.Object) ->
     return apierrors.is_not_found(err) and deleted and not obj.get_finalizers()
 
 
+@methods_take_context
 class _FakeSubResourceClient:
     """Reads and writes one subresource. Go: fakeSubResourceClient."""
 

@@ -40,6 +40,7 @@ from clientgo.controller_runtime.client.options import (
     UpdateOption,
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient
+from clientgo.gentype import methods_take_context
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
@@ -90,6 +91,7 @@ def new_client(intercepted_client: WithWatch, funcs: Funcs) -> WithWatch:
     return _Interceptor(intercepted_client, funcs)
 
 
+@methods_take_context
 class _Interceptor(WrappedClient):
     """Go: interceptor."""
 
@@ -151,6 +153,7 @@ class _Interceptor(WrappedClient):
         return _SubResourceInterceptor(self._below, sub_resource, self._funcs)
 
 
+@methods_take_context
 class _SubResourceInterceptor:
     """Go: subResourceInterceptor."""
 
