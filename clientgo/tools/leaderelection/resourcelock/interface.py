@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.timestamps import format_time
+from clientgo.apimachinery.util.json import encode, escape_html
 from clientgo.context import Context
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LeaderElectionRecord:
             "strategy": self.strategy,
             "preferredHolder": self.preferred_holder,
         }
-        return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        return escape_html(encode(document)).encode()
 
 
 def _time_to_json(moment: datetime | None) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import errno
 import itertools
 import json
@@ -15,8 +14,9 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import requests
@@ -28,6 +28,8 @@ from clientgo.testing.apiserver import Environment, Server, User, read_manifests
 
 ROOT = Path(__file__).resolve().parents[4]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+# The fixture of conftest.py.
+Send: TypeAlias = Callable[[Environment, bytes], bytes]
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -215,20 +217,6 @@ def test_a_service_account_token_has_the_rights_of_its_role(env: Environment, ap
 # ---- wrong requests
 
 
-def send(env: Environment, data: bytes) -> bytes:
-    """What the server answers to raw bytes after which the client says no more."""
-    answer = b""
-    address = ("127.0.0.1", int(env.url.rpartition(":")[2]))
-    # It may answer, and hang up, before it has read all.
-    with socket.create_connection(address, timeout=20) as sock, contextlib.suppress(ConnectionError):
-        with contextlib.suppress(OSError):
-            sock.sendall(data)
-            sock.shutdown(socket.SHUT_WR)
-        while part := sock.recv(65536):
-            answer += part
-    return answer
-
-
 def test_a_body_over_three_mebibytes_is_refused(env: Environment, api: Api) -> None:
     body = {"metadata": {"name": "big"}, "data": {"k": "x" * (3 * 1024 * 1024)}}
     response = api("POST", CONFIG_MAPS, body)
@@ -236,7 +224,7 @@ def test_a_body_over_three_mebibytes_is_refused(env: Environment, api: Api) -> N
     assert response.json()["reason"] == "RequestEntityTooLarge"
 
 
-def test_three_mebibytes_are_the_limit(env: Environment) -> None:
+def test_three_mebibytes_are_the_limit(env: Environment, send: Send) -> None:
     head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\nConnection: close\r\n"
     limit = 3 * 1024 * 1024
     for size, code in ((limit, b"422"), (limit + 1, b"413")):
@@ -397,7 +385,7 @@ def test_no_protobuf_makes_the_server_fail(env: Environment, body: bytes) -> Non
     )
 )
 @example(parts=[b"\x16\x00\x00\x00\x00\xec"])
-def test_no_bytes_make_the_server_fail_or_hang(env: Environment, parts: list[bytes]) -> None:
+def test_no_bytes_make_the_server_fail_or_hang(env: Environment, parts: list[bytes], send: Send) -> None:
     data = b"".join(parts)
     try:
         answer = send(env, data)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import pytest
 from apiclient import eventually
@@ -20,6 +21,8 @@ from clientgo.testing.apiserver.wire.warnings import warning_headers
 pytestmark = pytest.mark.shared_server
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+# The fixture of conftest.py.
+Send: TypeAlias = Callable[[Environment, bytes], bytes]
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +39,6 @@ def read_all(sock: socket.socket) -> bytes:
     answer = b""
     while part := sock.recv(65536):
         answer += part
-    return answer
-
-
-def send(env: Environment, data: bytes) -> bytes:
-    """What the server answers to raw bytes after which the client says no more."""
-    answer = b""
-    # It may answer, and hang up, before it has read all.
-    with connect(env) as sock, contextlib.suppress(ConnectionError):
-        with contextlib.suppress(OSError):
-            sock.sendall(data)
-            sock.shutdown(socket.SHUT_WR)
-        while part := sock.recv(65536):
-            answer += part
     return answer
 
 
@@ -174,7 +164,7 @@ def test_who_wants_to_keep_the_connection(env: Environment, version: str, connec
             assert (b"200 OK" in read_all(sock)) == kept
 
 
-def test_a_watch_over_http_1_0_has_no_chunks_and_closes(env: Environment) -> None:
+def test_a_watch_over_http_1_0_has_no_chunks_and_closes(env: Environment, send: Send) -> None:
     env.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}})
     path = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=-1"
     answer = send(env, f"GET {path} HTTP/1.0\r\nAuthorization: Bearer {env.token}\r\n\r\n".encode())
@@ -197,7 +187,7 @@ def test_a_watch_closes_the_connection_that_is_not_to_be_kept(env: Environment, 
 
 
 @pytest.mark.parametrize("seconds", ["-1", "9223372036854775807"])
-def test_a_watch_may_ask_for_any_number_of_seconds(env: Environment, seconds: str) -> None:
+def test_a_watch_may_ask_for_any_number_of_seconds(env: Environment, seconds: str, send: Send) -> None:
     head = f"Host: x\r\nAuthorization: Bearer {env.token}\r\n"
     with connect(env) as sock:
         sock.sendall(f"GET {CONFIG_MAPS}?watch=1&timeoutSeconds={seconds} HTTP/1.1\r\n{head}\r\n".encode())
@@ -256,11 +246,11 @@ def test_a_body_has_to_arrive_in_time(env: Environment, monkeypatch: pytest.Monk
         b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + (b"1;" + b"a" * 30 + b"\r\nx\r\n") * 2000,
     ],
 )  # fmt: skip
-def test_a_body_that_is_framed_wrongly_is_a_bad_request(env: Environment, data: bytes) -> None:
+def test_a_body_that_is_framed_wrongly_is_a_bad_request(env: Environment, data: bytes, send: Send) -> None:
     assert send(env, data).startswith(b"HTTP/1.1 400 ")
 
 
-def test_a_large_head_is_refused_and_costs_linear_time(env: Environment) -> None:
+def test_a_large_head_is_refused_and_costs_linear_time(env: Environment, send: Send) -> None:
     line = b"a:b\r\n"
     head = b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
     full = head + line * ((http.MAX_HEAD - len(head) - 2) // len(line)) + b"\r\n"
@@ -268,7 +258,7 @@ def test_a_large_head_is_refused_and_costs_linear_time(env: Environment) -> None
     assert send(env, head + line * (http.MAX_HEAD // 2)).startswith(b"HTTP/1.1 431 ")
 
 
-def test_an_answer_names_its_media_type_and_one_without_a_body_none(env: Environment) -> None:
+def test_an_answer_names_its_media_type_and_one_without_a_body_none(env: Environment, send: Send) -> None:
     media = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
     def asked(more: str) -> tuple[bytes, dict[str, str]]:
@@ -283,12 +273,12 @@ def test_an_answer_names_its_media_type_and_one_without_a_body_none(env: Environ
     assert (begin, "Content-Type" in unchanged) == (b"304", False)
 
 
-def test_an_unknown_expectation_is_refused(env: Environment) -> None:
+def test_an_unknown_expectation_is_refused(env: Environment, send: Send) -> None:
     data = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nContent-Length: 1\r\n\r\nx"
     assert send(env, data).startswith(b"HTTP/1.1 417 ")
 
 
-def test_an_idle_connection_makes_room_for_a_new_one() -> None:
+def test_an_idle_connection_makes_room_for_a_new_one(send: Send) -> None:
     with Environment() as env, contextlib.ExitStack() as stack:
         server = env.server.http
         server.max_connections = 3
@@ -337,7 +327,7 @@ def test_warnings_are_headers_of_their_own_without_control_characters() -> None:
     assert len(many) == 16
 
 
-def test_a_field_cannot_put_headers_into_the_answer(env: Environment) -> None:
+def test_a_field_cannot_put_headers_into_the_answer(env: Environment, send: Send) -> None:
     body = json.dumps({"metadata": {"name": "w"}, "x\r\nInjected: yes": 1})
     head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {env.token}\r\n"
     answer = send(env, f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()).partition(b"\r\n\r\n")[0]
