@@ -540,3 +540,17 @@ def test_what_no_version_can_know_is_refused(element: str) -> None:
     """Go: TestDeserializePathElementError."""
     with pytest.raises(ValueError):
         managedfields.parse_set({"f:a": {element: {}}})
+
+
+# Go: TestPathString, TestToString
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (("f:spec", 'k:{"name":"a<b","port":80}', "f:x"), '.spec[name="a<b",port=80].x'),
+        (("f:a", 'v:"x"'), '.a[="x"]'),
+        (("f:a", "v:true", "i:5"), ".a[=true][5]"),
+        (("v:1.5", "v:null", 'v:[1,"b"]'), '[=1.5][=null][=[1,"b"]]'),
+    ],
+)
+def test_a_path_is_told_as_in_conflicts_of_a_server(path: tuple[str, ...], text: str) -> None:
+    assert managedfields.path_text(path) == text

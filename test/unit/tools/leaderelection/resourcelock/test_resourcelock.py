@@ -108,6 +108,7 @@ def test_the_records_bytes_are_gos():
         "preferredHolder": "",
     }
     assert b'"acquireTime":null' in rl.LeaderElectionRecord().to_json()
+    assert b'"holderIdentity":"\\u003ca\\u003e"' in rl.LeaderElectionRecord(holder_identity="<a>").to_json()
 
 
 def test_record_event():
