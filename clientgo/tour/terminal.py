@@ -16,7 +16,7 @@ import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from clientgo.tour.boxes import cut, picture
 from clientgo.tour.hop import KINDS
@@ -26,7 +26,20 @@ from clientgo.tour.scenario import SCENARIOS, Scenario
 from clientgo.tour.script import FAULTS
 from clientgo.tour.stepping import Decision, Trace, execute
 
-__all__ = ["LESSONS", "Runs", "Screen", "first_key", "full_screen", "keys", "recorded", "resizes", "scripted", "show"]
+__all__ = [
+    "LESSONS",
+    "Lines",
+    "Runs",
+    "Screen",
+    "draw",
+    "first_key",
+    "full_screen",
+    "is_terminal",
+    "recorded",
+    "resizes",
+    "scripted",
+    "show",
+]
 
 # Stations that only some machines have.
 _EXTRAS = ("election", "events")
@@ -187,20 +200,36 @@ class Screen:
 
 def show(scenario: str = "", runs: Runs = LESSONS) -> int:
     """Draw and follow keys until `q` or Ctrl-C; the result is an exit code. Blocks. In the main thread."""
-    if not sys.stdin.isatty() or not sys.stdout.isatty():
-        sys.stderr.write("--terminal needs a terminal for input and output\n")
+    if not is_terminal():
         return 1
     screen = Screen(scenario, runs)
     with full_screen(), resizes() as resized:
-        _draw(screen)
-        for key in keys(resized):
+        draw(screen)
+        for key in _keys(resized):
             if key and not screen.press(key):
                 break
-            _draw(screen)
+            draw(screen)
     return 0
 
 
-def _draw(screen: Screen) -> None:
+def is_terminal() -> bool:
+    """Whether there is one for input and output; says so if not."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return True
+    sys.stderr.write("--terminal needs a terminal for input and output\n")
+    return False
+
+
+class Lines(Protocol):
+    """What can be drawn."""
+
+    def lines(self, width: int, height: int) -> list[str]:
+        """Each at most so wide, at most so many; without colours."""
+        ...
+
+
+def draw(screen: Lines) -> None:
+    """Draw all of it anew."""
     size = os.get_terminal_size(sys.stdout.fileno())
     lines = screen.lines(size.columns, size.lines)
     shown = [f"{_BOLD}{lines[0]}{_PLAIN}", *lines[1:]] if lines else []
@@ -209,7 +238,7 @@ def _draw(screen: Screen) -> None:
     sys.stdout.flush()
 
 
-def keys(resized: int) -> Iterator[str]:
+def _keys(resized: int) -> Iterator[str]:
     """Each key as it is pressed; "" when the terminal has another size."""
     source = sys.stdin.fileno()
     left = ""
@@ -238,6 +267,7 @@ def first_key(text: str) -> tuple[str, str]:
 
 @contextmanager
 def full_screen() -> Iterator[None]:
+    """The terminal is ours, key by key; afterwards it is as before."""
     source = sys.stdin.fileno()
     before = termios.tcgetattr(source)
     tty.setraw(source)

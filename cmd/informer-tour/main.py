@@ -3,6 +3,7 @@
 python cmd/informer-tour
 python cmd/informer-tour --scenario sample-controller
 python cmd/informer-tour -- python cmd/sample-controller -kubeconfig=...
+python cmd/informer-tour --terminal -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --record FILE -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --replay FILE
 """
@@ -22,7 +23,7 @@ import lessons
 from clientgo import tour
 from clientgo.golang.channel import Channel
 from clientgo.golang.signal import notify
-from clientgo.tour import attach, terminal, web
+from clientgo.tour import attach, liveterminal, terminal, web
 from pageserver import PageServer
 
 
@@ -88,7 +89,12 @@ def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer], scenari
 
 
 def become(own: list[str], program: list[str]) -> int:
-    """Replace this process by the program with the tour attached, so that signals and exit code are the program's."""
+    """Run the program with the tour attached.
+
+    It takes this process's place, so that signals and exit code are the program's; in a terminal it runs beside it.
+    """
+    in_terminal = "--terminal" in own
+    own = [flag for flag in own if flag != "--terminal"]
     python, rest = program[0], program[1:]
     options = []
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c", "-"):
@@ -98,8 +104,11 @@ def become(own: list[str], program: list[str]) -> int:
     if not Path(python).name.startswith("python") or not rest or rest[0] in ("-c", "-"):
         print("the tour can be attached to Python programs alone: -- python program.py, or -- python -m module")
         return 2
+    command = [python, *options, "-m", "clientgo.tour.attach", *own]
+    if in_terminal:
+        return liveterminal.show([*command, "--no-browser", "--", *rest])
     try:
-        os.execvp(python, [python, *options, "-m", "clientgo.tour.attach", *own, "--", *rest])
+        os.execvp(python, [*command, "--", *rest])
     except OSError as err:
         print(f"cannot run {python}: {err}")
         return 1

@@ -377,6 +377,16 @@ def test_a_program_behind_two_dashes_is_run_with_the_tour_attached(monkeypatch, 
     assert run == [becomes]
 
 
+def test_in_a_terminal_the_program_runs_beside_the_tour_and_opens_no_page(monkeypatch):
+    run: list[list[str]] = []
+    given = ["--", "python", "-u", "x.py", "--terminal"]
+    monkeypatch.setattr("clientgo.tour.liveterminal.show", lambda command: run.append(command) or 7)
+    with PROGRAM:
+        code = PROGRAM.module("main").main(["--terminal", "--worker", "a:b", *given])
+    attach = ["-m", "clientgo.tour.attach", "--worker", "a:b", "--no-browser", "--", "x.py", "--terminal"]
+    assert (code, run) == (7, [["python", "-u", *attach]])
+
+
 @pytest.mark.parametrize("given", [["ls"], ["python"], ["python", "-c", "pass"], ["python", "-"], ["python", "-u"]])
 def test_what_is_no_python_program_cannot_be_shown_live(capsys, given):
     with PROGRAM:

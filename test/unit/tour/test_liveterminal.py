@@ -1,0 +1,201 @@
+"""The live picture in a terminal: as lines of text, and what keys do to the program."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from threadtools import eventually
+
+from clientgo import context, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import liveterminal
+from clientgo.tour.liveterminal import Client, LiveScreen
+from clientgo.util import workqueue
+
+UP, DOWN = "\x1b[A", "\x1b[B"
+
+
+class Shown:
+    """An informer, a queue and a worker that run, and a screen on which they are."""
+
+    def __init__(self) -> None:
+        self.source = new_fake_controller_source()
+        self.informer = cache.new_shared_index_informer(self.source, corev1.ConfigMap(), 0.0, {})
+        self.queues: list[Any] = []
+        self.queue = self.another_queue()
+        self.told: list[str] = []
+        self.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=self.add))
+        self.screen = LiveScreen()
+
+    def another_queue(self) -> Any:
+        limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 10.0)
+        self.queues.append(workqueue.new_typed_rate_limiting_queue(limiter))
+        return self.queues[-1]
+
+    def add(self, obj: Any) -> None:
+        self.told.append(obj.get_name())
+        self.queue.add(obj.get_name())
+
+    def create(self, name: str) -> None:
+        self.source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name, namespace="default")))
+
+    def work(self) -> None:
+        while True:
+            item, shutdown = self.queue.get()
+            if shutdown:
+                return
+            self.queue.done(item)
+
+    def text(self, width: int = 160, height: int = 50) -> str:
+        self.screen.look()
+        return "\n".join(self.screen.lines(width, height))
+
+    def until(self, text: str) -> str:
+        """What is shown when that text is."""
+        eventually(lambda: text in self.text(), text)
+        return self.text()
+
+
+@pytest.fixture
+def shown() -> Iterator[Shown]:
+    shown = Shown()
+    ctx, cancel = context.with_cancel(context.background())
+    threads = [
+        threading.Thread(target=shown.informer.run_with_context, args=(ctx,), name="informer", daemon=True),
+        threading.Thread(target=shown.work, name="worker-a", daemon=True),
+    ]
+    with tour.serve(shown.informer, shown.queue, title="a program") as page:
+        client = shown.screen.ask = Client(page.url)
+        for thread in threads:
+            thread.start()
+        yield shown
+        client.close()
+        cancel()
+        for queue in shown.queues:
+            queue.shut_down()
+        for thread in threads:
+            thread.join()
+    shown.source.shutdown()
+
+
+def test_it_shows_what_the_page_shows(shown):
+    shown.create("apple")
+    text = shown.until("handlers.returned default/apple")
+    assert "The informer tour: a program  [live]" in text
+    assert "informers: ▶*v1.ConfigMap: 1 objects, 0 to tell" in text and "queue: 1: RateLimitingType" in text
+    assert "objects: apple @" in text and "length 1" in text
+    assert "last heard" in text and "HasSynced True" in text
+    shown.until("worker-a: waiting")
+
+
+def test_a_handler_is_paused_and_goes_on_by_a_key(shown):
+    shown.until("chosen: handler")
+    shown.screen.press("p")
+    assert "PAUSED" in shown.text()
+    shown.create("bread")
+    assert "oldest" in shown.until("add bread")
+    assert shown.told == []
+    shown.screen.press("p")
+    eventually(lambda: shown.told == ["bread"], "the handler to go on")
+    assert "PAUSED" not in shown.text()
+
+
+def test_a_worker_is_slowed_down_step_by_step_by_keys(shown):
+    shown.until("worker-a: waiting")
+    shown.screen.press("+")  # a handler is chosen: it can be paused alone
+    assert "slowed by" not in shown.text()
+    shown.screen.press(DOWN)
+    for delay in ("0.1", "1", "5", "5"):
+        shown.screen.press("+")
+        assert f"chosen: worker worker-a: slowed by {delay}s" in shown.text()
+        assert "(slowed" in shown.text()
+    for delay in ("1", "0.1", "0", "0"):
+        shown.screen.press("-")
+        assert f"chosen: worker worker-a: slowed by {delay}s" in shown.text()
+    shown.screen.press("p")  # nothing: a worker is chosen
+    shown.screen.press(UP)
+    assert "chosen: handler" in shown.text() and "PAUSED" not in shown.text()
+
+
+def test_the_picture_stands_still_when_asked(shown):
+    before = shown.until("worker-a: waiting")
+    shown.screen.press(" ")
+    assert "[the picture stands still]" in shown.text()
+    shown.create("apple")
+    eventually(lambda: shown.told == ["apple"], "the program to go on")
+    assert "apple" not in shown.text()
+    shown.screen.press(" ")
+    assert "apple" in shown.until("handlers.returned default/apple") and "apple" not in before
+
+
+def test_other_informers_and_queues_are_chosen_by_keys(shown):
+    other = shown.another_queue()
+    other.add("elsewhere")
+    assert "order: elsewhere" not in shown.until("worker-a: waiting")
+    shown.screen.press("k")
+    assert "queue: 2: RateLimitingType" in shown.text() and "order: elsewhere" in shown.text()
+    shown.screen.press("k")
+    assert "queue: 1: RateLimitingType" in shown.text()
+    shown.screen.press("i")  # there is one alone
+    assert "▶*v1.ConfigMap" in shown.text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60), (40, 10), (1, 1), (10, 3), (20, 100)])
+def test_it_fits_terminals_of_all_sizes(shown, width, height):
+    shown.until("worker-a: waiting")
+    shown.screen.output.extend(["what it printed\x1b[2J", "列" * 300])
+    lines = shown.screen.lines(width, height)
+    assert len(lines) <= height
+    for line in lines:
+        wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in line)
+        assert len(line) + wide <= width
+        assert line.isprintable()
+    if height >= 24:
+        assert any("what it prin" in line for line in lines)
+
+
+def test_a_program_that_does_not_answer_is_said_to_and_its_last_picture_stays():
+    answers = iter([{"title": "x"}, SEEN])
+
+    def ask(path: str, body: Any = None) -> Any:
+        answer = next(answers, None)
+        if answer is None:
+            raise TimeoutError(path)
+        return answer
+
+    screen = LiveScreen()
+    assert "begins" in screen.lines(80, 24)[0]
+    screen.press("p")
+    screen.ask = ask
+    screen.look()
+    assert "[live]" in screen.lines(80, 24)[0]
+    screen.look()
+    assert "[the program does not answer]" in screen.lines(80, 24)[0]
+    assert "*v1.Pod: 7 objects" in screen.lines(80, 24)[2]
+
+
+SEEN: Any = {
+    "views": {},
+    "informers": [{"kind": "*v1.Pod", "objects": 7, "pending": 0}],
+    "queues": [],
+    "hops": [],
+    "last": 3,
+    "calls": 9,
+    "skipped": 2,
+    "elapsed": 1.0,
+}
+
+
+def test_without_a_terminal_no_program_is_run(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert liveterminal.show([sys.executable, "-c", "raise SystemExit(7)"]) == 1
+    assert "--terminal needs a terminal" in capsys.readouterr().err
