@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final
@@ -16,8 +17,12 @@ from typing import Any, Final
 # StopIteration, ValueError and RecursionError.
 scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
-# What the text of a float has that Go writes in another way: 1000.0, 1e-05, 1e-07, 1e+16. A string may have it too.
-_FLOAT_TEXTS: Final = (".0,", ".0}", ".0]", "e-0", "e+1", "e+20")
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+# 1000.0, 1e-05, 1e-07, 1e+16: what Go writes in another way. A string may look like that too, but most that have the
+# beginning of it, as 10.0.0.1 and node-0 have, do not.
+_WHOLE: Final = re.compile(r"\.0(?:[,}\]]|$)")
+_SMALL: Final = re.compile(r"e-0\d(?:[,}\]]|$)")
 _NOT_FINITE: Final = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}
 
 
@@ -33,12 +38,17 @@ def marshal(value: Any) -> str:
 
 
 def encode(value: Any, *, sort_keys: bool = False) -> str:
-    """Compact JSON, with numbers as Go writes them. Costs what json.dumps costs if no float looks different.
+    """Compact JSON, with numbers as Go writes them. Costs little more than json.dumps if no float differs.
 
     Raises ValueError for a float that JSON has no number for.
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
-    if any(map(text.__contains__, _FLOAT_TEXTS)) or isinstance(value, float) or "NaN" in text or "Infinity" in text:
+    try:
+        text = (_SORTED if sort_keys else _COMPACT)(value)
+    except ValueError as err:
+        if "Circular" in str(err):
+            raise
+        return _encoded(value, sort_keys)
+    if _WHOLE.search(text) or _SMALL.search(text) or ("+" in text and "e+" in text):
         return _encoded(value, sort_keys)
     return text
 

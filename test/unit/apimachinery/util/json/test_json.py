@@ -88,3 +88,16 @@ def test_what_json_has_no_number_for_is_refused(value: float, text: str) -> None
     with pytest.raises(ValueError, match=rf"^json: unsupported value: {re.escape(text)}$"):
         json.marshal({"a": [value]})
     assert json.marshal(["NaN", "Infinity"]) == '["NaN","Infinity"]'
+
+
+def test_names_that_look_like_floats_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("clientgo.apimachinery.util.json.json._encoded")
+    document = {"ip": "10.0.0.1", "image": "web:v1.0", "node": ["node-0", "node-05"], "c++": "+", "f": 1.5, "i": 1000}
+    assert json.unmarshal(json.marshal(document)) == document
+
+
+def test_what_holds_itself_is_refused() -> None:
+    value: list[Any] = [1.0]
+    value.append(value)
+    with pytest.raises(ValueError, match="Circular reference"):
+        json.marshal(value)
