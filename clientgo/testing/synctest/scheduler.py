@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import heapq
+import itertools
 import sys
 import threading
 import time
@@ -22,8 +23,8 @@ DEFAULT_START = 946_684_800.0
 NANO = 1_000_000_000
 _MICRO = 1_000
 
-# Real seconds between two looks at a thread that does not come back.
-_LOOK_EVERY = 0.5
+# Real seconds between two looks at a thread that does not come back; of those who would look only if others ended.
+_LOOK_EVERY, _STAND_BY = 0.5, 5.0
 # Real seconds that a thread may wait for an ordinary lock or condition: somebody outside may give it, nobody inside.
 _PATIENCE = 5.0
 
@@ -385,14 +386,23 @@ class Bubble:
     # ---- watching for a thread that does not come back
 
     def _await_turn(self, me: _Task) -> None:
-        """Whoever waits longest watches the one that runs."""
-        interval = min(_LOOK_EVERY, self._hang_timeout)
-        while not me.gate.acquire(timeout=interval):
+        """Whoever waits longest watches the one that runs.
+
+        The first thread, or another while that one runs. Hundreds that wake twice a second would cost more than they
+        watch: those who hardly ever get to look, look up rarely.
+        """
+        interval = _LOOK_EVERY
+        while not me.gate.acquire(timeout=min(interval, self._hang_timeout)):
+            interval = _LOOK_EVERY if self._may_watch(me) else _STAND_BY
             if me is self._watcher() and not self._ending:
                 hang = self._look()
                 if hang is not None:
                     self._give_up(me, hang)
                     return
+
+    def _may_watch(self, me: _Task) -> bool:
+        """Whether it is one of the two that have been there longest."""
+        return me in itertools.islice((task for task in self._tasks if not task.done), 2)
 
     def _watcher(self) -> _Task:
         return next(task for task in self._tasks if not task.done and task is not self._running)
