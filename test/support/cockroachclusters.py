@@ -137,6 +137,8 @@ class World:
             scheme=SCHEME,
             metrics=MetricsOptions(bind_address="0"),
             controller=Controller(skip_name_validation=True),
+            # It takes a while to find out about all kinds, and they stay the same.
+            mapper_provider=lambda config, http_client: self.cluster.client.rest_mapper(),
         )
         mgr = ctrl.new_manager(life.config, options)
         main.new_reconciler(mgr, MortalDatabase(life, self.database), self.gates).setup_with_manager(mgr)
