@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +13,11 @@ import clientgo
 
 
 def modules_with_examples() -> Iterator[str]:
-    for module in pkgutil.walk_packages(clientgo.__path__, "clientgo."):
-        spec = module.module_finder.find_spec(module.name, None)  # type: ignore[call-arg]
-        source = spec.loader.get_source(module.name) if spec and spec.loader else None  # type: ignore[attr-defined]
-        if source and ">>> " in source:
-            yield module.name
+    """By their files: every process that runs tests asks, and importing a thousand modules takes seconds."""
+    top = Path(clientgo.__file__).parent
+    for file in sorted(top.rglob("*.py")):
+        if b">>> " in file.read_bytes():
+            yield ".".join(file.relative_to(top.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 @pytest.mark.parametrize("name", list(modules_with_examples()))
