@@ -107,4 +107,4 @@ class NoKindMatchError(_MatchError):
 
 def is_no_match_error(err: BaseException | None) -> bool:
     """Go: meta.IsNoMatchError."""
-    return is_error(err, NoResourceMatchError) or is_error(err, NoKindMatchError)
+    return is_error(err, NoKindMatchError) or is_error(err, NoResourceMatchError)
