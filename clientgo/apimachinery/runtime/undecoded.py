@@ -2,7 +2,9 @@
 
 A controller caches tens of thousands of objects and reads a few fields of a few of them. As text an object takes a
 fifth of the memory and the cyclic garbage collector has nothing to go through. What the informer machinery itself asks
-of every object (name, version, labels ...) is taken out when it arrives, in the same pass that checks the text.
+of every object (name, version, labels ...) is taken out when it arrives, in the same pass that checks the text. An
+object that is cached, and so read-only, stays text also when it is read: it is decoded anew each time, but for the few
+that were read last.
 
 This needs msgspec (`pip install clientgo[fast]`). Without it, or with CLIENTGO_LAZY_DECODING=false in the environment
 when the library is imported, `read_event` and `read_list` answer None and everything is decoded where it arrives.
@@ -193,8 +195,42 @@ class UndecodedObject(Undecoded):
         return False
 
 
+class _Recent:
+    """The documents that were decoded last, of objects that stay text. Thread-safe.
+
+    A document kept in its object would stay as long as that is cached, and the cyclic garbage collector would walk
+    through all of them again and again. Whoever reads an object mostly reads a few of its fields, one after the other:
+    a few documents are enough to decode it once for all of them.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        # Guards the dict. Not held while a document is decoded.
+        self._lock = threading.Lock()
+        self._documents: dict[UndecodedText, JSONObject] = {}
+
+    def document_of(self, text: UndecodedText) -> JSONObject:
+        """The document of a text, not to be changed; the same dict until so many others were asked for."""
+        document = self._documents.get(text)
+        if document is not None:
+            return document
+        document = text._decode()
+        with self._lock:
+            document = self._documents.setdefault(text, document)
+            if len(self._documents) > self._most:
+                del self._documents[next(iter(self._documents))]
+        return document
+
+
+# With more of them some are still there when the collector next looks for what is old.
+_RECENT: Final = _Recent(4)
+
+
 class UndecodedText(UndecodedObject):
-    """The text of one object, which is valid to the last byte."""
+    """The text of one object, which is valid to the last byte.
+
+    An object that is frozen stays text, whatever is read of it.
+    """
 
     __slots__ = ("_text",)
 
@@ -227,6 +263,14 @@ class UndecodedText(UndecodedObject):
 
     def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
         return None if self.header is _NO_METADATA else UndecodedMetadata(obj)
+
+    def part(self, obj: Object, key: str) -> Any:
+        if key == "metadata" or not obj.frozen:
+            return super().part(obj, key)
+        return _RECENT.document_of(self).get(key)
+
+    def snapshot(self, obj: Object) -> JSONObject:
+        return _RECENT.document_of(self) if obj.frozen else super().snapshot(obj)
 
     def _read_metadata(self, every: bool) -> JSONObject:
         read = _read_object_all_metadata if every else _read_object_metadata

@@ -23,7 +23,7 @@ from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
-from clientgo.apimachinery.runtime import ReadOnlyError
+from clientgo.apimachinery.runtime import ReadOnlyError, undecoded
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
@@ -136,7 +136,7 @@ def test_everything_reads_as_if_it_were_decoded(make, read) -> None:
     assert outcome(lambda: read(make(POD))) == outcome(lambda: read(decoded(make)))
 
 
-def test_reading_the_metadata_of_cached_objects_costs_no_memory() -> None:
+def test_reading_cached_objects_costs_no_memory() -> None:
     """As handlers do it: the obvious spelling, for every object there is."""
     config_map = {"metadata": POD["metadata"], "data": {f"key-{i}": "x" * 20 for i in range(50)}}
     data = json.dumps({"kind": "ConfigMapList", "apiVersion": "v1", "items": [config_map] * 500}).encode()
@@ -152,7 +152,9 @@ def test_reading_the_metadata_of_cached_objects_costs_no_memory() -> None:
             tracemalloc.stop()
 
     by_metadata = kept(lambda obj: (obj.metadata.name, obj.metadata.labels.get("app"), obj.metadata.annotations))
-    assert by_metadata * 100 < kept(lambda obj: obj.data)
+    by_data = kept(lambda obj: obj.data)
+    whole = kept(lambda obj: obj._document)
+    assert by_metadata * 100 < whole and by_data * 20 < whole
 
 
 # --- Metadata -------------------------------------------------------------------------------------------------------
@@ -204,7 +206,21 @@ def test_the_metadata_of_a_cached_object_is_read_without_decoding_it(make_typed)
     assert (obj.kind, obj.api_version) == (other.kind, other.api_version)
     assert is_undecoded(obj)
     assert obj.spec.priority == 2**70
-    assert not is_undecoded(obj)
+    assert is_undecoded(obj), "what is decoded of a cached object is not kept in it"
+
+
+def test_of_cached_objects_only_a_few_documents_are_kept_and_each_is_decoded_once_for_many_reads() -> None:
+    pods = [{**POD, "metadata": {"name": str(i)}} for i in range(20)]
+    objects = [obj.freeze() for obj in listed(*pods).extract_items()]
+    documents = []
+    for obj in objects:
+        assert obj.spec.priority == 2**70
+        documents.append(obj._snapshot())
+        assert obj.spec._document is documents[-1]["spec"]
+    assert [obj._snapshot() for obj in objects] == documents
+    kept = [obj for obj in objects if obj._undecoded in undecoded._RECENT._documents]
+    assert 0 < len(kept) < 10
+    assert all(map(is_undecoded, objects))
 
 
 def test_the_names_in_the_metadata_of_a_free_object_are_read_without_decoding_it(make_typed) -> None:
@@ -518,7 +534,7 @@ def test_only_what_is_read_of_the_items_of_a_read_only_list_is_decoded() -> None
     assert (len(items), [item.get_name() for item in items], items[-1].get_name()) == (2, ["a", "b"], "b")
     assert [item.get_name() for item in items[1:]] == ["b"]
     assert items[1].spec.containers[0].name == "c"
-    assert [is_undecoded(item) for item in items] == [True, False] and is_undecoded(pods)
+    assert [is_undecoded(item) for item in items] == [True, True] and is_undecoded(pods)
 
 
 def test_the_items_of_a_read_only_list_read_as_if_it_were_decoded() -> None:
