@@ -289,17 +289,15 @@ class Server:
         return response
 
     def _answer(self, request: Request, too_large: bool) -> Response:
-        form: Form | None = None
         try:
             if too_large:
                 raise errors.too_large(http.MAX_BODY)
             user = request.user = impersonation.impersonated(
                 self._authorizer, request, self._authenticator.authenticate(request)
             )
-            form = self._form_of_errors(request)
             return self._route(request, user)
         except ApiError as err:
-            form = Form(pretty=True) if err.pretty else form
+            form = Form(pretty=True) if err.pretty else self._form_of_errors(request)
             return render(err.status(), form, err.code, err.headers)
         except PlainError as err:
             headers = {"Cache-Control": NO_CACHE, "X-Content-Type-Options": "nosniff"}
@@ -307,15 +305,18 @@ class Server:
         except Unwritten as err:
             klog.error_s(err, "Could not write", method=request.method, path=request.path)
             text = "Internal error occurred: the change could not be written to disk"
-            return render(ApiError(500, "InternalError", text, {"causes": [{"message": text}]}).status(), form, 500)
+            status = ApiError(500, "InternalError", text, {"causes": [{"message": text}]}).status()
+            return render(status, self._form_of_errors(request), 500)
         except Exception as err:
             klog.error_s(err, "Request failed", method=request.method, path=request.path)
             text = "Internal Server Error"
             status = ApiError(500, "InternalError", text, {"causes": [{"message": type(err).__name__}]}).status()
-            return render(status, form, 500)
+            return render(status, self._form_of_errors(request), 500)
 
-    def _form_of_errors(self, request: Request) -> Form:
-        """How a Status goes out that says what went wrong."""
+    def _form_of_errors(self, request: Request) -> Form | None:
+        """How a Status goes out that says what went wrong; None, the plain form, to whom nobody knows."""
+        if request.user is None:
+            return None
         media = negotiation.of_errors(request)
         if media == negotiation.YAML:
             return Form(media)

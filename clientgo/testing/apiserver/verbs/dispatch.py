@@ -68,6 +68,15 @@ class Dispatcher:
         self._deleter = deleter
         self._authenticator = authenticator
         self._authorizer = authorizer
+        self._verbs: dict[str, Callable[[Call], Response]] = {
+            "get": reader.get,
+            "list": reader.list_objects,
+            "watch": reader.watch,
+            "update": writer.update,
+            "patch": writer.patch,
+            "delete": deleter.delete,
+            "deletecollection": deleter.delete_collection,
+        }
 
     def __repr__(self) -> str:
         return f"<Dispatcher {self._services.registry!r}>"
@@ -125,16 +134,7 @@ class Dispatcher:
             raise errors.method_not_allowed()
         if verb == "deletecollection" and resource.namespaced and not call.namespace:
             raise errors.method_not_allowed()
-        verbs: dict[str, Callable[[Call], Response]] = {
-            "get": self._reader.get,
-            "list": self._reader.list_objects,
-            "watch": self._reader.watch,
-            "update": self._writer.update,
-            "patch": self._writer.patch,
-            "delete": self._deleter.delete,
-            "deletecollection": self._deleter.delete_collection,
-        }
-        return verbs[verb](call)
+        return self._verbs[verb](call)
 
     def _check_not_terminating(self, resource: Resource) -> None:
         stored = self._services.store.get(crd.STORAGE, f"{resource.plural}.{resource.group}")
@@ -164,12 +164,7 @@ class Dispatcher:
             return eviction.evict(self._writer, self._deleter, call)
         if name == "token":
             return subresources.token(self._reader, self._authenticator, call)
-        verbs: dict[str, Callable[[Call], Response]] = {
-            "get": self._reader.get,
-            "update": self._writer.update,
-            "patch": self._writer.patch,
-        }
-        return verbs[info.verb](call)
+        return self._verbs[info.verb](call)
 
 
 def _not_supported(resource: Resource, verb: str) -> ApiError:

@@ -149,8 +149,18 @@ class Connection:
             headers["Connection"] = "keep-alive"
         if request.method == "HEAD" or response.status == 304:
             body = b""
-        self.sock.settimeout(_ANSWER_SECONDS)
-        self.sock.sendall(head(response.status, headers) + body)
+        self._write(head(response.status, headers), body)
+
+    def _write(self, start: bytes, body: bytes) -> None:
+        """Raises TimeoutError when the client does not read. Most answers find room at once, and ask no clock."""
+        sent = 0
+        if not isinstance(self.sock, ssl.SSLSocket):
+            with contextlib.suppress(BlockingIOError):
+                sent = self.sock.sendmsg((start, body), (), socket.MSG_DONTWAIT)
+        if sent < len(start) + len(body):
+            rest = memoryview(body)[sent - len(start) :] if sent >= len(start) else start[sent:] + body
+            self.sock.settimeout(_ANSWER_SECONDS)
+            self.sock.sendall(rest)
 
     # ---- reading
 
@@ -159,7 +169,8 @@ class Connection:
         left = None if self._deadline is None else self._deadline - REAL_CLOCK.now()
         if left is not None and left <= 0:
             raise TimeoutError("the request did not arrive in time")
-        self.sock.settimeout(left)
+        if left is not None or self.sock.gettimeout() is not None:
+            self.sock.settimeout(left)
         data = self.sock.recv(_RECV)
         if not data:
             return False

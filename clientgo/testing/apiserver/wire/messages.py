@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -120,7 +121,9 @@ class Request:
     @property
     def keep_alive(self) -> bool:
         """Whether the client wants to use the connection again."""
-        tokens = [token.strip().lower() for token in self.headers.get("connection", "").split(",")]
+        if "connection" not in self.headers:
+            return self.minor > 0
+        tokens = [token.strip().lower() for token in self.headers["connection"].split(",")]
         return "close" not in tokens and (self.minor > 0 or "keep-alive" in tokens)
 
     def __repr__(self) -> str:
@@ -139,7 +142,7 @@ def _split_target(target: str) -> tuple[str, str]:
         if not parts.scheme and target != "*":
             raise Malformed(400, "bad request target")
         path, query = parts.path, parts.query
-    if _BAD_ESCAPE.search(path):
+    if "%" in path and _BAD_ESCAPE.search(path):
         raise Malformed(400, "bad request target")
     return path, query
 
@@ -189,6 +192,7 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _END_OF_HEAD = re.compile(rb"\n\r?\n")
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VERSION = re.compile(r"HTTP/(\d)\.(\d)", re.ASCII)
+_BLANKS = " \t"
 # All but the tab.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _HOST = re.compile(r"[A-Za-z0-9!$%&'()*+,\-.:;=\[\]_~]*")
@@ -221,9 +225,9 @@ def parse_head(raw: bytes, connection: Any = None) -> Request:
 
 def _request_line(line: str) -> tuple[str, str, int]:
     words = line.split(" ")
-    if len(words) != 3 or not words[1] or _CONTROL.search(line):
+    if len(words) != 3 or not words[1] or _has_control(line):
         raise Malformed(400, "malformed HTTP request line")
-    if not _TOKEN.fullmatch(words[0]):
+    if not _is_token(words[0]):
         raise Malformed(400, "invalid method")
     version = _VERSION.fullmatch(words[2])
     if version is None:
@@ -234,26 +238,32 @@ def _request_line(line: str) -> tuple[str, str, int]:
 
 
 def _header_values(lines: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[list[str]]] = {}
+    found: dict[str, list[str]] = {}
     last: list[str] = []
     for line in lines:
         if line[:1] in (" ", "\t") and last:
-            # A header that goes on in the next line; the parts are joined below.
-            last.append(line)
+            # A header that goes on in the next line.
+            last[-1] = f"{last[-1]} {line.strip(_BLANKS)}"
             continue
         name, colon, value = line.partition(":")
-        if not colon or not _TOKEN.fullmatch(name):
+        if not colon or not _is_token(name):
             raise Malformed(400, "invalid header name")
-        last = [value]
-        found.setdefault(name.lower(), []).append(last)
-    return {name: [_header_value(parts) for parts in given] for name, given in found.items()}
-
-
-def _header_value(parts: Sequence[str]) -> str:
-    value = " ".join([part.strip(" \t") for part in parts])
-    if _CONTROL.search(value):
+        last = found.setdefault(name.lower(), [])
+        last.append(value.strip(_BLANKS))
+    if _has_control("".join(map("".join, found.values()))):
         raise Malformed(400, "invalid header value")
-    return value
+    return found
+
+
+# Methods and the names of headers come again and again; whether one is a token depends on nothing else.
+@lru_cache(maxsize=512)
+def _is_token(text: str) -> bool:
+    return _TOKEN.fullmatch(text) is not None
+
+
+def _has_control(text: str) -> bool:
+    """Whether a text has control characters other than tabs. What can be printed has none, which is quickly told."""
+    return not text.isprintable() and _CONTROL.search(text) is not None
 
 
 def is_chunked(request: Request) -> bool:
