@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from clientgo.apimachinery.util import managedfields
 from clientgo.applyconfigurations import internal
 from clientgo.testing.apiserver.kinds import schema
@@ -18,9 +20,14 @@ def merge_node(resource: Resource) -> managedfields.Node:
 
 
 def zero(resource: Resource) -> Json:
-    if resource.struct is None:
-        return {"metadata": {}}
-    zero: Json = resource.struct.decode({}, schema.Context(), "", "")
+    """An object with nothing but the zero values of its type, which nobody may change."""
+    return {"metadata": {}} if resource.struct is None else _zero(resource.struct)
+
+
+# Types do not change.
+@cache
+def _zero(struct: schema.Struct) -> Json:
+    zero: Json = struct.decode({}, schema.Context(), "", "")
     return zero
 
 

@@ -13,10 +13,10 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from clientgo.api import facts
 from clientgo.apimachinery.api import resource
@@ -64,10 +64,11 @@ class Codec:
     """How one Go type reads from JSON and prints again.
 
     `decode(value, ctx, path, field)` returns the normal form; `field` is "Struct.json.path" for error texts.
-    `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only.
+    `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only. A value of the
+    Python type `plain`, of an integer one within `bounds`, is in normal form as it stands.
     """
 
-    __slots__ = ("decode", "go_name", "is_empty", "struct", "zero")
+    __slots__ = ("bounds", "decode", "go_name", "is_empty", "plain", "struct", "zero")
 
     def __init__(
         self,
@@ -76,9 +77,13 @@ class Codec:
         zero: Any = None,
         is_empty: Callable[[Any], bool] | None = None,
         struct: Struct | None = None,
+        plain: type | None = None,
+        bounds: range | None = None,
     ) -> None:
         self.go_name = go_name
         self.decode = decode
+        self.plain = plain
+        self.bounds = bounds
         self.zero = zero
         # Whether omitempty leaves this normal form out. Structs are never empty for encoding/json.
         self.is_empty = is_empty or (lambda value: not value)
@@ -109,7 +114,9 @@ class Struct:
         self.package = package
         self.name = name
         self.fields: dict[str, Field] = {}
-        self._order: list[tuple[str, Codec, bool, bool]] = []
+        self._plans: dict[str, _Plan] = {}
+        # Those that are shown without a value.
+        self._always: list[_Plan] = []
 
     @property
     def definition(self) -> str:
@@ -123,38 +130,75 @@ class Struct:
         for field in self.fields.values():
             field.codec = codec(field.type, self.package)
             field.struct = codec(field.type.lstrip("*"), self.package).struct
-        self._order = [
-            (f.json, f.codec, f.omitempty, f.json == "creationTimestamp" and self.name == "ObjectMeta")
-            for f in self.fields.values()
-        ]
+        for place, field in enumerate(self.fields.values()):
+            omitzero = field.json == "creationTimestamp" and self.name == "ObjectMeta"
+            plan = self._plans[field.json] = _plan(place, field, omitzero=omitzero)
+            if plan.rest.is_always_shown:
+                self._always.append(plan)
 
     def decode(self, value: Any, ctx: Context, path: str, field: str) -> Any:
         if value is None:
             value = {}
         elif not isinstance(value, dict):
             raise mismatch(value, field, f"{self.package.rsplit('/', 1)[1]}.{self.name}")
+        plans = self._plans
+        found = [*filter(None, map(plans.get, value))]
+        known = len(found)
+        for plan in self._always:
+            if plan[1] not in value:
+                found.append(plan)
+        # By their places alone, no two of which are the same.
+        if len(found) > 1:
+            found.sort()
         out: Json = {}
-        seen = 0
-        for name, kind, omitempty, omitzero in self._order:
-            present = name in value
-            if present:
-                seen += 1
-                given = value[name]
-            if not present or given is None:
-                if omitempty and (omitzero or (kind.struct is None and kind.is_empty(kind.zero))):
-                    continue
-                # A struct without value still prints its zero form, {} or more.
-                out[name] = kind.zero if kind.struct is None else kind.decode(None, ctx, "", "")
+        for _, name, plain, bounds, keeps_zero, rest in found:
+            given = value.get(name)
+            if type(given) is plain and (bounds is None or given in bounds):
+                # Most fields are such, and no path has to be written out for them.
+                if given or keeps_zero:
+                    out[name] = given
                 continue
-            inner = f"{path}.{name}" if path else name
-            normal = kind.decode(given, ctx, inner, f"{self.name}.{inner}")
-            if omitempty and kind.struct is None and kind.is_empty(normal):
-                continue
-            out[name] = normal
-        if seen != len(value):
-            fields = self.fields
-            ctx.unknown += [f"{path}.{key}" if path else key for key in value if key not in fields]
+            kind = rest.codec
+            if given is None:
+                if rest.is_always_shown:
+                    # A struct without value still prints its zero form, {} or more.
+                    out[name] = kind.zero if kind.struct is None else kind.decode(None, ctx, "", "")
+            else:
+                inner = f"{path}.{name}" if path else name
+                normal = kind.decode(given, ctx, inner, f"{self.name}.{inner}")
+                if not (rest.drops_empty and kind.is_empty(normal)):
+                    out[name] = normal
+        if known != len(value):
+            ctx.unknown += [f"{path}.{key}" if path else key for key in value if key not in plans]
         return out
+
+
+class _Shown(NamedTuple):
+    """When a struct prints a field."""
+
+    codec: Codec
+    is_always_shown: bool
+    drops_empty: bool
+
+
+class _Plan(NamedTuple):
+    """How a struct prints one of its fields, worked out once; what most fields need comes first."""
+
+    place: int
+    name: str
+    plain: type | None
+    bounds: range | None
+    # Of plain values: an explicit "", 0 or false.
+    keeps_zero: bool
+    rest: _Shown
+
+
+def _plan(place: int, field: Field, *, omitzero: bool) -> _Plan:
+    kind = field.codec
+    drops_empty = field.omitempty and kind.struct is None
+    is_left_out = field.omitempty and (omitzero or (kind.struct is None and kind.is_empty(kind.zero)))
+    keeps_zero = kind.plain is None or not (drops_empty and kind.is_empty(kind.plain()))
+    return _Plan(place, field.json, kind.plain, kind.bounds, keeps_zero, _Shown(kind, not is_left_out, drops_empty))
 
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -214,7 +258,7 @@ def _integer(go_type: str) -> Codec:
             return value
         raise mismatch(value, field, go_type)
 
-    return Codec(go_type, decode, 0)
+    return Codec(go_type, decode, 0, plain=int, bounds=range(low, high + 1))
 
 
 def _any(value: Any, ctx: Context, path: str, field: str) -> Any:
@@ -312,8 +356,8 @@ def _schema_or_other(package: str, other: Callable[[Any], bool]) -> Codec:
 
 
 _SCALARS = {
-    "string": Codec("string", _string, ""),
-    "bool": Codec("bool", _bool, False),
+    "string": Codec("string", _string, "", plain=str),
+    "bool": Codec("bool", _bool, False, plain=bool),
     "float64": Codec("float64", _float, 0),
     "interface{}": Codec("interface {}", _any, None, lambda value: value is None),
     **{name: _integer(name) for name in _INT_RANGES},
@@ -327,8 +371,8 @@ _SPECIAL = {
     "k8s.io/apimachinery/pkg/api/resource.Quantity": Codec("resource.Quantity", _quantity, "0", _never),
     "k8s.io/apimachinery/pkg/runtime.RawExtension": Codec("runtime.RawExtension", _any, None, _never),
     "k8s.io/apimachinery/pkg/util/intstr.IntOrString": Codec("intstr.IntOrString", _int_or_string, 0, _never),
-    "k8s.io/apimachinery/pkg/types.UID": Codec("types.UID", _uid, ""),
-    "k8s.io/apimachinery/pkg/types.NodeName": Codec("types.NodeName", _string, ""),
+    "k8s.io/apimachinery/pkg/types.UID": Codec("types.UID", _uid, "", plain=str),
+    "k8s.io/apimachinery/pkg/types.NodeName": Codec("types.NodeName", _string, "", plain=str),
 }
 _SCHEMA_OR = {
     "JSONSchemaPropsOrBool": lambda value: isinstance(value, bool),
@@ -345,7 +389,14 @@ def _pointer(inner: Codec) -> Codec:
             return inner.decode(value, ctx, path, field)
 
         return Codec(inner.go_name, decode, None, lambda value: value is None)
-    return Codec(inner.go_name, inner.decode, None, lambda value: value is None)
+    return Codec(
+        inner.go_name, inner.decode, None, lambda value: value is None, plain=inner.plain, bounds=inner.bounds
+    )
+
+
+def _are_plain(values: Iterable[Any], kind: Codec) -> bool:
+    """Whether all are in normal form as they stand."""
+    return kind.plain is not None and kind.bounds is None and set(map(type, values)) <= {kind.plain}
 
 
 def _list(inner: Codec) -> Codec:
@@ -355,6 +406,8 @@ def _list(inner: Codec) -> Codec:
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
         if not isinstance(value, list):
             raise mismatch(value, field, go_name)
+        if _are_plain(value, inner):
+            return list(value)
         each = inner.decode
         return [zero if item is None and inner.struct is None else each(item, ctx, f"{path}[{i}]", field)
                 for i, item in enumerate(value)]  # fmt: skip
@@ -368,6 +421,8 @@ def _map(key: str, inner: Codec) -> Codec:
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
         if not isinstance(value, dict):
             raise mismatch(value, field, go_name)
+        if _are_plain(value.values(), inner):
+            return {sys.intern(name): value[name] for name in sorted(value)}
         each = inner.decode
         out = {}
         for name in map(sys.intern, sorted(value)):
@@ -415,7 +470,7 @@ def _named(package: str, name: str) -> Codec:
     if isinstance(fact, str):
         inner = codec(fact, package)
         return Codec(inner.go_name if fact != "string" else f"{package.rsplit('/', 1)[1]}.{name}",
-                     inner.decode, inner.zero, inner.is_empty, inner.struct)  # fmt: skip
+                     inner.decode, inner.zero, inner.is_empty, inner.struct, inner.plain, inner.bounds)  # fmt: skip
     struct = structure(package, name)
     return Codec(f"{package.rsplit('/', 1)[1]}.{name}", struct.decode, {}, _never, struct)
 

@@ -65,7 +65,9 @@ class Connection:
         self.buffer = bytearray()
         # Since when it waits for a request and could be closed for another; None while it is of use.
         self.idle_since: float | None = None
-        # When what is being read has to be here; None before its first byte.
+        # How long what is being read may take, from when it is first waited for; None for ever.
+        self._patience: float | None = None
+        # When it has to be here; None before anybody waited.
         self._deadline: float | None = None
 
     def __repr__(self) -> str:
@@ -107,7 +109,7 @@ class Connection:
         if request is None:
             self.close()
             return False
-        self._deadline = REAL_CLOCK.now() + _BODY_SECONDS
+        self._expect(_BODY_SECONDS)
         too_large = self._read_body(request)
         response = self.server.handler(request, too_large)
         if response.stream:
@@ -164,9 +166,17 @@ class Connection:
 
     # ---- reading
 
+    def _expect(self, seconds: float | None) -> None:
+        """Something else is read from now on. What is here already costs no look at the clock."""
+        self._patience, self._deadline = seconds, None
+
     def _fill(self) -> bool:
         """Read some more; False at the end. Raises TimeoutError when the request does not arrive in time."""
-        left = None if self._deadline is None else self._deadline - REAL_CLOCK.now()
+        left = self._patience
+        if self._deadline is not None:
+            left = self._deadline - REAL_CLOCK.now()
+        elif left is not None:
+            self._deadline = REAL_CLOCK.now() + left
         if left is not None and left <= 0:
             raise TimeoutError("the request did not arrive in time")
         if left is not None or self.sock.gettimeout() is not None:
@@ -179,13 +189,13 @@ class Connection:
 
     def _read_head(self) -> Request | None:
         """The next request without its body, None when the client is done."""
-        self._deadline = None
+        self._expect(None)
         if not self.buffer:
             self.idle_since = REAL_CLOCK.now()
             if not self._fill():
                 return None
             self.idle_since = None
-        self._deadline = REAL_CLOCK.now() + _HEAD_SECONDS
+        self._expect(_HEAD_SECONDS)
         # Browsers of old sent a line break after a body.
         blanks = len(self.buffer[:2]) - len(self.buffer[:2].lstrip(b"\r\n"))
         del self.buffer[:blanks]

@@ -229,6 +229,8 @@ def _request_line(line: str) -> tuple[str, str, int]:
         raise Malformed(400, "malformed HTTP request line")
     if not _is_token(words[0]):
         raise Malformed(400, "invalid method")
+    if words[2] == "HTTP/1.1":
+        return words[0], words[1], 1
     version = _VERSION.fullmatch(words[2])
     if version is None:
         raise Malformed(400, "malformed HTTP version")
@@ -282,7 +284,7 @@ def content_length(request: Request) -> int:
     if not given:
         return 0
     length = given[0]
-    if any(other != length for other in given):
+    if len(given) > 1 and any(other != length for other in given):
         raise Malformed(400, "several values of Content-Length")
     digits = length.lstrip("0")
     if not length.isascii() or not length.isdigit() or len(digits) > _LENGTH_DIGITS:
