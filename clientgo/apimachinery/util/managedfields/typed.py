@@ -6,6 +6,7 @@ there at all, which is not the same as null.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,8 +21,16 @@ def item_element(node: Node, item: Any) -> str:
     if node.kind == "set":
         return set_element(item)
     values = item if isinstance(item, dict) else {}
-    keys = {key: values.get(key, node.defaults.get(key)) for key in node.keys}
-    return f"k:{compact({key: value for key, value in keys.items() if value is not None})}"
+    pairs = []
+    for key in sorted(node.keys):
+        value = values.get(key, node.defaults.get(key))
+        if value is not None:
+            pairs.append(f"{_quoted(key)}:{_quoted(value) if isinstance(value, str) else compact(value)}")
+    return f"k:{{{','.join(pairs)}}}"
+
+
+# What `compact` makes of a text, without an encoder made for it.
+_quoted = json.encoder.encode_basestring
 
 
 def _shape(node: Node, value: Any) -> str:

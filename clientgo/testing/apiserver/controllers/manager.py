@@ -18,6 +18,9 @@ from clientgo.testing.apiserver.kinds import crd
 from clientgo.testing.apiserver.store.storage import Event
 from clientgo.utils.clock import Clock
 
+# How many events may wait for one that matters.
+_MOST_RESTING = 100
+
 
 class Controllers:
     """start() and stop() belong to the server. Thread-safe; the controllers themselves run on the one thread."""
@@ -31,6 +34,9 @@ class Controllers:
         # Guards the queue and the flags.
         self._cond = threading.Condition()
         self._queue: deque[tuple[str, Event]] = deque()
+        # Whether the thread shall look at the queue. What matters to no controller by itself rests there until
+        # something does, or somebody waits: waking a thread costs more than most writes.
+        self._due = False
         self._stopping = False
         self._busy = False
         self._thread: threading.Thread | None = None
@@ -41,6 +47,7 @@ class Controllers:
     def start(self) -> None:
         for bucket, stored in self._objects.store.walk():
             self._queue.append((bucket, Event("ADDED", None, stored)))
+        self._due = True
         self._thread = threading.Thread(target=self._run, name="apiserver-controllers", daemon=True)
         self._thread.start()
 
@@ -57,13 +64,17 @@ class Controllers:
         """From the store, under its lock."""
         with self._cond:
             self._queue.append((bucket, event))
-            if len(self._queue) == 1:
+            if not self._due and (_matters(bucket, event) or len(self._queue) >= _MOST_RESTING):
+                self._due = True
                 self._cond.notify_all()
 
     def wait_idle(self, timeout: float = 10.0) -> bool:
         """Block until everything committed so far has been handled."""
         end = self._clock.now() + timeout
         with self._cond:
+            if self._queue and not self._due:
+                self._due = True
+                self._cond.notify_all()
             while self._queue or self._busy:
                 left = end - self._clock.now()
                 if left <= 0:
@@ -76,8 +87,9 @@ class Controllers:
             with self._cond:
                 self._busy = False
                 if not self._queue:
+                    self._due = False
                     self._cond.notify_all()
-                while not self._queue and not self._stopping:
+                while not self._due and not self._stopping:
                     self._cond.wait()
                 if self._stopping:
                     return
@@ -99,3 +111,13 @@ class Controllers:
             if event.new.namespace:
                 self._namespaces.content_gone(event.new.namespace)
             self._definitions.object_gone(bucket)
+
+
+def _matters(bucket: str, event: Event) -> bool:
+    """Whether a controller may have something to do about this event; about the others it only keeps books."""
+    if event.type == "DELETED" or bucket in (namespaces.STORAGE, crd.STORAGE):
+        return True
+    metadata = event.new.obj["metadata"]
+    if metadata.get("deletionTimestamp") or metadata.get("ownerReferences"):
+        return True
+    return event.old is not None and bool(event.old.obj["metadata"].get("ownerReferences"))

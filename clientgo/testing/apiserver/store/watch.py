@@ -277,6 +277,10 @@ class Pump:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._receiver, selectors.EVENT_READ, None)
         self._watchers: dict[str, dict[Any, list[Watcher]]] = {}
+        # How many watchers of each bucket are attached and have not ended. Guarded by its own lock; `offer` reads it
+        # without, as nobody attaches meanwhile: both come under the store's.
+        self._interest: dict[str, int] = {}
+        self._interest_lock = threading.Lock()
         self._views: dict[Any, View] = {}
         self._timers: list[tuple[float, int, Watcher]] = []
         self._ids = itertools.count()
@@ -308,11 +312,17 @@ class Pump:
     # ---- from other threads; both are called under the store's lock and only append
 
     def offer(self, bucket: str, event: Event) -> None:
+        """An event of what nobody watches wakes nobody."""
+        if bucket not in self._interest:
+            return
         self._queue.append((bucket, event))
         if not self._woken:
             self._wake()
 
     def attach(self, watcher: Watcher) -> None:
+        bucket = watcher.view.bucket
+        with self._interest_lock:
+            self._interest[bucket] = self._interest.get(bucket, 0) + 1
         self._queue.append(("", watcher))
         if not self._woken:
             self._wake()
@@ -446,6 +456,7 @@ class Pump:
             sock.setblocking(False)
             self._selector.register(sock, selectors.EVENT_READ, watcher)
         except (OSError, ValueError, KeyError):
+            self._lose_interest(view.bucket)
             return
         self._views[view.key] = view
         self._watchers.setdefault(view.bucket, {}).setdefault(view.key, []).append(watcher)
@@ -469,6 +480,7 @@ class Pump:
             return False
         watchers.remove(watcher)
         self._count -= 1
+        self._lose_interest(watcher.view.bucket)
         if not watchers:
             del views[watcher.view.key]
             self._views.pop(watcher.view.key, None)
@@ -476,6 +488,13 @@ class Pump:
                 self._watchers.pop(watcher.view.bucket, None)
         watcher.deadline = 0.0
         return True
+
+    def _lose_interest(self, bucket: str) -> None:
+        with self._interest_lock:
+            if self._interest[bucket] > 1:
+                self._interest[bucket] -= 1
+            else:
+                del self._interest[bucket]
 
     def _drop(self, watcher: Watcher) -> None:
         """End a watch without ceremony."""

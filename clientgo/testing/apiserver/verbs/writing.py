@@ -482,7 +482,9 @@ class Writer(Verb):
             if stored_version(metadata) not in (0, current.rv):
                 raise call.conflict()
             base = self._managed_base(call, metadata, live["metadata"])
-            return self.finish_update(call, copy(obj), live, current, options, base), False
+            # Decoding has made all of it anew, but for kinds that are not decoded.
+            own = obj if call.resource.custom or call.resource.struct is not None else copy(obj)
+            return self.finish_update(call, own, live, current, options, base), False
 
         stored, _ = self.retry(call, attempt)
         return self.respond(call, stored, 200)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from clientgo.apimachinery.api import resource as quantities
 from clientgo.apimachinery.util.validation import is_qualified_name
 from clientgo.testing.apiserver.kinds.validation.fields import NOT_NEGATIVE, named
@@ -28,7 +30,11 @@ _QUOTA = _CONTAINER | COUNTED | _REQUESTS_OR_LIMITS | {"requests.storage"}
 
 
 def parse(amount: str) -> quantities.Quantity:
-    return quantities.parse_quantity(str(amount))
+    return _parsed(str(amount))
+
+
+# The same few amounts are written everywhere; quantities do not change.
+_parsed = lru_cache(maxsize=1024)(quantities.parse_quantity)
 
 
 def is_standard(name: str) -> bool:
