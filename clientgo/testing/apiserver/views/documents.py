@@ -154,10 +154,18 @@ class Documents:
             )
             return head + joined + tail
         cut = len(resource.head)
-        raws = [self.raw(resource, item) for item in items]
-        joined = b",".join([b"{" + raw[cut:] for raw in raws])
+        raws = [self.raw(resource, item) for item in items] if resource.converted else [item.raw for item in items]
         head = f'{{"kind":"{resource.list_kind}","apiVersion":"{resource.group_version}","metadata":'.encode()
-        return b'%b%b,"items":[%b]}\n' % (head, dumps(metadata), joined)
+        start = b'%b%b,"items":[' % (head, dumps(metadata))
+        if not raws:
+            return start + b"]}\n"
+        # Views, so that what may be megabytes is copied once: what is between two objects goes before the second.
+        parts: list[bytes | memoryview] = [start]
+        for raw in raws:
+            parts += (b",{", memoryview(raw)[cut:])
+        parts[1] = b"{"
+        parts.append(b"]}\n")
+        return b"".join(parts)
 
     # ---- watches
 
