@@ -312,11 +312,10 @@ class Pump:
     # ---- from other threads; both are called under the store's lock and only append
 
     def offer(self, bucket: str, event: Event) -> None:
-        """An event of what nobody watches wakes nobody."""
-        if bucket not in self._interest:
-            return
-        self._queue.append((bucket, event))
-        if not self._woken:
+        """Wakes nobody while nobody watches. Who watches something else is woken: a clock may have been set forward."""
+        if bucket in self._interest:
+            self._queue.append((bucket, event))
+        if self._interest and not self._woken:
             self._wake()
 
     def attach(self, watcher: Watcher) -> None:
