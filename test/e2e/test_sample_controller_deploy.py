@@ -39,11 +39,15 @@ class Cluster:
     def __init__(self, env: Environment, folder: Path) -> None:
         self._admin = Path(env.kubeconfig)
         self.kubectl("apply", "-f", str(SAMPLE / "deploy/namespace.yaml"))
-        self.kubectl("apply", "-f", str(SAMPLE / "deploy"))
+        self.deploy("deploy")
         token = self.kubectl("create", "token", "sample-controller", "-n", "sample-controller").strip()
         self.kubeconfig = folder / "service-account"
         text = kubeconfig_text(env.server.tls_url, token, env.server.ca_certificate)
         write_kubeconfig(self.kubeconfig, text)
+
+    def deploy(self, folder: str) -> None:
+        applied = json.loads(self.kubectl("apply", "-f", str(SAMPLE / folder), "-o", "json"))["items"]
+        (self._deployed,) = (document for document in applied if document["kind"] == "Deployment")
 
     def kubectl(self, *arguments: str) -> str:
         return kubectl(self._admin, *arguments)
@@ -55,8 +59,7 @@ class Cluster:
 
     def flags(self) -> list[str]:
         """How the controller is started here: as in the Deployment, but with a kubeconfig."""
-        deployment = self.kubectl("get", "deployment", "sample-controller", "-n", "sample-controller", "-o", "json")
-        (container,) = json.loads(deployment)["spec"]["template"]["spec"]["containers"]
+        (container,) = self._deployed["spec"]["template"]["spec"]["containers"]
         return [f"-kubeconfig={self.kubeconfig}", "-v=4", *container["args"]]
 
     def may(self, *question: str) -> bool:
@@ -89,7 +92,7 @@ def test_the_walkthrough_runs_with_the_rights_of_the_service_account(cluster: Cl
 
 
 def test_replicas_that_share_the_work_have_the_rights_for_it(cluster: Cluster) -> None:
-    cluster.kubectl("apply", "-f", str(SAMPLE / "deploy-shards"))
+    cluster.deploy("deploy-shards")
     flags = cluster.flags()
     assert any(flag.startswith("-shards=") for flag in flags)
     with python("cmd/sample-controller", *flags) as controller:
