@@ -55,6 +55,8 @@ _BEGINNING = re.compile(rb'\{"what":"(\w{1,20})","t":(\d{1,12}(?:\.\d{1,9})?(?:e
 _SOURCE = re.compile(rb'"source":(\d{1,9})[,}]')
 # Whoever looks at what is damaged needs the first few.
 _DAMAGES = 20
+# Of a hop whose place in the source is not known.
+_NO_CODE: Json = {"file": "", "function": "", "goFile": "", "goFunction": "", "first": 0, "lines": [], "caller": ""}
 
 
 class RecordingError(ValueError):
@@ -279,8 +281,9 @@ class Recording:
         if what == "skipped" and type(about.get("hops")) is int:
             self.skipped += about["hops"]
         elif what == "code" and type(about.get("code")) is int:
-            rest = {name: each for name, each in about.items() if name not in ("what", "t", "code")}
-            self._codes[about["code"]] = rest
+            # Of a damaged line what is still as it was written.
+            known = {name: about[name] for name, none in _NO_CODE.items() if type(about.get(name)) is type(none)}
+            self._codes[about["code"]] = known
 
     # ---- reading
 
@@ -330,8 +333,9 @@ class Recording:
 
     def _whole(self, hop: Json) -> Json:
         nothing = {"version": "", "old": "", "merged": [], "more": {}, "thread": "", "station": "", "kind": ""}
-        code = {"file": "", "function": "", "goFile": "", "goFunction": "", "first": 0, "lines": [], "caller": ""}
-        whole = {**nothing, **hop, "time": hop["t"], "code": {**code, **self._codes.get(hop.get("code", -1), {})}}
+        number = hop.get("code")
+        code = {**_NO_CODE, **(self._codes.get(number, {}) if type(number) is int else {})}
+        whole = {**nothing, **hop, "time": hop["t"], "code": code}
         del whole["what"], whole["t"]
         return whole
 

@@ -144,19 +144,19 @@ def test_a_program_is_shown_as_it_runs_and_steered_by_keys() -> None:
         terminal.until("[live]")
         terminal.until("foo-worker-1: waiting")
         terminal.until("Started workers")  # what it prints stands below
-        create("apple")
-        terminal.until("apple-web")
         terminal.until("q end")
         if "▶*v1alpha1.Foo" not in terminal.screen:  # whichever began first
             terminal.press("i")
             terminal.until("▶*v1alpha1.Foo")
         terminal.until("enqueue_foo")
+        create("apple")
+        terminal.until("~apple @")  # it was reconciled: its status came
         terminal.press("p")
         terminal.until("PAUSED")
         create("bread")
         terminal.until("on_add bread")
         terminal.press("p")
-        terminal.until("bread-web")
+        terminal.until("~bread @")
         terminal.press("\x1b[B+")
         terminal.until("slowed by 0.1s")
         terminal.press("q")

@@ -92,12 +92,12 @@ def record_scenario(path: Path, name: str, **settings: Any) -> tuple[dict[str, s
     chosen = tour.Settings.of({**scenario.settings.to_dict(), **settings})
     hops: list[tour.Hop] = []
     with synctest.bubble() as bubble, tour.record(path, program=name), tour.Seam(tour.TAPS, hops.append):
-        machine = Machine(chosen)
+        machine = Machine(chosen, scenario.program)
         machine.spawn("kubectl", play_script, machine, scenario.before).join()
         machine.start()
         machine.spawn("kubectl", play_script, machine, scenario.steps)
         bubble.sleep(max(step.at for step in scenario.steps) + scenario.after)
-        items = machine.replica.informer.get_indexer().contents().items
+        items = machine.replica.informers[0].get_indexer().contents().items
         machine.stop()
         bubble.sleep(120.0)
     return {key: obj.get_resource_version() for key, obj in items.items()}, hops
@@ -464,6 +464,20 @@ def test_a_line_that_is_too_long_is_damaged_and_what_follows_is_read(tmp_path, m
 
 BYTES = OUTAGE.read_bytes() if OUTAGE.exists() else b""
 HEAD = BYTES.find(b"\n") + 1
+
+
+def test_of_a_place_in_the_source_only_what_is_known_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    damaged = BYTES
+    for found, instead in (b"caller", b"aller"), (b'first":', b'first":"no","last":'), (b'"code":5}', b'"code":{}}'):
+        damaged = damaged.replace(found, instead)
+    assert damaged != BYTES
+    path.write_bytes(damaged)
+    with tour.Recording(path) as recording:
+        codes = [hop["code"] for hop in recording.hops_until(recording.duration)]
+    assert {type(code[name]) for code in codes for name in code} == {str, int, list}
+    assert {(code["caller"], code["first"]) for code in codes} == {("", 0)}
+    assert not any("aller" in code or "last" in code for code in codes)
 
 
 @settings(max_examples=12, deadline=None)
