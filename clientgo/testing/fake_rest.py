@@ -29,7 +29,8 @@ from clientgo.testing import actions
 from clientgo.testing.actions import Action
 from clientgo.testing.fake import Fake
 from clientgo.testing.fake_discovery import FakeDiscovery
-from clientgo.testing.fixture import ObjectTracker, kind_of_resource, object_reaction
+from clientgo.testing.field_managed_tracker import kind_of_resource
+from clientgo.testing.fixture import ObjectTracker, object_reaction
 from clientgo.util import flowcontrol
 
 __all__ = ["FakeClientset", "FakeRESTClient"]

@@ -1,0 +1,154 @@
+"""The tracker that knows who owns which field. Mirrors managedFieldObjectTracker of testing/fixture.go.
+
+A module of its own, since it needs nothing of the tracker below it but what every ObjectTracker has.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.util import managedfields
+from clientgo.apimachinery.util.managedfields import TypeConverter
+from clientgo.utils.clock import REAL_CLOCK
+
+if TYPE_CHECKING:
+    from clientgo.testing.fixture import ObjectTracker
+
+__all__ = ["FieldManagedObjectTracker", "kind_of_resource"]
+
+# Who owns what a write without a field manager sets.
+_UNKNOWN_MANAGER = "unknown"
+
+
+class FieldManagedObjectTracker:
+    """Keeps metadata.managedFields, and lets an apply take or share the ownership of fields."""
+
+    def __init__(self, tracker: ObjectTracker, scheme: Scheme, type_converter: TypeConverter) -> None:
+        self._tracker = tracker
+        self._scheme = scheme
+        self._type_converter = type_converter
+        self.add = tracker.add
+        self.get = tracker.get
+        self.list = tracker.list
+        self.delete = tracker.delete
+        self.watch = tracker.watch
+
+    def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
+        gvk = kind_of_resource(self._scheme, gvr)
+        obj = obj.deep_copy()
+        obj.set_group_version_kind(gvk)
+        live = self._get_or_none(gvr, ns, meta.accessor(obj).get_name())
+        manager = opts.field_manager if opts is not None else ""
+        self._tracker.create(gvr, self._updated(gvk, live, obj, manager), ns, opts)
+
+    def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
+        gvk = kind_of_resource(self._scheme, gvr)
+        live = self._tracker.get(gvr, ns, meta.accessor(obj).get_name())
+        manager = opts.field_manager if opts is not None else ""
+        self._tracker.update(gvr, self._updated(gvk, live, obj, manager), ns, opts)
+
+    def patch(
+        self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        gvk = kind_of_resource(self._scheme, gvr)
+        live = self._tracker.get(gvr, ns, meta.accessor(patched_object).get_name())
+        manager = opts.field_manager if opts is not None else ""
+        self._tracker.patch(gvr, self._updated(gvk, live, patched_object, manager), ns, opts)
+
+    def apply(
+        self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
+    ) -> None:
+        gvk = kind_of_resource(self._scheme, gvr)
+        options = opts if opts is not None else metav1.PatchOptions()
+        live = self._get_or_none(gvr, ns, meta.accessor(apply_configuration).get_name())
+        merged = self._applied(gvk, live, apply_configuration, options)
+        if live is None:
+            self._tracker.create(gvr, merged, ns, metav1.CreateOptions(field_manager=options.field_manager))
+        else:
+            self._tracker.update(gvr, merged, ns, metav1.UpdateOptions(field_manager=options.field_manager))
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        """Tells the reflector that it has to list first."""
+        return True
+
+    def _get_or_none(self, gvr: GroupVersionResource, ns: str, name: str) -> Object | None:
+        try:
+            return self._tracker.get(gvr, ns, name)
+        except apierrors.StatusError as err:
+            if not apierrors.is_not_found(err):
+                raise
+            return None
+
+    def _updated(self, gvk: GroupVersionKind, live: Object | None, obj: Object, manager: str) -> Object:
+        """`obj` with the fields that differ from `live` given to `manager`."""
+        old, old_managed = _without_managed_fields(live)
+        new, new_managed = _without_managed_fields(obj)
+        api_version, _ = gvk.to_api_version_and_kind()
+        node, writer = self._type_converter(gvk), managedfields.Writer(manager or _UNKNOWN_MANAGER, api_version)
+        managed = managedfields.updated(node, old, new, new_managed or old_managed, writer, _now())
+        return _with_managed_fields(type(obj), new, managed)
+
+    def _applied(
+        self, gvk: GroupVersionKind, live: Object | None, configuration: Object, options: metav1.PatchOptions
+    ) -> Object:
+        """`live` with the configuration applied. Raises the Conflict of an apply without force."""
+        old, old_managed = _without_managed_fields(live)
+        config, config_managed = _without_managed_fields(configuration)
+        if config_managed is not None:
+            raise apierrors.new_bad_request("metadata.managedFields must be nil")
+        api_version, _ = gvk.to_api_version_and_kind()
+        node = self._type_converter(gvk)
+        writer = managedfields.Writer(options.field_manager or _UNKNOWN_MANAGER, api_version)
+        force = bool(options.force)
+        try:
+            merged, managed = managedfields.applied(
+                node, old, config, old_managed, writer, _now(), force=force, created=live is None
+            )
+        except managedfields.ConflictError as err:
+            causes = [
+                metav1.StatusCause(type=metav1.CauseType.FIELD_MANAGER_CONFLICT, message=text, field=path)
+                for path, text in err.causes
+            ]
+            raise apierrors.new_apply_conflict(causes, str(err)) from err
+        return _with_managed_fields(type(live or self._scheme.new(gvk)), merged, managed)
+
+    def __repr__(self) -> str:
+        return f"<field-managed {self._tracker!r}>"
+
+
+def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionKind:
+    """The kind of a resource, as far as the names of the scheme's kinds tell. Raises NoResourceMatchError.
+
+    Looks through the scheme each time, for it may have grown.
+    """
+    mapper = meta.new_default_rest_mapper([gvr.group_version()])
+    for kind in scheme.known_types(gvr.group_version()):
+        mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
+    return mapper.kind_for(gvr)
+
+
+def _without_managed_fields(obj: Object | None) -> tuple[dict[str, Any], Any]:
+    """The document, and the managedFields it had."""
+    if obj is None:
+        return {}, None
+    document = obj.to_dict()
+    managed = (document.get("metadata") or {}).pop("managedFields", None)
+    return document, managed
+
+
+def _with_managed_fields(cls: type[Object], document: dict[str, Any], managed: list[dict[str, Any]]) -> Object:
+    metadata = document.setdefault("metadata", {})
+    if managed:
+        metadata["managedFields"] = managed
+    return cls.from_dict(document)
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(int(REAL_CLOCK.now()), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
