@@ -51,6 +51,7 @@ from clientgo.util.workqueue.delaying_queue import (
     new_typed_delaying_queue_with_config,
     typed_new_delaying_queue,
 )
+from clientgo.util.workqueue.dropping_priority_queue import DroppingPriorityQueue
 from clientgo.util.workqueue.metrics import (
     CounterMetric,
     GaugeMetric,
@@ -70,7 +71,6 @@ from clientgo.util.workqueue.priority_queue import (
     LOW_PRIORITY,
     AddOpts,
     DepthMetricWithPriority,
-    DroppingPriorityQueue,
     MetricsProviderWithPriority,
     PriorityQueue,
     PriorityQueueConfig,

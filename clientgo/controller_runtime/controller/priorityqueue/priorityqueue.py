@@ -1,8 +1,9 @@
 """The queue of controllers. Mirrors pkg/controller/priorityqueue/priorityqueue.go.
 
-The queue itself stands in `util/workqueue/priority_queue.py`; here are controller-runtime's names for it. What differs
-from Go: adding takes effect at once instead of by way of a buffer that a goroutine empties, and delivery needs no
-goroutine either, so a shutdown cannot race it (in v0.24.1 that can deadlock) and may be repeated (there it panics).
+The queue itself stands in `util/workqueue`, in `priority_queue.py` and `dropping_priority_queue.py`; here are
+controller-runtime's names for it. What differs from Go: adding takes effect at once instead of by way of a buffer that
+a goroutine empties, and delivery needs no goroutine either, so a shutdown cannot race it (in v0.24.1 that can deadlock)
+and may be repeated (there it panics).
 """
 
 from __future__ import annotations
