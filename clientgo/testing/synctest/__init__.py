@@ -50,19 +50,17 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TypeVar
 
-from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule, explore, schedules
-from clientgo.testing.synctest.scheduler import (
-    DEFAULT_START,
-    Bubble,
+from clientgo.testing.synctest.errors import (
     BubbleError,
     DeadlockError,
     HangError,
     LeakError,
     LivelockError,
     ThreadError,
-    Timer,
-    current,
 )
+from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule, explore, schedules
+from clientgo.testing.synctest.scheduler import DEFAULT_START, Bubble, current
+from clientgo.testing.synctest.task import Timer
 
 __all__ = [
     "DEFAULT_START",

@@ -19,7 +19,8 @@ from typing import Any
 from clientgo.golang import stop
 from clientgo.golang.time import Time
 from clientgo.testing.synctest.foreign import Place, users_frame
-from clientgo.testing.synctest.scheduler import NANO, Bubble, _Task, current
+from clientgo.testing.synctest.scheduler import NANO, Bubble, current
+from clientgo.testing.synctest.task import Task
 from clientgo.utils.clock import clock
 
 # What the standard library had before anything was replaced.
@@ -56,8 +57,8 @@ class Lock(metaclass=_InBubbleOnly):
     def __init__(self) -> None:
         # Always free to the thread that finds it unlocked, so a real lock can hold the state.
         self._state = _RealLock()
-        self._owner: _Task | None = None
-        self._waiters: deque[_Task] = deque()
+        self._owner: Task | None = None
+        self._waiters: deque[Task] = deque()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         b = current()
@@ -188,7 +189,7 @@ class Condition(_RealCondition, metaclass=_InBubbleOnlyCondition):
 
     _real = _RealCondition
     _lock: Any
-    _waiters: deque[_Task]
+    _waiters: deque[Task]
     _is_owned: Callable[[], bool]
     _release_save: Callable[[], Any]
     _acquire_restore: Callable[[Any], None]

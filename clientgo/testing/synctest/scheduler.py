@@ -16,7 +16,16 @@ from typing import Any
 
 from clientgo.golang.stop import WATCHER_NAME
 from clientgo.testing.synctest import foreign
+from clientgo.testing.synctest.errors import (
+    BubbleExit,
+    DeadlockError,
+    HangError,
+    LeakError,
+    LivelockError,
+    ThreadError,
+)
 from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule
+from clientgo.testing.synctest.task import Task, Timer
 
 # 2000-01-01T00:00:00Z, where Go's bubbles start too.
 DEFAULT_START = 946_684_800.0
@@ -28,41 +37,7 @@ _LOOK_EVERY, _STAND_BY = 0.5, 5.0
 # Real seconds that a thread may wait for an ordinary lock or condition: somebody outside may give it, nobody inside.
 _PATIENCE = 5.0
 
-
-class BubbleError(AssertionError):
-    """A bubble found something wrong with the threads inside it."""
-
-
-class DeadlockError(BubbleError):
-    """Every thread is blocked and no timeout is pending."""
-
-
-class LeakError(BubbleError):
-    """The body of the bubble ended while other threads were still alive."""
-
-
-class ThreadError(BubbleError):
-    """An exception ended a thread of the bubble; it is the `__cause__`."""
-
-
-class LivelockError(BubbleError):
-    """The bubble went through `max_steps` operations without coming to an end."""
-
-
-class HangError(BaseException):
-    """The running thread made no progress in real time: it blocks on something the bubble does not control.
-
-    No Exception, and so no BubbleError: Hypothesis gives it up at once instead of waiting as long again for every
-    step of shrinking, and no `except Exception` of the code under test swallows it.
-    """
-
-
-class _BubbleExit(BaseException):
-    """Unwinds a thread that outlived its bubble."""
-
-
 # What the standard library had before anything was replaced.
-_RealLock = _thread.allocate_lock
 _real_thread_start = threading.Thread.start
 _real_thread_join = threading.Thread.join
 _real_event_is_set = threading.Event.is_set
@@ -78,44 +53,6 @@ def current() -> Bubble | None:
     if b is not None and b._running.ident == _thread.get_ident():
         return b
     return None
-
-
-class _Task:
-    """A thread of the bubble, as the scheduler sees it."""
-
-    __slots__ = ("done", "error", "gate", "ident", "joiners", "parked", "parks", "thread", "waiting_for", "woken")
-
-    def __init__(self, thread: threading.Thread) -> None:
-        self.thread = thread
-        self.ident = thread.ident
-        # Held whenever it is not this thread's turn: giving the turn is one release, waiting for it one acquire.
-        self.gate = _RealLock()
-        self.gate.acquire()
-        self.parked = False
-        self.parks = 0  # how often it parked: tells a pending timeout from one that no longer matters
-        self.woken = False
-        self.waiting_for: object = ""
-        self.error: BaseException | None = None  # to be raised in this thread when it gets its turn
-        self.done = False
-        self.joiners: list[_Task] = []
-
-    @property
-    def name(self) -> str:
-        return self.thread.name
-
-
-class Timer:
-    """A function that a new thread of the bubble runs when virtual time has come; see `Bubble.after_func`."""
-
-    def __init__(self, fn: Callable[[], object], name: str) -> None:
-        self.fn = fn
-        self.name = name
-        self.pending = True
-
-    def stop(self) -> bool:
-        """Cancel; True when it had neither fired nor been stopped."""
-        was_pending, self.pending = self.pending, False
-        return was_pending
 
 
 class Bubble:
@@ -150,12 +87,12 @@ class Bubble:
         self._hang_timeout = hang_timeout
         self._log = log
 
-        self._main = self._running = _Task(threading.current_thread())
+        self._main = self._running = Task(threading.current_thread())
         self._tasks = [self._main]
         self._by_thread = {self._main.thread: self._main}
-        self._ready: deque[_Task] = deque()
-        self._idle: list[_Task] = []  # those in wait(): ready as soon as nobody else can run
-        self._timeouts: list[tuple[int, int, _Task | Timer, int]] = []  # heap of (when, order, whom, its park number)
+        self._ready: deque[Task] = deque()
+        self._idle: list[Task] = []  # those in wait(): ready as soon as nobody else can run
+        self._timeouts: list[tuple[int, int, Task | Timer, int]] = []  # heap of (when, order, whom, its park number)
         self._timeout_order = 0
         self._steps = 0
         self._switches = 0
@@ -303,16 +240,16 @@ class Bubble:
             exc.add_note(f"synctest: replay with schedule={self.trace}")
 
     def _end_threads(self) -> None:
-        """Unwind whoever is left, one after the other, by raising _BubbleExit where it is blocked."""
+        """Unwind whoever is left, one after the other, by raising BubbleExit where it is blocked."""
         self._ending = True
         stuck = self._running  # after HangError or KeyboardInterrupt; else the main thread
         for task in self._tasks:
             if task.done or task in (self._main, stuck) or task.error is not None:
                 continue
-            task.error = _BubbleExit()
+            task.error = BubbleExit()
             self._running = task
             task.gate.release()
-            # A thread that swallows _BubbleExit, or blocks for real, is left behind (it is a daemon).
+            # A thread that swallows BubbleExit, or blocks for real, is left behind (it is a daemon).
             if not self._main.gate.acquire(timeout=5.0):
                 break
         self._running = self._main
@@ -359,14 +296,14 @@ class Bubble:
         self._switch_to(self._next())
         return me.woken
 
-    def _wake(self, task: _Task) -> None:
+    def _wake(self, task: Task) -> None:
         """Make a parked thread ready."""
         if task.parked:
             task.parked = False
             task.woken = True
             self._ready.append(task)
 
-    def _switch_to(self, task: _Task) -> None:
+    def _switch_to(self, task: Task) -> None:
         """Give the turn away and come back when it is this thread's turn again."""
         me = self._running
         if task is not me:
@@ -378,14 +315,14 @@ class Bubble:
             self._await_turn(me)
         self._raise_error_of(me)
 
-    def _raise_error_of(self, task: _Task) -> None:
+    def _raise_error_of(self, task: Task) -> None:
         if task.error is not None:
             error, task.error = task.error, None
             raise error
 
     # ---- watching for a thread that does not come back
 
-    def _await_turn(self, me: _Task) -> None:
+    def _await_turn(self, me: Task) -> None:
         """Whoever waits longest watches the one that runs.
 
         The first thread, or another while that one runs. Hundreds that wake twice a second would cost more than they
@@ -400,11 +337,11 @@ class Bubble:
                     self._give_up(me, hang)
                     return
 
-    def _may_watch(self, me: _Task) -> bool:
+    def _may_watch(self, me: Task) -> bool:
         """Whether it is one of the two that have been there longest."""
         return me in itertools.islice((task for task in self._tasks if not task.done), 2)
 
-    def _watcher(self) -> _Task:
+    def _watcher(self) -> Task:
         return next(task for task in self._tasks if not task.done and task is not self._running)
 
     def _look(self) -> HangError | None:
@@ -428,13 +365,13 @@ class Bubble:
             f"it computes, or blocks on something made outside the bubble,\n{self.stacks()}"
         )
 
-    def _hang(self, task: _Task, blocked: foreign.Foreign) -> HangError:
+    def _hang(self, task: Task, blocked: foreign.Foreign) -> HangError:
         return HangError(
             f"thread {task.name!r} blocks on something that no thread of the bubble can give it:\n{blocked}\n"
             f"{self.stacks()}"
         )
 
-    def _give_up(self, watcher: _Task, hang: HangError) -> None:
+    def _give_up(self, watcher: Task, hang: HangError) -> None:
         """Raise `hang` in the main thread, which may be the one that is stuck: then the others let go first."""
         if watcher is self._main:
             raise hang
@@ -442,7 +379,7 @@ class Bubble:
         self._ending = True
         for task in self._tasks:
             if not task.done and task is not self._main:
-                task.error = _BubbleExit()
+                task.error = BubbleExit()
                 if task is not watcher:
                     task.gate.release()
 
@@ -454,13 +391,13 @@ class Bubble:
         if patience and _real_condition_wait(condition, patience):
             return True
         if self._ending:
-            raise _BubbleExit
+            raise BubbleExit
         frame = foreign.users_frame(sys._getframe(1))
         self._abort(self._hang(self._running, foreign.ordinary_condition(frame, made_at)))
         self._park(None, condition)
         return False
 
-    def _next(self) -> _Task:
+    def _next(self) -> Task:
         """Choose who runs next, now that the running thread cannot; virtual time passes only here."""
         if self._ending:
             return self._main
@@ -520,11 +457,11 @@ class Bubble:
         if task.parks > 100_000:  # it swallows the exception and tries again: stop it where it stands
             self._main.gate.release()
             task.gate.acquire()
-        raise _BubbleExit
+        raise BubbleExit
 
     # ---- virtual time
 
-    def _add_timeout(self, seconds: float, whom: _Task | Timer, parks: int) -> None:
+    def _add_timeout(self, seconds: float, whom: Task | Timer, parks: int) -> None:
         # Whole microseconds: what floats of today's date can tell apart. A positive rest below that is the rounding
         # error of a deadline; it must let a little time pass, or a loop that waits for the rest would never end.
         delay = round(seconds * 1e6) * _MICRO
@@ -564,12 +501,12 @@ class Bubble:
     def _spawn(self, thread: threading.Thread) -> None:
         """Start the real thread; it waits for its turn before it does anything."""
         if self._ending:
-            raise _BubbleExit
+            raise BubbleExit
         if _real_event_is_set(thread._started):  # type: ignore[attr-defined]
             raise RuntimeError("threads can only be started once")
         # The interpreter's own handshake with the new thread happens outside of the schedule.
         thread._started = foreign.handshake()  # type: ignore[attr-defined]
-        task = _Task(thread)
+        task = Task(thread)
         run = thread.run
         thread.run = lambda: self._run_thread(task, run)  # type: ignore[method-assign]
         # Should it be left behind, it must not keep the interpreter from exiting.
@@ -580,7 +517,7 @@ class Bubble:
         self._by_thread[thread] = task
         self._ready.append(task)
 
-    def _run_thread(self, task: _Task, run: Callable[[], None]) -> None:
+    def _run_thread(self, task: Task, run: Callable[[], None]) -> None:
         task.gate.acquire()
         try:
             if task.error is not None:
@@ -588,7 +525,7 @@ class Bubble:
             if self._traced_files:
                 sys.settrace(self._trace_calls)
             run()
-        except (_BubbleExit, SystemExit):
+        except (BubbleExit, SystemExit):
             pass
         except BaseException as err:
             if not self._ending:
@@ -599,7 +536,7 @@ class Bubble:
             del task.thread.run  # break the reference cycle
             self._finish(task)
 
-    def _finish(self, task: _Task) -> None:
+    def _finish(self, task: Task) -> None:
         task.done = True
         if task is not self._running:  # it was stuck outside, or unwound while the main thread was
             return
@@ -612,7 +549,7 @@ class Bubble:
         self._running = successor
         successor.gate.release()
 
-    def _join(self, task: _Task, timeout: float | None) -> None:
+    def _join(self, task: Task, timeout: float | None) -> None:
         if task is self._running:
             raise RuntimeError("cannot join current thread")
         self._point()

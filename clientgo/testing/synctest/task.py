@@ -1,0 +1,45 @@
+"""What a bubble's scheduler deals with: a thread, and a function whose time will come."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from collections.abc import Callable
+
+
+class Task:
+    """A thread of the bubble, as the scheduler sees it."""
+
+    __slots__ = ("done", "error", "gate", "ident", "joiners", "parked", "parks", "thread", "waiting_for", "woken")
+
+    def __init__(self, thread: threading.Thread) -> None:
+        self.thread = thread
+        self.ident = thread.ident
+        # Held whenever it is not this thread's turn: giving the turn is one release, waiting for it one acquire.
+        self.gate = _thread.allocate_lock()
+        self.gate.acquire()
+        self.parked = False
+        self.parks = 0  # how often it parked: tells a pending timeout from one that no longer matters
+        self.woken = False
+        self.waiting_for: object = ""
+        self.error: BaseException | None = None  # to be raised in this thread when it gets its turn
+        self.done = False
+        self.joiners: list[Task] = []
+
+    @property
+    def name(self) -> str:
+        return self.thread.name
+
+
+class Timer:
+    """A function that a new thread of the bubble runs when virtual time has come; see `Bubble.after_func`."""
+
+    def __init__(self, fn: Callable[[], object], name: str) -> None:
+        self.fn = fn
+        self.name = name
+        self.pending = True
+
+    def stop(self) -> bool:
+        """Cancel; True when it had neither fired nor been stopped."""
+        was_pending, self.pending = self.pending, False
+        return was_pending
