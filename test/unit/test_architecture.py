@@ -172,3 +172,37 @@ def test_every_package_imports_only_its_own_layer_and_those_above() -> None:
                 against.add((package, imported))
 
     assert against == exceptions()
+
+
+# No module is longer, for nobody reads more at a time.
+MOST_LINES = 600
+# But these, whose Go file, named beside, is longer than that as well: a reader has both open.
+LONG_IN_GO_TOO = {
+    "apimachinery/labels/selector.py": "k8s.io/apimachinery/pkg/labels/selector.go",
+    "apimachinery/util/strategicpatch/patch.py": "k8s.io/apimachinery/pkg/util/strategicpatch/patch.go",
+    "controller_runtime/client/fake/client.py": "pkg/client/fake/client.go",
+    "controller_runtime/client/options.py": "pkg/client/options.go",
+    "rest/request.py": "rest/request.go",
+    "testing/actions.py": "testing/actions.go",
+    "tools/cache/controller.py": "tools/cache/controller.go",
+    "tools/cache/reflector.py": "tools/cache/reflector.go",
+    "tools/cache/shared_informer.py": "tools/cache/shared_informer.go",
+}
+
+
+def test_a_module_is_long_only_where_its_go_file_is_too() -> None:
+    library = ROOT / "clientgo"
+    sources = {path.relative_to(library).as_posix(): path.read_text() for path in library.rglob("*.py")}
+    long = {name for name, source in sources.items() if source.count("\n") > MOST_LINES and not is_generated(source)}
+
+    assert long == LONG_IN_GO_TOO.keys()
+    for name, go_file in LONG_IN_GO_TOO.items():
+        assert f"Mirrors {go_file}." in docstring(sources[name])
+
+
+def is_generated(source: str) -> bool:
+    return docstring(source).endswith("; do not edit.")
+
+
+def docstring(source: str) -> str:
+    return source[: source.find('"""', 3)]
