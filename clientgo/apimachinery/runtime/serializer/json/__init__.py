@@ -4,9 +4,9 @@ from clientgo.apimachinery.runtime.serializer.json.json import (
     LINE_FRAMER,
     JSONSerializer,
     check_header,
+    marshal_unstructured,
     parse_json,
-    unstructured_document,
     written_kind,
 )
 
-__all__ = ["LINE_FRAMER", "JSONSerializer", "check_header", "parse_json", "unstructured_document", "written_kind"]
+__all__ = ["LINE_FRAMER", "JSONSerializer", "check_header", "marshal_unstructured", "parse_json", "written_kind"]

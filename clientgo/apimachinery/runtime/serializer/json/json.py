@@ -182,13 +182,11 @@ class JSONSerializer:
                 f"the client's content type must be {CONTENT_TYPE_PROTOBUF}"
             )
         own = type(obj).GROUP_VERSION_KIND
-        if own is not None:
-            written = self._scheme.unversioned_kind(type(obj)) or written_kind(own, self._version)
-            api_version, kind = written.to_api_version_and_kind()
-            document = {"kind": kind, "apiVersion": api_version, **_without_type(document)}
-        else:
-            document = unstructured_document(obj)
-        return encode(document).encode() + b"\n"
+        if own is None:
+            return marshal_unstructured(obj)
+        written = self._scheme.unversioned_kind(type(obj)) or written_kind(own, self._version)
+        api_version, kind = written.to_api_version_and_kind()
+        return encode({"kind": kind, "apiVersion": api_version, **_without_type(document)}).encode() + b"\n"
 
     def identifier(self) -> str:
         """Names the encoding. Go: Identifier."""
@@ -210,12 +208,12 @@ class JSONSerializer:
         return f"<JSONSerializer {self._scheme!r}{', stripping' if self._strip else ''}>"
 
 
-def unstructured_document(obj: Object) -> JSONObject:
-    """The document of an object without a class: a list has items, even when it has none."""
+def marshal_unstructured(obj: Object) -> bytes:
+    """An object as its document is, and a newline: a list has items, even when it has none."""
     document = document_of(obj)
     if isinstance(obj, ListObject) and document.get("items") is None:
-        return {**document, "items": []}
-    return document
+        document = {**document, "items": []}
+    return encode(document).encode() + b"\n"
 
 
 def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVersionKind:

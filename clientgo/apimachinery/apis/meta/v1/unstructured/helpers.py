@@ -16,10 +16,9 @@ from clientgo.apimachinery.runtime.error import is_not_registered_error, new_mis
 from clientgo.apimachinery.runtime.interfaces import Codec, Decoder, Encoder
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
-from clientgo.apimachinery.runtime.serializer.json import unstructured_document
+from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured
 from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
-from clientgo.apimachinery.util.json import encode
 from clientgo.golang.fmt import sprintf
 
 T = TypeVar("T")
@@ -248,7 +247,7 @@ class _UnstructuredJSONScheme:
         """The document as it is, and a newline."""
         if isinstance(obj, Unknown):
             return obj.raw
-        return encode(unstructured_document(obj)).encode() + b"\n"
+        return marshal_unstructured(obj)
 
     def identifier(self) -> str:
         return "unstructuredJSON"

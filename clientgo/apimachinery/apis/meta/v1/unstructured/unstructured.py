@@ -19,9 +19,8 @@ from clientgo.apimachinery.runtime.documents import (
     writable_document_of,
 )
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
-from clientgo.apimachinery.runtime.serializer.json import unstructured_document
+from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.apimachinery.util.json import encode
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
@@ -51,7 +50,7 @@ class UnstructuredContent(LenientAccessors, Object):
 
     def marshal_json(self) -> bytes:
         """The document as JSON text ending in a newline. Go: MarshalJSON."""
-        return encode(unstructured_document(self)).encode() + b"\n"
+        return marshal_unstructured(self)
 
     def unmarshal_json(self, data: bytes | str) -> None:
         """Replace the document by what `data` says.
