@@ -50,6 +50,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TypeVar
 
+from clientgo.apimachinery.util import naming
 from clientgo.testing.synctest.errors import (
     BubbleError,
     DeadlockError,
@@ -84,6 +85,9 @@ __all__ = [
 ]
 
 R = TypeVar("R")
+
+# Each thread of a bubble begins in its scheduler.
+naming.never_name_after(__name__)
 
 
 def bubble(

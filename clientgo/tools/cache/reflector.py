@@ -29,12 +29,10 @@ from __future__ import annotations
 import contextlib
 import math
 import random
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from clientgo import context, features, klog
@@ -44,9 +42,9 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.apimachinery.util import naming, wait
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
@@ -918,25 +916,12 @@ def _get_expected_gvk_from_object(expected_type: object) -> GroupVersionKind | N
 
 
 # Modules between a user and the constructor of his reflector: naming a reflector after them would tell nothing.
-_INTERNAL_MODULES = (
-    "clientgo.tools.cache",
-    "clientgo.apimachinery.util",
-    "clientgo.testing.synctest",
-    "threading",
-    "contextlib",
-)
+_INTERNAL_MODULES = ("clientgo.tools.cache", "clientgo.apimachinery.util", "threading", "contextlib")
 
 
 def name_from_callsite(default: str) -> str:
     """The nearest caller outside of the machinery, as file:line; `default` if there is none on this thread."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if not module.startswith(_INTERNAL_MODULES):
-            file = frame.f_code.co_filename if module == "__main__" else module.replace(".", "/") + ".py"
-            return f"{file}:{frame.f_lineno}"
-        frame = frame.f_back
-    return default
+    return naming.get_name_from_callsite(*_INTERNAL_MODULES, default=default)
 
 
 class _StopRequested(Exception):

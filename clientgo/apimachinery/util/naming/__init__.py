@@ -1,0 +1,5 @@
+"""Names for what a program made without giving it one. Mirrors k8s.io/apimachinery/pkg/util/naming."""
+
+from clientgo.apimachinery.util.naming.from_stack import get_name_from_callsite, never_name_after
+
+__all__ = ["get_name_from_callsite", "never_name_after"]

@@ -1,0 +1,37 @@
+"""A name after the line of the program that is being called from. Mirrors pkg/util/naming/from_stack.go.
+
+Differs from Go: modules are told by their names, and all of the stack is looked at instead of its first ten frames.
+Where the stack of a thread begins with the machinery, Go names who started the goroutine, which Python does not know:
+the caller says what is to be the name then. And whatever runs other people's functions can say so itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+# What said so itself. Changed only while modules are imported.
+_never: tuple[str, ...] = ()
+
+
+def get_name_from_callsite(*ignored_modules: str, default: str) -> str:
+    """The nearest caller that is in none of those modules, nor below them, as file:line; `default` without one.
+
+    Go: naming.GetNameFromCallsite.
+    """
+    ignored = (*ignored_modules, *_never)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith(ignored):
+            file = frame.f_code.co_filename if module == "__main__" else module.replace(".", "/") + ".py"
+            return f"{file}:{frame.f_lineno}"
+        frame = frame.f_back
+    return default
+
+
+def never_name_after(module: str) -> None:
+    """Ignore a module, and those below it, in every name: it runs functions that it knows nothing of. Beyond Go."""
+    global _never
+    if module not in _never:
+        _never = (*_never, module)
