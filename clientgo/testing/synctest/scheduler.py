@@ -36,6 +36,8 @@ _MICRO = 1_000
 _LOOK_EVERY, _STAND_BY = 0.5, 5.0
 # Real seconds that a thread may wait for an ordinary lock or condition: somebody outside may give it, nobody inside.
 _PATIENCE = 5.0
+# Real seconds, at the end of a bubble, for one thread to unwind; then for one to end, and for all of them together.
+_UNWINDS, _ENDS, _ALL_END = 5.0, 1.0, 5.0
 
 # What the standard library had before anything was replaced.
 _real_thread_start = threading.Thread.start
@@ -250,13 +252,14 @@ class Bubble:
             self._running = task
             task.gate.release()
             # A thread that swallows BubbleExit, or blocks for real, is left behind (it is a daemon).
-            if not self._main.gate.acquire(timeout=5.0):
+            if not self._main.gate.acquire(timeout=_UNWINDS):
                 break
         self._running = self._main
+        give_up = _real_monotonic() + _ALL_END
         for task in self._tasks:
             if task is not self._main:
                 # What the stuck one waited for may have been let go by the others.
-                _real_thread_join(task.thread, 1.0)
+                _real_thread_join(task.thread, min(_ENDS, max(0.0, give_up - _real_monotonic())))
 
     # ---- handing over
 

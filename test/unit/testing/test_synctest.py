@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clientgo.testing import synctest
-from clientgo.testing.synctest import primitives
+from clientgo.testing.synctest import primitives, scheduler
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
 THIS_MODULE = sys.modules[__name__]
@@ -600,6 +600,36 @@ def test_a_thread_that_swallows_everything_cannot_keep_the_bubble_open() -> None
     free = True
     b._by_thread[thread].gate.release()
     thread.join()
+
+
+def test_an_interrupted_bubble_waits_for_all_its_threads_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for each: a limit on the test's time has been reached already, and there may be hundreds."""
+    monkeypatch.setattr(scheduler, "_UNWINDS", 0.01)
+    monkeypatch.setattr(scheduler, "_ALL_END", 0.5)
+    outside = threading.Lock()
+    outside.acquire()
+
+    def does_not_let_go() -> None:
+        try:
+            time.sleep(3600.0)
+        finally:
+            outside.acquire()
+            outside.release()
+
+    b = synctest.bubble()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), b:
+        threads = [spawn(does_not_let_go, f"thread {number}") for number in range(40)]
+        b.wait()
+        raise KeyboardInterrupt
+    took = time.monotonic() - began
+
+    outside.release()
+    for thread in threads:
+        b._by_thread[thread].gate.release()
+        thread.join()
+
+    assert took < 20.0  # half a second, and not one for each
 
 
 def test_the_log_tells_every_switch() -> None:
