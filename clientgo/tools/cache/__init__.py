@@ -180,6 +180,7 @@ from clientgo.tools.cache.store import (
     with_store_metrics,
     with_transformer,
 )
+from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
 from clientgo.tools.cache.the_real_fifo import (
     BookmarkInfo,
     RealFIFO,
@@ -191,8 +192,6 @@ from clientgo.tools.cache.the_real_fifo import (
 )
 from clientgo.tools.cache.thread_safe_store import (
     IndexingError,
-    StoreContents,
-    StoreStatistics,
     ThreadSafeStore,
     ThreadSafeStoreOption,
     ThreadSafeStoreTransaction,

@@ -80,7 +80,9 @@ from clientgo.tools.cache.store import (
     new_indexer,
     new_store,
     object_to_name,
+    reads_batches,
     with_store_metrics,
+    writes_batches,
 )
 from clientgo.tools.cache.the_real_fifo import (
     BookmarkInfo,
@@ -709,11 +711,9 @@ def _get_known(client_state: Store, obj: Any) -> tuple[Any, bool]:
 
 def _get_all_known(client_state: Store, objs: Sequence[Any]) -> list[Any]:
     """What the store has under the key of each of `objs`, None for nothing; also for an object without a key."""
-    get_all = getattr(client_state, "get_all", None)
-    if get_all is not None:
+    if reads_batches(client_state):
         try:
-            known: list[Any] = get_all(objs)
-            return known
+            return client_state.get_all(objs)
         except Exception:  # one of them has no key
             pass
     return [_get_known(client_state, obj)[0] for obj in objs]
@@ -732,9 +732,7 @@ def process_deltas_in_batch(
     A store without transactions gets one delta after the other. Raises ProcessError when some could not be stored;
     `notify` is told of the others, and only of them. Go: processDeltasInBatch.
     """
-    # Not isinstance(client_state, TransactionStore): asking a protocol takes longer than storing the batch.
-    transaction = getattr(client_state, "transaction", None)
-    if transaction is None:
+    if not writes_batches(client_state):
         _process_one_by_one(logger, notify, client_state, deltas, is_in_initial_list, key_func)
         return
     transactions: list[Transaction] = []
@@ -761,7 +759,7 @@ def process_deltas_in_batch(
         else:
             raise ValueError(f"Delta type {delta.type} is not supported in batch processing")
     try:
-        transaction(*transactions)
+        client_state.transaction(*transactions)
     except TransactionError as err:
         notify([notifications[i] for i in err.successful_indices])
         failures += _failures_of(err, [txn.object for txn in transactions], key_func)

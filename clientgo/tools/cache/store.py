@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ResourceObject
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
-    from clientgo.tools.cache.thread_safe_store import StoreContents, StoreStatistics, ThreadSafeStore
+    from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
+    from clientgo.tools.cache.thread_safe_store import CacheStorage
 
 
 class Store(Protocol):
@@ -109,6 +110,32 @@ class TransactionStore(Protocol):
         Raises TransactionError when some have no key or cannot be indexed; all the others are applied.
         """
         ...
+
+
+class BatchWriter(Store, TransactionStore, Protocol):
+    """A Store that is a TransactionStore too."""
+
+
+class BatchReader(Store, Protocol):
+    """A Store that can look up many objects at once. Beyond Go."""
+
+    def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
+        """What stands under the key of each of `objs`, None for nothing, all of one moment.
+
+        Raises KeyError when one of them has no key.
+        """
+        ...
+
+
+def writes_batches(store: Store) -> TypeGuard[BatchWriter]:
+    """Whether it can take a whole batch; stores of users need not."""
+    # Not isinstance, here and below: asking a protocol for its methods takes longer than storing a batch.
+    return getattr(store, "transaction", None) is not None
+
+
+def reads_batches(store: Store) -> TypeGuard[BatchReader]:
+    """Whether it can look up a whole batch; stores of users need not."""
+    return getattr(store, "get_all", None) is not None
 
 
 class TransactionError(Exception):
@@ -198,7 +225,7 @@ class _Cache:
 
     __slots__ = ("_cache_storage", "_identifier", "_key_func", "_metrics", "_transformer")
 
-    _cache_storage: ThreadSafeStore
+    _cache_storage: CacheStorage
 
     def __init__(self, key_func: KeyFunc) -> None:
         self._key_func = key_func
@@ -210,8 +237,7 @@ class _Cache:
         """Apply `txns` in order under one acquisition of the lock; see TransactionStore."""
         from clientgo.tools.cache.thread_safe_store import ThreadSafeStoreTransaction
 
-        apply = getattr(self._cache_storage, "transaction", None)
-        if apply is None:
+        if not hasattr(self._cache_storage, "transaction"):
             raise TransactionError([], len(txns), [RuntimeError("transaction not supported")])
         key_func = self._key_func
         keyed_txns = []
@@ -226,7 +252,7 @@ class _Cache:
             successful_indices.append(i)
             keyed_txns.append(ThreadSafeStoreTransaction(txn.object, txn.type, key))
         try:
-            apply(*keyed_txns)
+            self._cache_storage.transaction(*keyed_txns)
         except TransactionError as err:
             successful_indices = [successful_indices[i] for i in err.successful_indices]
             errors += err.errors
@@ -296,13 +322,8 @@ class _Cache:
         return self._cache_storage.get(self._key_of(obj))
 
     def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
-        """What stands under the key of each of `objs`, None for nothing, all of one moment. Beyond Go.
-
-        Raises KeyError when one of them has no key.
-        """
-        storage: Any = self._cache_storage
-        found: builtins.list[Any] = storage.get_all([self._key_of(obj) for obj in objs])
-        return found
+        """See BatchReader.get_all."""
+        return self._cache_storage.get_all([self._key_of(obj) for obj in objs])
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
         """See Store.get_by_key."""
@@ -332,15 +353,11 @@ class _Cache:
 
     def size(self) -> int:
         """How many objects it holds. Takes no lock, as `contents`. Beyond Go."""
-        storage: Any = self._cache_storage
-        size: int = storage.size()
-        return size
+        return self._cache_storage.size()
 
     def contents(self) -> StoreContents:
         """What it holds, for inspection. Beyond Go."""
-        storage: Any = self._cache_storage
-        contents: StoreContents = storage.contents()
-        return contents
+        return self._cache_storage.contents()
 
     def _key_of(self, obj: Any) -> str:
         try:

@@ -23,6 +23,7 @@ from clientgo.golang.strconv import parse_int, quote
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.store import Transaction, TransactionError, TransactionType
+from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
@@ -126,30 +127,20 @@ class ThreadSafeStoreWithTransaction(ThreadSafeStore, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStatistics:
-    """How much a store holds. Beyond Go."""
+class CacheStorage(ThreadSafeStoreWithTransaction, Protocol):
+    """What `new_store` and `new_indexer` put their key functions in front of. Beyond Go."""
 
-    objects: int
-    indexes: Mapping[str, int]
-    """For each index, how many values it knows."""
+    def get_all(self, keys: Iterable[str]) -> builtins.list[Any]:
+        """What stands under each of `keys`, None for nothing, under one acquisition of the lock."""
+        ...
 
-    resource_version: str
-    """The version it has reached; "" when it has none."""
+    def size(self) -> int:
+        """How many objects it holds. Takes no lock, as `contents`."""
+        ...
 
-
-@dataclass(frozen=True, slots=True)
-class StoreContents:
-    """What a store holds, for inspection. Beyond Go."""
-
-    items: Mapping[str, Any]
-    """The objects by key."""
-
-    indices: Mapping[str, Mapping[str, tuple[str, ...]]]
-    """For each index its table: the keys under each value."""
-
-    resource_version: str
-    """The version it has reached; "" when it has none."""
+    def contents(self) -> StoreContents:
+        """What it holds. O(n). Takes no lock, so that one can look at a store that is stuck."""
+        ...
 
 
 class IndexingError(RuntimeError):
@@ -367,7 +358,7 @@ class _ThreadSafeMap:
             del self._items[key]
 
     def get_all(self, keys: Iterable[str]) -> builtins.list[Any]:
-        """What stands under each of `keys`, None for nothing, under one acquisition of the lock. Beyond Go."""
+        """See CacheStorage.get_all."""
         with self._lock:
             return [*map(self._items.get, keys)]
 
@@ -474,11 +465,11 @@ class _ThreadSafeMap:
             return StoreStatistics(len(self._items), indexes, self._rv)
 
     def size(self) -> int:
-        """How many objects it holds. Takes no lock, as `contents`. Beyond Go."""
+        """See CacheStorage.size."""
         return len(self._items)
 
     def contents(self) -> StoreContents:
-        """What it holds. O(n). Takes no lock, so that one can look at a store that is stuck. Beyond Go."""
+        """See CacheStorage.contents."""
         indices = {
             name: {value: tuple(keys) for value, keys in list(index.items())}
             for name, index in list(self._index.indices.items())
@@ -579,7 +570,7 @@ def _rv_from_object(obj: Any) -> str | None:
 
 def new_thread_safe_store(
     indexers: Mapping[str, IndexFunc], indices: Indices, *opts: ThreadSafeStoreOption
-) -> ThreadSafeStore:
+) -> CacheStorage:
     """An empty ThreadSafeStore with the given indexes; `indices` is ordinarily {}. Go: NewThreadSafeStore."""
     store = _ThreadSafeMap(indexers, indices)
     for opt in opts:

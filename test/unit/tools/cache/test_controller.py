@@ -444,6 +444,22 @@ def test_an_object_without_a_key_hides_from_nobody_what_is_known_of_the_others()
     assert recorder.told == [("update", "a", "2")]
 
 
+def test_what_is_known_of_a_batch_is_looked_up_at_once_where_the_store_can() -> None:
+    store: Any = cache.new_store(KEY)
+    store.add(pod("a", "1"))
+
+    class Looking:
+        """With what a batch needs alone."""
+
+        transaction, get_all = store.transaction, store.get_all
+
+    recorder = Recorder()
+    looking: Any = Looking()
+    deltas = [cache.Delta(cache.DeltaType.UPDATED, pod("a", "2")), cache.Delta(cache.DeltaType.ADDED, pod("b", "3"))]
+    controller_module.process_deltas_in_batch(klog.background(), tell(recorder), looking, deltas, False, KEY)
+    assert recorder.told == [("update", "a", "2"), ("add", "b", "3")]
+
+
 def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transactions_does_too() -> None:
     store = cache.new_store(KEY)
     recorder = Recorder()
