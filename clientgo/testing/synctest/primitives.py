@@ -254,20 +254,23 @@ def _thread_start(self: threading.Thread) -> None:
 
 def _thread_join(self: threading.Thread, timeout: float | None = None) -> None:
     b = current()
-    task = b._by_thread.get(self) if b is not None else None
-    if b is None or task is None:
+    if b is None:
         _real_thread_join(self, timeout)
-    else:
+    elif (task := b._by_thread.get(self)) is not None:
         b._join(task, timeout)
+    else:
+        if self in b._ended:
+            b._point()
+        _real_thread_join(self, timeout)
 
 
 def _thread_is_alive(self: threading.Thread) -> bool:
     b = current()
     task = b._by_thread.get(self) if b is not None else None
-    if b is None or task is None:
+    if b is None or (task is None and self not in b._ended):
         return _real_thread_is_alive(self)
     b._point()
-    return not task.done
+    return task is not None and not task.done
 
 
 def _event_is_set(self: threading.Event) -> bool:

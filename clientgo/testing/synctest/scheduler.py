@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import _thread
-import heapq
 import itertools
 import sys
 import threading
 import time
 import traceback
+import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import FrameType, ModuleType, TracebackType
@@ -26,6 +26,7 @@ from clientgo.testing.synctest.errors import (
 )
 from clientgo.testing.synctest.schedule import Chooser, RandomSchedule, Schedule
 from clientgo.testing.synctest.task import Task, Timer
+from clientgo.testing.synctest.timeouts import Timeouts
 
 # 2000-01-01T00:00:00Z, where Go's bubbles start too.
 DEFAULT_START = 946_684_800.0
@@ -38,6 +39,8 @@ _LOOK_EVERY, _STAND_BY = 0.5, 5.0
 _PATIENCE = 5.0
 # Real seconds, at the end of a bubble, for one thread to unwind; then for one to end, and for all of them together.
 _UNWINDS, _ENDS, _ALL_END = 5.0, 1.0, 5.0
+# Below so many threads it is not worth while to forget those that ended.
+_FEW = 64
 
 # What the standard library had before anything was replaced.
 _real_thread_start = threading.Thread.start
@@ -92,10 +95,11 @@ class Bubble:
         self._main = self._running = Task(threading.current_thread())
         self._tasks = [self._main]
         self._by_thread = {self._main.thread: self._main}
+        self._ended: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # threads of the bubble it has forgotten
+        self._forget_at = _FEW  # forget when there are so many tasks
         self._ready: deque[Task] = deque()
         self._idle: list[Task] = []  # those in wait(): ready as soon as nobody else can run
-        self._timeouts: list[tuple[int, int, Task | Timer, int]] = []  # heap of (when, order, whom, its park number)
-        self._timeout_order = 0
+        self._timeouts = Timeouts()
         self._steps = 0
         self._switches = 0
         self._last_look: tuple[object, ...] = ()
@@ -256,10 +260,10 @@ class Bubble:
                 break
         self._running = self._main
         give_up = _real_monotonic() + _ALL_END
-        for task in self._tasks:
-            if task is not self._main:
+        for thread in [*self._ended, *self._by_thread]:
+            if thread is not self._main.thread:
                 # What the stuck one waited for may have been let go by the others.
-                _real_thread_join(task.thread, min(_ENDS, max(0.0, give_up - _real_monotonic())))
+                _real_thread_join(thread, min(_ENDS, max(0.0, give_up - _real_monotonic())))
 
     # ---- handing over
 
@@ -418,8 +422,8 @@ class Bubble:
                     self._wake(task)
                 self._idle.clear()
                 continue
-            if self._timeouts:
-                self._elapsed_ns = self._timeouts[0][0]
+            if (earliest := self._timeouts.earliest()) is not None:
+                self._elapsed_ns = earliest
                 continue
             self._abort(DeadlockError(f"all threads are blocked and no timeout is pending,\n{self.stacks()}"))
 
@@ -470,25 +474,13 @@ class Bubble:
         delay = round(seconds * 1e6) * _MICRO
         if delay <= 0:
             delay = _MICRO // 4 if seconds > 0 else 0
-        when = self._elapsed_ns + delay
-        self._timeout_order += 1
-        heapq.heappush(self._timeouts, (when, self._timeout_order, whom, parks))
+        self._timeouts.add(self._elapsed_ns + delay, whom, parks)
 
     def _fire_due_timeouts(self) -> bool:
-        """Make everybody ready whose time has come; also forget timeouts that no longer matter."""
+        """Make everybody ready whose time has come."""
         fired = False
-        heap = self._timeouts
-        while heap:
-            when, _, whom, parks = heap[0]
-            if isinstance(whom, Timer):
-                matters = whom.pending
-            else:
-                matters = whom.parked and whom.parks == parks
-            if matters and when >= self._elapsed_ns + _MICRO:
-                break
-            heapq.heappop(heap)
-            if not matters:
-                continue
+        while (due := self._timeouts.pop_before(self._elapsed_ns + _MICRO)) is not None:
+            when, whom = due
             fired = True
             self._elapsed_ns = max(self._elapsed_ns, when)
             if isinstance(whom, Timer):
@@ -516,9 +508,24 @@ class Bubble:
         thread._daemonic = True  # type: ignore[attr-defined]
         _real_thread_start(thread)
         task.ident = thread.ident
+        if len(self._tasks) >= self._forget_at:
+            self._forget_ended()
         self._tasks.append(task)
         self._by_thread[thread] = task
         self._ready.append(task)
+
+    def _forget_ended(self) -> None:
+        """Let go of what threads that ended hold: a long bubble has thousands, and the collector looks at all of it."""
+        kept = []
+        for task in self._tasks:
+            if task.done:
+                del self._by_thread[task.thread]
+                self._ended.add(task.thread)
+            else:
+                kept.append(task)
+        self._tasks = kept  # another list: a watcher may be reading the one of before
+        self._forget_at = 2 * len(kept) + _FEW
+        self._timeouts.forget()
 
     def _run_thread(self, task: Task, run: Callable[[], None]) -> None:
         task.gate.acquire()
