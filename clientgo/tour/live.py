@@ -16,10 +16,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from clientgo.tools.cache.event_handler_name import name_for_handler
+from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Hop
 from clientgo.tour.seam import Probe, Seam, Tap
 from clientgo.tour.taps import TAPS
@@ -84,7 +84,7 @@ class Held:
 _NOTHING = object()
 
 
-class Live:
+class Live(Attached):
     """One observer of the process; a context manager. All methods are thread-safe but `tick`.
 
     taps: functions of the program's own to watch too, see worker_tap.
@@ -135,15 +135,6 @@ class Live:
         self._controls.detach()
         if self._thread.is_alive():
             self._thread.join()
-
-    def __enter__(self) -> Live:
-        self.attach()
-        return self
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.detach()
 
     def watch(self, *things: Any) -> None:
         """Show these too: factories, informers, queues. Those that begin while it is attached are found without."""

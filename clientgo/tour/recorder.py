@@ -29,7 +29,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, TextIO
 
 from clientgo import context
@@ -40,6 +39,7 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.tools import cache
+from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.picture import Json
 from clientgo.tour.quiet import signals_for_others
@@ -63,7 +63,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-class Recorder:
+class Recorder(Attached):
     """One recording; a context manager. May be used once.
 
     path: of the file, which must not be there yet; nobody but its owner may read it.
@@ -128,15 +128,6 @@ class Recorder:
         file, self._file = self._file, None
         if file is not None:
             file.close()
-
-    def __enter__(self) -> Recorder:
-        self.attach()
-        return self
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.detach()
 
     def _now(self) -> float:
         return round(self._clock.now() - self._began, 6)

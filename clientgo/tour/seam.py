@@ -27,10 +27,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType, TracebackType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Code, Hop
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
@@ -122,7 +123,7 @@ class Meter:
         self.limit = self._next + more
 
 
-class Seam:
+class Seam(Attached):
     """One observer. `with Seam(taps, listener): ...`; several may be attached at once.
 
     listener: told of each hop.
@@ -159,15 +160,6 @@ class Seam:
     def detach(self) -> None:
         """Watch no more. Does nothing for one that is not attached."""
         _places.detach(self)
-
-    def __enter__(self) -> Seam:
-        self.attach()
-        return self
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.detach()
 
     def tell(self, station: str, kind: str, code: Code, **about: Any) -> None:
         """Make a hop of what a tap saw, and tell the listener."""
