@@ -25,6 +25,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 
@@ -167,11 +169,11 @@ class Recording:
         self.go = threading.Event()
         encoded, _event = self.encoded, self.event
         template = [encoded(pod(i, f"pod-{i:05d}", "VERSION", "REVISION")) for i in range(pods)]
-        self.items = [_filled(text, LIST_VERSION - pods + i, 0) for i, text in enumerate(template)]
-        changes = (_filled(template[i * 7919 % pods], LIST_VERSION + i, i) for i in range(1, events))
-        self.events = [_chunk(_event(b"MODIFIED", change)) for change in changes]
+        self.items = [filled(text, LIST_VERSION - pods + i, 0) for i, text in enumerate(template)]
+        changes = (filled(template[i * 7919 % pods], LIST_VERSION + i, i) for i in range(1, events))
+        self.events = [chunk(_event(b"MODIFIED", change)) for change in changes]
         last = encoded(pod(pods, LAST, str(LIST_VERSION + events), "0"))
-        self.events.append(_chunk(_event(b"ADDED", last)))
+        self.events.append(chunk(_event(b"ADDED", last)))
 
     @staticmethod
     def encoded(document: dict[str, Any]) -> bytes:
@@ -179,8 +181,14 @@ class Recording:
         return compact(document)
 
     @staticmethod
-    def event(type: bytes, obj: bytes) -> bytes:
-        """An event of a watch."""
+    def bookmark(api_version: str, kind: str) -> bytes:
+        """The object behind a streaming list: metadata and nothing else."""
+        metadata = {"resourceVersion": str(LIST_VERSION), "annotations": {"k8s.io/initial-events-end": "true"}}
+        return compact({"kind": kind, "apiVersion": api_version, "metadata": metadata})
+
+    @staticmethod
+    def event(type: bytes, obj: bytes, api_version: str = "v1", kind: str = "Pod") -> bytes:
+        """An event of a watch; the names are those of what `encoded` made."""
         return b'{"type":"%s","object":%s}\n' % (type, obj)
 
     def list(self) -> bytes:
@@ -192,9 +200,8 @@ class Recording:
     def streamed_list(self) -> Iterator[bytes]:
         """The answer to a streaming list, chunk by chunk."""
         for item in self.items:
-            yield _chunk(self.event(b"ADDED", item))
-        metadata = {"resourceVersion": str(LIST_VERSION), "annotations": {"k8s.io/initial-events-end": "true"}}
-        yield _chunk(self.event(b"BOOKMARK", self.encoded({"kind": "Pod", "apiVersion": "v1", "metadata": metadata})))
+            yield chunk(self.event(b"ADDED", item))
+        yield chunk(self.event(b"BOOKMARK", self.bookmark("v1", "Pod")))
 
 
 class ProtobufRecording(Recording):
@@ -204,13 +211,15 @@ class ProtobufRecording(Recording):
 
     @staticmethod
     def encoded(document: dict[str, Any]) -> bytes:
-        message = protobuf.message_of(corev1.Pod)
-        assert message is not None
-        return protobuf.encode_message(message, {**document, "kind": None, "apiVersion": None})
+        return _message(corev1.Pod, document)
 
     @staticmethod
-    def event(type: bytes, obj: bytes) -> bytes:
-        wrapped = put_bytes(b"\n", protobuf.wrap(obj, "v1", "Pod"))
+    def bookmark(api_version: str, kind: str) -> bytes:
+        return _message(metav1.PartialObjectMetadata, json.loads(Recording.bookmark(api_version, kind)))
+
+    @staticmethod
+    def event(type: bytes, obj: bytes, api_version: str = "v1", kind: str = "Pod") -> bytes:
+        wrapped = put_bytes(b"\n", protobuf.wrap(obj, api_version, kind))
         frame = put_bytes(b"\n", type) + put_bytes(b"\x12", wrapped)
         return len(frame).to_bytes(4, "big") + frame
 
@@ -220,12 +229,19 @@ class ProtobufRecording(Recording):
         return protobuf.wrap(b"".join((metadata, *items)), "v1", "PodList")
 
 
-def _filled(template: bytes, version: int, revision: int) -> bytes:
-    # As long as what they replace: in protobuf all lengths stay right.
+def _message(cls: type[Object], document: dict[str, Any]) -> bytes:
+    message = protobuf.message_of(cls)
+    assert message is not None
+    return protobuf.encode_message(message, {**document, "kind": None, "apiVersion": None})
+
+
+def filled(template: bytes, version: int, revision: int) -> bytes:
+    """A Pod whose version and label `revision` are to be put in: as long as what they replace, so all lengths stay."""
     return template.replace(b"VERSION", b"%07d" % version).replace(b"REVISION", b"%08d" % revision)
 
 
-def _chunk(data: bytes) -> bytes:
+def chunk(data: bytes) -> bytes:
+    """A piece of a body that is chunked."""
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
@@ -233,9 +249,9 @@ def blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes in pieces worth a system call."""
     held: list[bytes] = []
     size = 0
-    for chunk in chunks:
-        held.append(chunk)
-        size += len(chunk)
+    for each in chunks:
+        held.append(each)
+        size += len(each)
         if size >= BLOCK:
             yield b"".join(held)
             held, size = [], 0
