@@ -9,6 +9,7 @@ was called with. Of the errors that Go marks as impossible nothing is left but t
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -352,11 +353,14 @@ class DeltaFIFO:
             deltas = sum(map(len, self._items.values()))
             return FIFOStatistics(len(self._items), deltas, self._initial.left, self._closed)
 
-    def contents(self) -> FIFOContents:
-        """What is queued, key by key. O(n). Takes no lock, so that one can look at a queue that is stuck. Beyond Go."""
-        items = dict(self._items)
-        deltas = tuple((key, tuple(items.get(key, ()))) for key in tuple(self._queue))
-        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set())
+    def contents(self, most: int = sys.maxsize) -> FIFOContents:
+        """What is queued, key by key, or the first so many. O(n).
+
+        Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
+        """
+        items, queue = dict(self._items), tuple(self._queue)
+        deltas = tuple((key, tuple(items.get(key, ()))) for key in queue[:most])
+        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(queue))
 
     def peek(self, key: str) -> tuple[Delta, ...]:
         """What is queued of one key. Takes no lock, as `contents`. Beyond Go."""

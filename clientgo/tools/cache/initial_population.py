@@ -44,6 +44,9 @@ class FIFOContents:
     synced: bool
     """Whether the first batch is through."""
 
+    length: int
+    """How many keys there are, in a RealFIFO deltas: more than in `deltas` if only the first were asked for."""
+
 
 class InitialPopulation:
     """What is left of a queue's first batch. All methods are called with the queue's lock held.

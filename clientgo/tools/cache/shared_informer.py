@@ -27,6 +27,8 @@ the listeners; and one for each handler, named after it.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -1112,11 +1114,13 @@ class _ProcessorListener:
         """How much waits for the handler, with what it is being told. O(1). Takes no lock. Beyond Go."""
         return len(self._pending) + len(self._taken) + (self._delivering is not None)
 
-    def contents(self) -> HandlerContents:
-        """What waits for the handler. O(n). Takes no lock, so that one can look at one that is stuck. Beyond Go."""
-        return HandlerContents(
-            self._handler_name, tuple(self._pending), tuple(self._taken), self._delivering, self._closed
-        )
+    def contents(self, most: int = sys.maxsize) -> HandlerContents:
+        """What waits for the handler; or of the buffer, and of what was taken, the first so much. O(that).
+
+        Takes no lock, so that one can look at one that is stuck. Beyond Go.
+        """
+        pending, taken = tuple(itertools.islice(self._pending, most)), tuple(itertools.islice(self._taken, most))
+        return HandlerContents(self._handler_name, pending, taken, self._delivering, self._closed)
 
     def start(self) -> None:
         """Begin to deliver. The informer's sync counts from here on; what was added before is its first list."""

@@ -10,6 +10,7 @@ TransactionError that Go returns.
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -355,9 +356,9 @@ class _Cache:
         """How many objects it holds. Takes no lock, as `contents`. Beyond Go."""
         return self._cache_storage.size()
 
-    def contents(self) -> StoreContents:
-        """What it holds, for inspection. Beyond Go."""
-        return self._cache_storage.contents()
+    def contents(self, most: int = sys.maxsize) -> StoreContents:
+        """What it holds, or so much of it, for inspection. Beyond Go."""
+        return self._cache_storage.contents(most)
 
     def _key_of(self, obj: Any) -> str:
         try:

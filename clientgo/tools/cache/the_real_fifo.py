@@ -8,6 +8,7 @@ Differs from Go in `pop` and `pop_batch`: an error of the process function is ra
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -412,12 +413,14 @@ class RealFIFO:
         with self._lock:
             return FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
 
-    def contents(self) -> FIFOContents:
-        """What is queued. O(n). Takes no lock, so that one can look at a queue that is stuck. Beyond Go."""
-        deltas = tuple(
-            (self._key_of(delta) if delta.type in _BATCHABLE else "", (delta,)) for delta in tuple(self._items)
-        )
-        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set())
+    def contents(self, most: int = sys.maxsize) -> FIFOContents:
+        """What is queued, or the first so many. O(n), little of it for what is not asked for.
+
+        Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
+        """
+        items = tuple(self._items)
+        deltas = tuple((self._key_of(delta) if delta.type in _BATCHABLE else "", (delta,)) for delta in items[:most])
+        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(items))
 
     def _check(self) -> None:
         with self._lock:

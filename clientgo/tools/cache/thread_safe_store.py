@@ -11,6 +11,7 @@ order in which keys were first inserted.
 from __future__ import annotations
 
 import builtins
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -138,8 +139,11 @@ class CacheStorage(ThreadSafeStoreWithTransaction, Protocol):
         """How many objects it holds. Takes no lock, as `contents`."""
         ...
 
-    def contents(self) -> StoreContents:
-        """What it holds. O(n). Takes no lock, so that one can look at a store that is stuck."""
+    def contents(self, most: int = sys.maxsize) -> StoreContents:
+        """What it holds; or at most so many objects, values of each index and keys under each value. O(that).
+
+        Takes no lock, so that one can look at a store that is stuck.
+        """
         ...
 
 
@@ -468,13 +472,9 @@ class _ThreadSafeMap:
         """See CacheStorage.size."""
         return len(self._items)
 
-    def contents(self) -> StoreContents:
+    def contents(self, most: int = sys.maxsize) -> StoreContents:
         """See CacheStorage.contents."""
-        indices = {
-            name: {value: tuple(keys) for value, keys in list(index.items())}
-            for name, index in list(self._index.indices.items())
-        }
-        return StoreContents(dict(self._items), indices, self._rv)
+        return StoreContents.of(self._items, self._index.indices, self._rv, most)
 
     def peek(self, key: str) -> Any:
         """The object, or None. Takes no lock, as `contents`. Beyond Go."""

@@ -438,6 +438,10 @@ class PriorityQueue(Generic[T]):
             priorities=processing | {item: record.priority for item, record in records.items()},
         )
 
+    def processing(self) -> frozenset[T]:
+        """What is being processed. Takes no lock, as `contents`."""
+        return frozenset(dict(self._processing))
+
     def whereabouts(self, item: T) -> tuple[bool, bool]:
         """Whether `item` is ready or held, and whether it is processed. Takes no lock, as `contents`."""
         record = self._records.get(item)

@@ -340,6 +340,10 @@ class Typed(Generic[T]):
         order = tuple(self._queue.items) if isinstance(self._queue, _FIFO) else ()
         return QueueContents(order, frozenset(self._dirty), frozenset(self._processing))
 
+    def processing(self) -> frozenset[T]:
+        """What is being processed. Takes no lock, as `contents`. Beyond Go."""
+        return frozenset(self._processing)
+
     def whereabouts(self, item: T) -> tuple[bool, bool]:
         """Whether `item` is dirty, and whether it is processed. Takes no lock, as `contents`. Beyond Go."""
         return item in self._dirty, item in self._processing

@@ -57,6 +57,29 @@ def test_a_fifo_can_be_looked_at_while_a_batch_is_processed(in_order):
     assert [key for key, _ in seen[0].deltas] == ["ns/b"]
 
 
+@pytest.mark.parametrize("kind", ["real", "delta"])
+def test_of_a_long_fifo_the_first_can_be_seen_and_how_long_it_is(kind):
+    store = cache.new_store(cache.meta_namespace_key_func)
+    if kind == "real":
+        fifo = cache.new_real_fifo_with_options(cache.RealFIFOOptions(known_objects=store))
+    else:
+        fifo = cache.new_delta_fifo_with_options(cache.DeltaFIFOOptions(known_objects=store))
+    for name in "abcd":
+        fifo.add(config_map(name))
+    assert [key for key, _ in fifo.contents(2).deltas] == ["ns/a", "ns/b"]
+    assert fifo.contents(2).length == fifo.contents().length == len(fifo.contents().deltas) == 4
+
+
+def test_of_a_large_store_some_can_be_seen_and_how_much_there_is():
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, {"namespace": cache.meta_namespace_index_func})
+    for name in "abcd":
+        indexer.add(config_map(name))
+    contents = indexer.contents(3)
+    assert len(contents.items) == 3 and contents.items.keys() < indexer.contents().items.keys()
+    assert len(contents.indices["namespace"]["ns"]) == 3
+    assert contents.counts == indexer.contents().counts == {"namespace": {"ns": 4}}
+
+
 def test_a_store_shows_its_objects_and_the_tables_of_its_indexes():
     indexer = cache.new_indexer(cache.meta_namespace_key_func, {"namespace": cache.meta_namespace_index_func})
     indexer.add(config_map("a"))
