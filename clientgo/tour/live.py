@@ -95,8 +95,14 @@ class Live(Attached):
         self.clock = clock
         self._seam = Seam((*TAPS, *taps), self._hear, clock=clock, probes=self._probes(), metered=True)
         self._controls = Seam((), self._hear, probes=self._control_probes())
-        # Appended to in the threads that hop; the oldest fall out.
-        self._hops: deque[Hop] = deque(maxlen=KEPT_HOPS)
+        # Appended to in the threads that hop, and emptied by who looks, so that each hop gets one place in a row: the
+        # numbers that hops have of their own may come a little out of order.
+        self._heard: deque[Hop] = deque()
+        # Guards the next two, for a moment; never taken where hops happen.
+        self._collecting = threading.Lock()
+        self._kept: list[Hop] = []
+        # The place of the first of those.
+        self._first = 0
         # Guards all below, and is told of each change of what is asked for and at the end. Where hops happen it is
         # taken only by who is paused.
         self._changed = threading.Condition()
@@ -172,7 +178,7 @@ class Live(Attached):
     # ---- what is always noted, where hops happen
 
     def _hear(self, hop: Hop) -> None:
-        self._hops.append(hop)
+        self._heard.append(hop)
 
     def _probes(self) -> tuple[Probe, ...]:
         return (
@@ -310,11 +316,14 @@ class Live(Attached):
     # ---- its own thread
 
     def _tick_on(self) -> None:
+        while self._wait_for_tick():
+            self.tick()  # without the lock: who looks, or begins an informer, does not wait for it
+
+    def _wait_for_tick(self) -> bool:
         with self._changed:
-            while not self._is_detached:
+            if not self._is_detached:
                 self.clock.wait(self._changed, _TICK)
-                if not self._is_detached:
-                    self.tick()
+            return not self._is_detached
 
     def tick(self) -> None:
         """Note how much was done, and let some more be told. For the ticker alone, or in its place."""
@@ -328,6 +337,8 @@ class Live(Attached):
             self._allowed[tap] = min(float(BURST), left + PER_SECOND * (now - before[0]))
             meter.allow(int(self._allowed[tap]))
             marks.append((now, calls, told))
+        with self._collecting:
+            self._collect()
         self._note_calls(now)
         self.on_tick()
 
@@ -377,7 +388,7 @@ class Live(Attached):
             found.append(Work(names[ident], held.queue, item if at_work else None, since))
         known = {(id(work.queue), work.item) for work in found}
         for held in self.queues():
-            unknown = [item for item in held.queue.contents().processing if (id(held.queue), item) not in known]
+            unknown = [item for item in _processing(held) if (id(held.queue), item) not in known]
             found += [Work("?", held.queue, item, None) for item in unknown]
         return sorted(found, key=lambda work: work.thread)
 
@@ -391,11 +402,32 @@ class Live(Attached):
         return sums
 
     def hops(self, since: int = -1, key: str = "", most: int = 200) -> list[Hop]:
-        """The last hops of those that were told: after number `since`, of that key if one is given, at most so many."""
-        found: list[Hop] = []
-        for hop in reversed(tuple(self._hops)):
-            if hop.number <= since or len(found) >= most:
-                break
-            if not key or hop.key == key:
-                found.append(hop)
-        return found[::-1]
+        """The last hops of those that were told: behind place `since`, of that key if one is given, at most so many."""
+        return self.heard(since, key, most)[0]
+
+    def heard(self, since: int = -1, key: str = "", most: int = 200) -> tuple[list[Hop], int]:
+        """As `hops`, and the place of the last hop that there is, -1 for none: what comes later is behind that."""
+        with self._collecting:
+            self._collect()
+            kept, last = self._kept, self._first + len(self._kept) - 1
+            kept = kept[max(0, since + 1 - self._first) :]
+        if key:
+            kept = [hop for hop in kept if hop.key == key]
+        return kept[max(0, len(kept) - most) :], last
+
+    def _collect(self) -> None:
+        heard, kept = self._heard, self._kept
+        while heard:
+            kept.append(heard.popleft())
+        gone = max(0, len(kept) - KEPT_HOPS)
+        del kept[:gone]
+        self._first += gone
+
+
+def _processing(held: Held) -> Iterable[Any]:
+    """What is in work, without a copy of all that is queued."""
+    if hasattr(held.inner, "processing"):
+        items: frozenset[Any] = held.inner.processing()
+        return items
+    others: frozenset[Any] = held.queue.contents().processing
+    return others

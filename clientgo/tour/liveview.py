@@ -3,20 +3,24 @@
 It is painted when somebody looks, in his thread. Of what is long only the beginning is shown, with its length. What
 stands in a station's `facts` is about all of the process where it is a rate, and else about the informer or queue that
 is chosen.
+
+Who looks again and again is told only what changed since his last look, see `LiveView.look`.
 """
 
 from __future__ import annotations
 
 import itertools
+import secrets
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
-from clientgo.tour.hop import Hop
-from clientgo.tour.live import KEPT_HOPS, Live
+from clientgo.tour.hop import Code, Hop
+from clientgo.tour.live import KEPT_HOPS, Live, Sum
 from clientgo.tour.picture import Json
+from clientgo.tour.seam import Tap
 from clientgo.tour.taps import key_of, told, version_of
 
 __all__ = ["LiveView"]
@@ -25,6 +29,8 @@ __all__ = ["LiveView"]
 _SHOWN = 24
 _HISTORY = 6
 _HOPS = 60
+# So many looks are remembered, of all pages together: each page needs its last one.
+_LOOKS = 32
 
 # Which calls make the rates, by station: function -> word.
 _RATES: Mapping[str, Mapping[str, str]] = {
@@ -57,20 +63,52 @@ class LiveView:
         self._reflectors: dict[int, Json] = {}
         self._history: dict[str, list[Json]] = {}
         self._errors: dict[str, str] = {}
+        self._looks: dict[int, Json] = {}
+        # No page shall take a look of the program that was at this address before for one of ours.
+        self._numbers = itertools.count(1 + secrets.randbelow(2**40))
         live.on_tick = self._remember
 
     def paint(self, informer: int = 0, queue: int = 0, since: int = -1, key: str = "") -> Json:
-        """All there is to see, with that informer and queue (by number) in the middle, and hops after number `since`.
+        """All there is to see, with that informer and queue (by number) in the middle, and hops behind place `since`.
 
         `key`: only that object's hops. Raises ValueError for numbers that are none.
         """
+        seen, hops = self._see(informer, queue, since, key)
+        return {**seen, "hops": [hop.to_dict() for hop in hops]}
+
+    def look(self, after: int, informer: int = 0, queue: int = 0, since: int = -1, key: str = "") -> Json:
+        """As `paint`, for who was answered in look number `after` (0 for the first), and without what he knows.
+
+        Of the views only those that are not as they were then, informers and queues only if they are not; all, if that
+        look is forgotten. A hop has no lists, and its `code` is a place in `codes`. `look` is the number of this look.
+        """
+        seen, hops = self._see(informer, queue, since, key)
+        parts = {**seen["views"], "informers": seen["informers"], "queues": seen["queues"]}
+        with self._lock:
+            before = self._looks.get(after, {})
+            number = next(self._numbers)
+            self._looks[number] = parts
+            if len(self._looks) > _LOOKS:
+                del self._looks[next(iter(self._looks))]
+        changed = {name: part for name, part in parts.items() if before.get(name) != part}
+        rest = {name: changed.pop(name) for name in ("informers", "queues") if name in changed}
+        for name in ("unlisted", "last", "calls", "skipped", "elapsed"):
+            rest[name] = seen[name]
+        codes: dict[int, tuple[int, Code]] = {}
+        short = [_short(hop, codes) for hop in hops]
+        told_codes = [code.to_dict() for _, code in codes.values()]
+        return {"look": number, "views": changed, **rest, "hops": short, "codes": told_codes}
+
+    def _see(self, informer: int, queue: int, since: int, key: str) -> tuple[Json, list[Hop]]:
+        """All but the hops, and the hops."""
         live = self._live
         if informer < 0 or queue < 0:
             raise ValueError("informers and queues are counted from 0")
         self._remember()
         informers, queues = live.informers(), live.queues()
         parts = [each.parts() for each in informers]
-        rates = self._rates()
+        sums = live.sums()
+        rates = self._rates(sums)
         chosen = parts[informer] if informer < len(parts) else None
         held = queues[queue] if queue < len(queues) else None
         views: dict[str, Json] = {
@@ -82,23 +120,19 @@ class LiveView:
             "queue": self._queue(held, rates),
             "workers": self._workers(rates),
         }
-        hops = live.hops(since, key, _HOPS)
-        sums = live.sums()
-        calls, skipped = (
-            sum(each.calls for each in sums.values()),
-            sum(each.calls - each.told for each in sums.values()),
-        )
-        return {
+        hops, last = live.heard(since, key, _HOPS)
+        calls = sum(each.calls for each in sums.values())
+        seen = {
             "views": views,
             "informers": [self._overview(each) for each in parts],
             "queues": [self._queue_name(number, each.queue) for number, each in enumerate(queues)],
             "unlisted": live.unlisted(),
-            "hops": [hop.to_dict() for hop in hops],
-            "last": max(self._last, hops[-1].number if hops else -1),
+            "last": last,
             "calls": calls,
-            "skipped": skipped,
+            "skipped": calls - sum(each.told for each in sums.values()),
             "elapsed": round(live.clock.now() - self._began, 3),
         }
+        return seen, hops
 
     def object(self, informer: int, key: str) -> Json:
         """Every state of an object that is known: in the cache, and in the hops. By its reference."""
@@ -119,14 +153,12 @@ class LiveView:
 
     def _remember(self) -> None:
         with self._lock:
-            hops = self._live.hops(self._last, most=KEPT_HOPS)
+            hops, self._last = self._live.heard(self._last, most=KEPT_HOPS)
             for hop in hops:
                 if hop.station == "reflector":
                     self._remember_reflector(hop)
                 elif hop.station == "workers":
                     self._errors[hop.thread] = str(hop.more.get("error", ""))
-            if hops:
-                self._last = hops[-1].number
 
     def _remember_reflector(self, hop: Hop) -> None:
         if hop.kind == "line":
@@ -143,9 +175,9 @@ class LiveView:
 
     # ---- stations
 
-    def _rates(self) -> dict[str, list[list[Any]]]:
+    def _rates(self, sums: Mapping[Tap, Sum]) -> dict[str, list[list[Any]]]:
         found: dict[str, dict[str, float]] = {station: {} for station in _RATES}
-        for tap, total in self._live.sums().items():
+        for tap, total in sums.items():
             word = _RATES.get(tap.station, {}).get(tap.function)
             if word is not None:
                 found[tap.station][word] = found[tap.station].get(word, 0.0) + total.rate
@@ -188,14 +220,12 @@ class LiveView:
     def _fifo(self, parts: Any, rates: Any) -> Json:
         if parts is None or parts.fifo is None:
             return {}
-        contents = parts.fifo.contents()
-        deltas = [
-            {"key": key, "deltas": [_delta(delta) for delta in deltas]} for key, deltas in contents.deltas[:_SHOWN]
-        ]
+        contents = parts.fifo.contents(_SHOWN)
+        deltas = [{"key": key, "deltas": [_delta(delta) for delta in deltas]} for key, deltas in contents.deltas]
         return {
             "name": type(parts.fifo).__name__,
             "keys": deltas,
-            "length": len(contents.deltas),
+            "length": contents.length,
             "initialLeft": contents.initial_left,
             "synced": contents.synced,
             "facts": rates["fifo"],
@@ -204,21 +234,19 @@ class LiveView:
     def _indexer(self, parts: Any, rates: Any) -> Json:
         if parts is None:
             return {}
-        contents = parts.indexer.contents()
-        shown = itertools.islice(contents.items.items(), _SHOWN)
+        contents = parts.indexer.contents(_SHOWN)
         indices = {
             name: {
-                value or '""': _few(sorted(itertools.islice(keys, _SHOWN)), len(keys)) for value, keys in _few_of(index)
+                value or '""': _few(sorted(keys), contents.counts[name][value]) for value, keys in sorted(index.items())
             }
             for name, index in sorted(contents.indices.items())
         }
+        versions = [(key, version_of(obj)) for key, obj in contents.items.items()]
         return {
-            "objects": [
-                {"key": key, "version": version_of(obj), "ref": f"{key}@{version_of(obj)}"} for key, obj in shown
-            ],
+            "objects": [{"key": key, "version": version, "ref": f"{key}@{version}"} for key, version in versions],
             "indices": indices,
             "version": contents.resource_version,
-            "facts": [["length", len(contents.items)], *rates["indexer"]],
+            "facts": [["length", parts.indexer.size()], *rates["indexer"]],
         }
 
     def _handlers(self, parts: Any, rates: Any) -> Json:
@@ -228,23 +256,19 @@ class LiveView:
         now = parts.clock.now()
         handlers = []
         for number, handler in enumerate(parts.handlers):
-            contents = handler.contents()
-            waiting = [
-                *([] if contents.delivering is None else [contents.delivering]),
-                *contents.taken,
-                *contents.pending,
-            ]
-            facts = [["length", len(waiting)]]
-            if waiting:
-                facts.append(["oldest", _seconds(now - getattr(waiting[0], "queued_at", now))])
+            length, contents = handler.waiting(), handler.contents(_SHOWN)
+            told_now = () if contents.delivering is None else (contents.delivering,)
+            facts = [["length", length]]
+            for oldest in (*told_now, *contents.taken[:1], *contents.pending[:1])[:1]:
+                facts.append(["oldest", _seconds(now - getattr(oldest, "queued_at", now))])
             in_call = self._live.in_call(handler)
             if in_call is not None:
                 facts.append(["in-call", _seconds(in_call)])
             handlers.append(
                 {
                     "name": contents.handler,
-                    "pending": [_notice(each) for each in contents.pending[:_SHOWN]],
-                    "taken": [_notice(each) for each in contents.taken[:_SHOWN]],
+                    "pending": [_notice(each) for each in contents.pending],
+                    "taken": [_notice(each) for each in contents.taken],
                     "delivering": None if contents.delivering is None else _notice(contents.delivering),
                     "paused": contents.handler in paused,
                     "facts": facts + (rates["handlers"] if number == len(parts.handlers) - 1 else []),
@@ -257,12 +281,14 @@ class LiveView:
             return {}
         contents = held.queue.contents()
         now = self._live.clock.now()
-        ages = [now - since for item, since in list(held.since.items()) if item in contents.dirty]
+        # They stand in the order in which they were added.
+        oldest = next((item for item in list(held.since) if item in contents.dirty), None)
+        since = None if oldest is None else held.since.get(oldest)
         if len(held.since) > len(contents.dirty) + 1000:
             self._forget_ages(held)
         facts = [["length", len(contents.order)]]
-        if ages:
-            facts.append(["oldest", _seconds(max(ages))])
+        if since is not None:
+            facts.append(["oldest", _seconds(now - since)])
         return {
             "order": [str(item) for item in contents.order[:_SHOWN]],
             "dirty": sorted(str(item) for item in itertools.islice(contents.dirty, _SHOWN)),
@@ -308,12 +334,29 @@ class LiveView:
         return f"{number + 1}: {type(queue).__name__.strip('_')}"
 
 
+def _short(hop: Hop, codes: dict[int, tuple[int, Code]]) -> Json:
+    """A hop as a page shows it, with a number for its code, which is added to `codes` if it is not there."""
+    number, _ = codes.setdefault(id(hop.code), (len(codes), hop.code))
+    return {
+        "station": hop.station,
+        "kind": hop.kind,
+        "key": hop.key,
+        "time": hop.time,
+        "thread": hop.thread,
+        "version": hop.version,
+        "old": hop.old,
+        "more": {name: value for name, value in hop.more.items() if not isinstance(value, list)},
+        "code": number,
+    }
+
+
 def _delta(delta: Any) -> Json:
     listed = getattr(delta.object, "objects", None)
+    version = version_of(delta)
     shown = {
         "type": str(delta.type),
-        "version": version_of(delta),
-        "ref": f"{key_of(delta)}@{version_of(delta)}",
+        "version": version,
+        "ref": f"{key_of(delta)}@{version}",
         "tombstone": isinstance(delta.object, cache.DeletedFinalStateUnknown),
     }
     if listed is not None:
@@ -323,17 +366,14 @@ def _delta(delta: Any) -> Json:
 
 def _notice(notification: Any) -> Json:
     method, obj, _ = told(notification)
+    key, version = key_of(obj), version_of(obj)
     return {
         "method": method,
-        "key": key_of(obj),
-        "version": version_of(obj),
-        "ref": f"{key_of(obj)}@{version_of(obj)}",
+        "key": key,
+        "version": version,
+        "ref": f"{key}@{version}",
         "tombstone": isinstance(obj, cache.DeletedFinalStateUnknown),
     }
-
-
-def _few_of(index: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    return sorted(itertools.islice(index.items(), _SHOWN))
 
 
 def _few(keys: list[str], total: int) -> list[str]:

@@ -5,10 +5,11 @@
         factory.start(ctx.done())
         controller.run(ctx)
 
-The page asks, ten times a second:
+The page asks, more than ten times a second:
 
     GET  /api/tour                               that it is live, and the kinds of hops
-    GET  /api/live?informer=&queue=&since=&key=  all there is to see, see LiveView.paint
+    GET  /api/live?informer=&queue=&since=&key=  all there is to see, see LiveView.paint; with &after= only what is new
+                                                 since that look, see LiveView.look
     GET  /api/object?informer=&key=              the states of an object
     POST /api/control                            {"pause": handler}, {"go-on": handler}, {"slow": thread, "delay": s}
 """
@@ -50,8 +51,11 @@ class LivePage(PageServer):
         }
 
     def _look(self, request: Request, query: dict[str, str]) -> Json:
-        numbers = {name: _number(query, name) for name in ("informer", "queue")}
-        return self._view.paint(**numbers, since=_number(query, "since", -1), key=query.get("key", ""))
+        informer, queue = _number(query, "informer"), _number(query, "queue")
+        since, key = _number(query, "since", -1), query.get("key", "")
+        if "after" not in query:
+            return self._view.paint(informer, queue, since, key)
+        return self._view.look(_number(query, "after"), informer, queue, since, key)
 
     def _object(self, request: Request, query: dict[str, str]) -> Json:
         return self._view.object(_number(query, "informer"), query.get("key", ""))

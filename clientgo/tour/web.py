@@ -222,8 +222,12 @@ class Request(BaseHTTPRequestHandler):
         """Nobody wants to read of every file."""
 
 
+# What becomes JSON here was made for it: there are no circles to look for, which costs a fifth.
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
 def _as_json(value: Any) -> tuple[str, bytes]:
-    return "application/json", json.dumps(value, separators=(",", ":")).encode()
+    return "application/json", _encode(value).encode()
 
 
 def _file(name: str) -> tuple[str, bytes]:

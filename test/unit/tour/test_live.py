@@ -324,6 +324,76 @@ def test_only_what_can_be_looked_at_is_watched():
         tour.Live().watch([])
 
 
+CODE = tour.Code("file", "function", "file.go", "Function", 1, (), "caller:1")
+
+
+def test_who_looks_again_is_told_only_what_changed_and_can_put_it_together():
+    with running() as (program, _, view):
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(2.0)
+        program.takes = 60.0
+        first = view.look(0)
+        assert first["views"].keys() == view.paint()["views"].keys() and {"informers", "queues"} <= first.keys()
+        program.queue.add("key")
+        program.bubble.sleep(2.0)
+        second = view.look(first["look"], since=first["last"])
+        assert "queue" in second["views"] and "indexer" not in second["views"] and "queues" not in second
+        together = {**first, **second, "views": {**first["views"], **second["views"]}}
+        whole = view.paint(since=first["last"])
+        assert {name: together[name] for name in whole if name != "hops"} == {
+            name: part for name, part in whole.items() if name != "hops"
+        }
+        # A hop is the same but for lists and its code, which is told once.
+        for short, hop in zip(second["hops"], whole["hops"], strict=True):
+            assert second["codes"][short["code"]] == hop["code"]
+            assert {**hop, **short, "more": hop["more"], "code": hop["code"]} == hop
+            assert short["more"] == {name: each for name, each in hop["more"].items() if not isinstance(each, list)}
+        # One whose last look is forgotten is told all.
+        for _ in range(40):
+            view.look(0)
+        assert view.look(first["look"])["views"].keys() == first["views"].keys()
+
+
+def test_a_hop_that_comes_late_is_not_lost():
+    """Its number is given before it is told: another thread may tell of a later one first."""
+    live = tour.Live()
+    hops = [tour.Hop(number=n, station="queue", kind="added", key=str(n), time=0.0, thread="x", code=CODE)
+            for n in range(3)]  # fmt: skip
+    seen, last = live.heard()
+    assert (seen, last) == ([], -1)
+    for number in (1, 0):
+        live._hear(hops[number])
+        seen, last = live.heard(last)
+        assert seen == [hops[number]]
+    live._hear(hops[2])
+    assert live.heard(last) == ([hops[2]], 2) and live.hops(most=2) == [hops[0], hops[2]]
+
+
+def test_of_many_hops_the_last_are_kept():
+    live = tour.Live()
+    for number in range(live_module.KEPT_HOPS + 10):
+        live._hear(tour.Hop(number=number, station="queue", kind="added", key=str(number), time=0.0, thread="x",
+                            code=CODE))  # fmt: skip
+    seen, last = live.heard(most=10**6)
+    assert [hop.number for hop in seen] == list(range(10, live_module.KEPT_HOPS + 10)) and last == seen[-1].number
+    assert live.heard(5)[0] == seen[-200:] and live.heard(last - 1)[0] == seen[-1:]
+
+
+def test_to_look_costs_little_however_much_there_is():
+    with running() as (program, live, view):
+        live.pause(NAME)
+        for number in range(300):
+            program.source.add(config_map(f"object-{number:03}"))
+            program.queue.add(f"key-{number:03}")
+        program.bubble.sleep(1.0)
+        seen = view.paint()["views"]
+    handler = seen["handlers"]["handlers"][0]
+    assert (dict(handler["facts"])["length"], len(handler["taken"]) + len(handler["pending"])) == (300, 24 + 24)
+    assert (dict(seen["indexer"]["facts"])["length"], len(seen["indexer"]["objects"])) == (300, 24)
+    (keys,) = seen["indexer"]["indices"]["namespace"].values()
+    assert len(keys) == 25 and keys[-1] == "+276"
+
+
 # ---- on the page
 
 
