@@ -227,6 +227,21 @@ def test_hops_go_forwards_and_backwards_by_keys_and_clicks(page):
     assert page.hop == 0 and not page.driver.find_element("css selector", "#back").is_enabled()
 
 
+def test_a_picture_that_followed_hop_by_hop_is_the_one_that_is_drawn_anew(page):
+    """What does not change stays where it is, so it has to be marked and unmarked in its place."""
+    drawn = "return document.getElementById('picture').innerHTML"
+    page.open("queue")
+    followed = []
+    for _ in range(12):
+        page.key("n")
+        followed.append(page.run(drawn))
+    assert any(" mine" in each for each in followed)
+    page.open("queue")
+    for hop, picture in reversed([*enumerate(followed, 1)]):
+        page.to(hop)
+        assert page.run(drawn) == picture
+
+
 def test_a_breakpoint_is_run_to_and_its_source_shown_with_the_lines_that_ran(page):
     page.open("queue")
     page.run("""
@@ -408,6 +423,8 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
         page.until("return document.getElementById('picture').textContent.includes('apple')")
         page.until("return document.getElementById('pane').textContent.includes('handlers.called')")
         page.until("const n = Number(document.body.dataset.drawn); window.before ??= n; return n > window.before + 5")
+        asked = "return performance.getEntriesByType('resource').some((each) => /after=[1-9]/.test(each.name))"
+        assert page.run(asked)  # for what has changed
         page.click("#tab-break", draws=False)
         page.until("return document.querySelector('[data-handler]')")
         page.click("[data-handler]")

@@ -3,20 +3,23 @@
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { Picture } from "/page/picture.js";
 import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
-import { $, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
+import { $, arrange, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
 
-const PERIOD = 80;      // milliseconds from one look to the next
-const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, missed: 0, frozen: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
+const PERIOD = 60;      // milliseconds from one look to the next
+const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, look: 0, rows: new WeakMap(), frozen: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (hop) => (app.language === "zh" && CHINESE[`${hop.station}.${hop.kind}`]) || app.tour.kinds[hop.station][hop.kind];
 const count = (number) => number.toLocaleString("en-US");
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => chooseObject(ref, key).catch(fail));
 
 async function look() {
-  const query = new URLSearchParams({ informer: app.informer, queue: app.queue, since: app.last, key: app.key });
+  // Of what was seen before only what has changed comes again.
+  const before = app.seen;
+  const query = new URLSearchParams({ informer: app.informer, queue: app.queue, since: app.last, key: app.key, after: app.look });
   const seen = await ask(`/api/live?${query}`);
-  app.seen = seen;
-  app.hops = [...app.hops, ...seen.hops].slice(-200);
+  app.seen = { ...before, ...seen, views: { ...before?.views, ...seen.views } };
+  app.look = seen.look;
+  app.hops = [...app.hops, ...seen.hops.map((hop) => ({ ...hop, code: seen.codes[hop.code] }))].slice(-200);
   app.last = Math.max(app.last, seen.last);
 }
 
@@ -81,21 +84,30 @@ function draw() {
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
 }
 
+// A hop's row, which stays the same for as long as it is shown.
+function hopRow(hop) {
+  if (app.rows.get(hop)?.lang !== app.language) app.rows.set(hop, el("tr", { lang: app.language },
+    el("td", { class: "figure" }, `+${hop.time.toFixed(2)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station, title: kindOf(hop) }, `${hop.station}.${hop.kind}`)),
+    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${hop.more.error}` : ""}`)));
+  return app.rows.get(hop);
+}
+
+const hopTable = el("table", { class: "figures hops" });
+
 function overview() {
   const { seen } = app;
   const rows = seen.informers.map((each, number) => el("tr", { class: number === app.informer ? "chosen" : null },
     el("td", {}, el("button", { type: "button", id: `informer-${number}`, onclick: () => { app.informer = number; draw(); } }, each.kind)),
     ...[count(each.objects), count(each.pending), each.version ? `@${each.version}` : "–", each.heard === null ? "–" : `${each.heard.toFixed(1)}s`].map((text) => el("td", { class: "figure" }, text))));
   const head = ["informer", "objects", "to-tell", "version", "heard"].map((word) => el("th", {}, t(word)));
-  const hops = app.hops.slice(-60).reverse().map((hop) => el("tr", {},
-    el("td", { class: "figure" }, `+${hop.time.toFixed(2)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station, title: kindOf(hop) }, `${hop.station}.${hop.kind}`)),
-    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${hop.more.error}` : ""}`)));
+  const hops = app.hops.slice(-60).reverse().map(hopRow);
+  arrange(hopTable, hops.length ? hops : [el("tr", {}, el("td", {}, t("nothing")))]);
   return [
     el("table", { class: "figures" }, el("tr", {}, head), rows),
     seen.unlisted ? el("p", { class: "quiet" }, `+${seen.unlisted}`) : null,
     el("h3", {}, t("last-hops")),
     app.key ? el("p", { class: "row" }, `${t("only-key")} `, el("code", {}, app.key), el("button", { type: "button", id: "all-keys", onclick: () => chooseKey("").catch(fail) }, t("all"))) : null,
-    el("table", { class: "figures hops" }, hops.length ? hops : el("tr", {}, el("td", {}, t("nothing")))),
+    hopTable,
   ];
 }
 
@@ -133,7 +145,7 @@ async function drawPane() {
     const focused = document.activeElement;
     if (focused?.matches("select") && $("pane").contains(focused)) return; // somebody is choosing
     const [id, which, top] = [focused?.id, focused?.dataset?.handler, $("pane").scrollTop];
-    $("pane").replaceChildren(...parts.filter(Boolean));
+    arrange($("pane"), parts.filter(Boolean));
     $("pane").scrollTop = top;
     const again = (id && $(id)) || (which && $("pane").querySelector(`[data-handler="${CSS.escape(which)}"]`));
     if (again && document.activeElement === document.body) again.focus({ preventScroll: true });

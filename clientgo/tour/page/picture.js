@@ -1,5 +1,7 @@
 // The picture: stations as cards, what they hold as chips, arrows, and things that travel along them.
 
+import { arrange } from "/page/shell.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const CHAR = 6.65;      // of the chips' font
 const ROW = 25;
@@ -9,6 +11,7 @@ const ROWS = [
   [["apiserver", 32], ["reflector", 27], ["fifo", 36]],
   [["workers", 21], ["queue", 27], ["handlers", 27], ["indexer", 25]],
 ];
+const NOTHING = {};
 const MARGIN = 12, GAP = 54, BETWEEN = 50;
 
 // `extras` are stations that only some machines have: they stand one above the other, left of the API server.
@@ -194,7 +197,16 @@ function wrap(text, width, most) {
 export class Picture {
   // `t` gives words; `onStation(name)` and `onObject(ref, key)` are told of clicks.
   constructor(svg, t, onStation, onObject) {
-    Object.assign(this, { svg, t, onStation, onObject, boxes: {}, travelling: 0 });
+    Object.assign(this, { svg, t, onStation, onObject, boxes: {}, travelling: 0, cards: {}, arrows: {}, tokens: make("g", { class: "tokens", "aria-hidden": "true" }) });
+  }
+
+  // What `build` makes, or what it made before of the same: to make it anew and to lay it out is most of the work.
+  kept(where, name, of, build) {
+    const known = where[name];
+    if (known && known.of.length === of.length && known.of.every((each, number) => each === of[number])) return known.made;
+    const made = build();
+    where[name] = { of, made };
+    return made;
   }
 
   // `extras`: which of EXTRAS there are.
@@ -209,7 +221,10 @@ export class Picture {
     const order = [...ORDER, ...extras];
     for (const station of wide ? Object.keys(wideCards) : order) {
       const box = wide ? wideCards[station] : [8, y, 364, 0];
-      const { group, height } = this.card(station, state[station] ?? {}, hop, box);
+      const view = state[station] ?? NOTHING;
+      const { group, height, chips } = this.kept(this.cards, station, [view, document.documentElement.lang, ...box], () => this.card(station, view, box));
+      group.classList.toggle("here", hop?.station === station);
+      for (const [node, key] of chips) node.classList.toggle("mine", Boolean(key) && hop?.key === key);
       this.boxes[station] = [box[0], box[1], box[2], height];
       parts.push(group);
       y += height + 34;
@@ -218,24 +233,25 @@ export class Picture {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const there = ARROWS.filter(([from, to]) => order.includes(from) && order.includes(to));
     const arrows = there.filter(([from, to]) => wide || order.indexOf(to) === order.indexOf(from) + 1).map((each) => this.arrow(...each, hop, wide));
-    const tokens = make("g", { class: "tokens", "aria-hidden": "true" });
-    this.svg.replaceChildren(...arrows, ...parts, tokens);
+    this.tokens.replaceChildren();
+    arrange(this.svg, [...arrows, ...parts, this.tokens]);
     if (!wide && hop && hop.station !== this.shown) {
       const smooth = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
       this.svg.querySelector(".here")?.scrollIntoView({ block: "center", behavior: smooth });
     }
     this.shown = hop?.station;
-    if (focused) this.svg.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    if (focused && document.activeElement?.dataset?.id !== focused) this.svg.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
-  card(station, view, hop, [x, y, width, fixed]) {
-    const here = hop?.station === station;
+  card(station, view, [x, y, width, fixed]) {
+    const shown = sections(station, view, this.t);
+    const chips = [];
     const inner = width - 26;
     const content = [];
     let at = y + 54; // the top of what comes next
     const bottom = fixed ? y + fixed - 10 : Infinity;
     let left = 0;
-    for (const section of sections(station, view, this.t)) {
+    for (const section of shown) {
       if (section.quiet && !section.chips.length) continue;
       if (at + 16 > bottom) { left += 1; continue; }
       if (section.label && section.inline && !section.chips.length) {
@@ -259,7 +275,9 @@ export class Picture {
         const size = text.length * CHAR + 26;
         if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
         if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${section.chips.length - number}`)); break; }
-        content.push(this.chip(chip, text, cursor, at, size, hop, `${station}/${chip.ref ?? chip.key}/${number}`));
+        const node = this.chip(chip, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
+        content.push(node);
+        chips.push([node, chip.key]);
         cursor += size + 6;
       }
       at += ROW + 3;
@@ -269,8 +287,8 @@ export class Picture {
     const fifo = view.informers?.[0].name ?? view.name;
     const name = station === "fifo" && fifo ? fifo : this.t(station);
     const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
-    const spoken = `${name}. ${sections(station, view, this.t).map((each) => [each.label, each.text, ...(each.chips ?? []).map((chip) => chip.text)].filter(Boolean).join(" ")).join("; ")}`;
-    const group = make("g", { class: `card${here ? " here" : ""}`, "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
+    const spoken = `${name}. ${shown.map((each) => [each.label, each.text, ...(each.chips ?? []).map((chip) => chip.text)].filter(Boolean).join(" ")).join("; ")}`;
+    const group = make("g", { class: "card", "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
       make("rect", { class: "halo", x, y, width, height, rx: 14 }),
       make("rect", { class: "body", x, y, width, height, rx: 14 }),
       make("rect", { class: "bar", x: x + 13, y: y + 14, width: 4, height: 28, rx: 2 }),
@@ -279,12 +297,11 @@ export class Picture {
       figure ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, station === "fifo" ? figure : `@${figure}`) : null,
       ...content);
     this.clickable(group, () => this.onStation(station));
-    return { group, height };
+    return { group, height, chips };
   }
 
-  chip(chip, text, x, y, width, hop, id) {
-    const mine = chip.key && hop?.key === chip.key;
-    const classes = ["chip", hue(chip.key), mine && "mine", chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
+  chip(chip, text, x, y, width, id) {
+    const classes = ["chip", hue(chip.key), chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
     const group = make("g", { class: classes, "data-id": id, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
       make("title", {}, chip.title ?? (chip.key || chip.text)),
       make("rect", { x, y, width, height: 21, rx: 10.5 }),
@@ -327,7 +344,8 @@ export class Picture {
       : make("text", { class: "arrow-label", x: (x1 + x2) / 2, y: y1 - 10, "text-anchor": "middle" }, length > 30 ? this.t(label) : "");
     const way = hop && route(hop);
     const live = way && ((way[0] === from && way[1] === to) || (way[0] === to && way[1] === from)) ? " live" : "";
-    return make("g", { "aria-hidden": "true", class: `way${live}` }, make("path", { class: "arrow", d: `M${x1 + ux * 4} ${y1 + uy * 4} L${x2 - ux * 10} ${y2 - uy * 10}` }), make("path", { class: "arrow-head", d: head }), text);
+    const of = [x1, y1, x2, y2, text.textContent, live];
+    return this.kept(this.arrows, `${from} ${to}`, of, () => make("g", { "aria-hidden": "true", class: `way${live}` }, make("path", { class: "arrow", d: `M${x1 + ux * 4} ${y1 + uy * 4} L${x2 - ux * 10} ${y2 - uy * 10}` }), make("path", { class: "arrow-head", d: head }), text));
   }
 
   // Let what the hop is about travel from where it came; done at once for those who want no motion.

@@ -4,6 +4,17 @@ export const $ = (id) => document.getElementById(id);
 export const remember = (name, value) => { try { localStorage.setItem(`informer-tour.${name}`, value); } catch { /* a browser that keeps nothing */ } };
 export const remembered = (name) => { try { return localStorage.getItem(`informer-tour.${name}`); } catch { return null; } };
 
+// Let these be a node's children, in that order; what is there already stays where it is, untouched.
+export function arrange(parent, wanted) {
+  const keep = new Set(wanted);
+  for (const node of [...parent.childNodes]) if (!keep.has(node)) node.remove();
+  let at = parent.firstChild;
+  for (const node of wanted) {
+    if (node === at) at = at.nextSibling;
+    else parent.insertBefore(node, at);
+  }
+}
+
 export async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(path, options);
