@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import PATIENCE
+
 from clientgo.testing.apiserver import Server, User, admin_user
 
 SCRIPT = Path(__file__).with_name("apiserver_conformance.py")
@@ -37,7 +39,7 @@ def test_every_check_passes(tmp_path: Path) -> None:
             "--compact-cmd", compact,
             "--json", str(tmp_path / "results.json"),
         ]  # fmt: skip
-        subprocess.run(command, check=False, capture_output=True, timeout=300)
+        subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE)
         server.store.check()
     results = json.loads((tmp_path / "results.json").read_text())
     failed = [f"{check['name']}: {check['detail']}" for check in results["checks"] if check["result"] != "pass"]

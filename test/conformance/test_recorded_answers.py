@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import requests
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Server, User, admin_user
 
@@ -63,7 +64,7 @@ def state(server: Server) -> None:
     headers = {"Authorization": "Bearer admin-token", "User-Agent": "conformance/1"}
 
     def post(path: str, body: dict[str, Any]) -> None:
-        requests.post(server.url + path, json=body, headers=headers, timeout=10).raise_for_status()
+        requests.post(server.url + path, json=body, headers=headers, timeout=PATIENCE).raise_for_status()
 
     post("/api/v1/namespaces", {"metadata": {"name": "demo"}})
     for i in range(3):
@@ -72,7 +73,7 @@ def state(server: Server) -> None:
         post(f"{NAMESPACE}/pods", {"metadata": metadata, "spec": {"containers": [container]}})
     merge = {**headers, "Content-Type": "application/merge-patch+json"}
     status = json.dumps({"status": {"phase": "Running"}})
-    requests.patch(f"{server.url}{NAMESPACE}/pods/pod-1/status", data=status, headers=merge, timeout=10)
+    requests.patch(f"{server.url}{NAMESPACE}/pods/pod-1/status", data=status, headers=merge, timeout=PATIENCE)
     labels = {"app": "web"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "example.com/web:1"}]}}
     spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
@@ -96,7 +97,7 @@ def test_answers_are_those_of_the_real_server(server: Server) -> None:
             server.url + exchange["path"],
             data=body if body is None or isinstance(body, str) else json.dumps(body),
             headers={**headers, "User-Agent": "recorder/1"},
-            timeout=10,
+            timeout=PATIENCE,
         )
         got = {key: response.headers[key] for key in COMPARED_HEADERS if key in response.headers}
         want = {key: value for key, value in exchange["response_headers"].items() if key in COMPARED_HEADERS}

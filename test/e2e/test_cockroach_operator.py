@@ -39,7 +39,7 @@ class Cluster:
             stack.enter_context(start_apiserver(self.kubeconfig, "--simulate-workloads", "--simulate-delay=0.1"))
         ]
         self.run("apply", "-f", f"{CONFIG}/crd", "-f", f"{CONFIG}/rbac")
-        self.run("wait", "--for=condition=Established", "crd/crdbclusters.crdb.cockroachlabs.com", "--timeout=30s")
+        self.run("wait", "--for=condition=Established", "crd/crdbclusters.crdb.cockroachlabs.com", "--timeout=240s")
         # The operator may do what its role says, and no more.
         own = yaml.safe_load(self.kubeconfig.read_text())
         own["users"][0]["user"] = {"token": self.run("create", "token", "cockroach-operator").strip()}
@@ -148,7 +148,7 @@ def test_the_life_of_a_cluster_and_the_death_of_its_operator(cluster: Cluster) -
         line = third.wait_for(f'updating node.*"pod": "{NAME}-{ordinal}"', after=line)
     assert cluster.status()["version"] == "v22.2.0"
 
-    cluster.run("delete", "crdb", NAME, "--timeout=60s")
+    cluster.run("delete", "crdb", NAME, "--timeout=240s")
     cluster.eventually("what it owned to be collected", lambda: NAME not in cluster.run("get", "all,pdb,secrets"))
     assert third.stop() == 0, third.output
     for operator in (second, third):

@@ -78,7 +78,7 @@ class Cluster:
 
     def eventually(self, what: str, condition: Callable[[], object]) -> None:
         with post_mortem(self.programs, look=lambda: self.run("get", "es,sts,pods,pdb", "-o", "yaml")):
-            eventually(what, condition, 120.0)
+            eventually(what, condition)
 
     def get(self, kind: str, name: str) -> dict[str, Any]:
         return json.loads(self.run("get", kind, name, "-o", "json"))
@@ -197,7 +197,7 @@ def walk(cluster: Cluster, first: Program, second: Program) -> None:
     assert set(cluster.pods().values()) == {"8.12.0"}
 
     # What it owned goes with it.
-    cluster.run("delete", "es", ES, "--timeout=60s")
+    cluster.run("delete", "es", ES, "--timeout=240s")
     owned = "statefulsets,pdb,pods,pvc"
     cluster.eventually("the end of what it owned", lambda: "No resources" in cluster.run("get", owned))
     assert third.stop() == 0, third.output

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from processes import Program, children, eventually, kubectl, post_mortem, python, start_apiserver
 
 from clientgo.controller_runtime.envtest import WebhookInstallOptions
@@ -47,7 +48,7 @@ class Cluster:
         )
         self.programs = [self._server]
         self.run("apply", "-f", f"{CONFIG}/crd")
-        self.run("wait", "--for=condition=Established", "crd/guestbooks.webapp.example.com", "--timeout=30s")
+        self.run("wait", "--for=condition=Established", "crd/guestbooks.webapp.example.com", "--timeout=240s")
 
     def run(self, *arguments: str, check: bool = True) -> str:
         return kubectl(self.kubeconfig, *arguments, check=check)
@@ -107,7 +108,7 @@ class Cluster:
         assert self.condition(name)["status"] == "True"
 
     def delete_guestbook(self) -> None:
-        self.run("delete", "guestbook", NAME, "--timeout=60s")
+        self.run("delete", "guestbook", NAME, "--timeout=240s")
         assert self.directory() == {}
         self.eventually("what it owned to be collected", lambda: self.names("deployments,services") == set())
 
@@ -156,7 +157,7 @@ def test_the_life_of_a_guestbook(cluster: Cluster) -> None:
     probes = f"127.0.0.1:{free_port()}"
     operator = cluster.operator(f"-health-probe-bind-address={probes}")
     operator.wait_for("Starting workers")
-    with urllib.request.urlopen(f"http://{probes}/readyz", timeout=10) as ready:
+    with urllib.request.urlopen(f"http://{probes}/readyz", timeout=PATIENCE) as ready:
         assert ready.read() == b"ok"
 
     # What it asks for is made, belongs to it, and is seen.
@@ -195,7 +196,7 @@ def test_the_life_of_a_guestbook(cluster: Cluster) -> None:
     # Its Deployment was heard of after the annotation, and there is one worker.
     cluster.wait_until_available(1, "other")
     assert cluster.get("guestbook")["metadata"]["resourceVersion"] == version
-    cluster.run("delete", "guestbook", "other", "--timeout=60s")
+    cluster.run("delete", "guestbook", "other", "--timeout=240s")
     assert cluster.directory() == ADDRESS
 
     cluster.delete_guestbook()

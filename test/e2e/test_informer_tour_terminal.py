@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from processes import ROOT, environment
 
 from clientgo import context, dynamic
@@ -23,9 +24,6 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.testing.apiserver import Environment
-
-PATIENCE = 120.0
-
 
 pytestmark = pytest.mark.shared_server
 

@@ -103,7 +103,7 @@ def web(client: kubernetes.Clientset) -> Iterator[str]:
 
 def test_a_deployment_comes_and_goes(run: Run) -> None:
     run("create", "deployment", "web", "--image=example.com/web:1", "--replicas=2")
-    assert "successfully rolled out" in run("rollout", "status", "deploy/web", "--timeout=30s")
+    assert "successfully rolled out" in run("rollout", "status", "deploy/web", "--timeout=240s")
     run("delete", "deploy", "web", "--cascade=foreground")
     assert "No resources found" in run("get", "deploy,rs,pods", "-l", "app=web")
     run("delete", "deploy", "web", "--cascade=foreground", "--ignore-not-found")
@@ -172,15 +172,15 @@ def test_editing(run: Run, web: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rolling_out_and_back(run: Run, web: str) -> None:
     run("set", "image", web, "web=example.com/web:2")
-    run("rollout", "status", web, "--timeout=30s")
+    run("rollout", "status", web, "--timeout=240s")
     assert run("rollout", "history", web).count("<none>") == 2
     run("rollout", "undo", web)
-    run("rollout", "status", web, "--timeout=30s")
+    run("rollout", "status", web, "--timeout=240s")
     assert run("get", web, "-o", "jsonpath={.spec.template.spec.containers[0].image}") == "example.com/web:1"
     run("rollout", "restart", web)
-    run("rollout", "status", web, "--timeout=30s")
+    run("rollout", "status", web, "--timeout=240s")
     run("scale", web, "--replicas=1")
-    run("wait", web, "--for=jsonpath={.status.replicas}=1", "--timeout=30s")
+    run("wait", web, "--for=jsonpath={.status.replicas}=1", "--timeout=240s")
 
 
 def test_patches_labels_and_annotations(run: Run, web: str) -> None:
@@ -261,7 +261,7 @@ def test_custom_resources(run: Run, tmp_path: Path) -> None:
         return run("apply", "-f", str(file), fails=fails)
 
     apply(WIDGETS)
-    run("wait", "crd/widgets.example.com", "--for=condition=Established", "--timeout=30s")
+    run("wait", "crd/widgets.example.com", "--for=condition=Established", "--timeout=240s")
     assert "How big it is." in run("explain", "widget.spec")
     apply(WIDGET + "{size: 2}")
     assert run("get", "wd", "w", "-o", "jsonpath={.spec.color}") == "red"
@@ -274,7 +274,7 @@ def test_custom_resources(run: Run, tmp_path: Path) -> None:
     assert "should be greater than or equal to 1" in apply(WIDGET + "{size: 0}", fails=True)
     assert "unknown field" in apply(WIDGET + "{size: 2, bogus: 1}", fails=True)
     assert "Required value" in run("create", "--validate=false", "-f", _without_size(tmp_path), fails=True)
-    run("delete", "crd", "widgets.example.com", "--timeout=30s")
+    run("delete", "crd", "widgets.example.com", "--timeout=240s")
     # kubectl still knows the resource from its discovery cache, and asks for it.
     assert "the server could not find the requested resource" in run("get", "widgets", fails=True)
 
@@ -306,7 +306,7 @@ def test_other_kinds_are_created(run: Run) -> None:
     run("create", "quota", "q", "--hard=pods=1", "-n", "extra")
     listed = run("get", "cm,secret,job,cronjob,svc,ingress,quota", "-n", "extra", "-o", "name").split()
     assert {"configmap/c", "secret/s", "job.batch/j", "cronjob.batch/cj", "service/svc"} <= set(listed)
-    run("delete", "namespace", "extra", "--timeout=30s")
+    run("delete", "namespace", "extra", "--timeout=240s")
     assert "not found" in run("get", "namespace", "extra", fails=True)
     assert "may not be deleted" in run("delete", "namespace", "default", fails=True)
 
@@ -315,21 +315,21 @@ def test_deleting_with_and_without_dependents(run: Run, web: str) -> None:
     run("delete", web, "--cascade=orphan")
     (left,) = run("get", "rs", "-l", "app=web", "-o", "name").split()
     run("delete", left)
-    run("wait", "pods", "-l", "app=web", "--for=delete", "--timeout=30s")
+    run("wait", "pods", "-l", "app=web", "--for=delete", "--timeout=240s")
 
 
 def test_deleting_in_the_background_and_by_force(run: Run, web: str) -> None:
     (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
     assert "force deleted" in run("delete", pod, "--force", "--grace-period=0")
-    run("rollout", "status", web, "--timeout=30s")
+    run("rollout", "status", web, "--timeout=240s")
     run("delete", web, "--cascade=background")
-    run("wait", "rs,pods", "-l", "app=web", "--for=delete", "--timeout=30s")
+    run("wait", "rs,pods", "-l", "app=web", "--for=delete", "--timeout=240s")
     assert "No resources found" in run("get", "rs,pods", "-l", "app=web")
 
 
 def test_waiting_for_conditions(run: Run, web: str) -> None:
-    run("wait", web, "--for=condition=Available", "--timeout=30s")
-    run("wait", "pods", "-l", "app=web", "--for=condition=Ready", "--timeout=30s")
+    run("wait", web, "--for=condition=Available", "--timeout=240s")
+    run("wait", "pods", "-l", "app=web", "--for=condition=Ready", "--timeout=240s")
     assert "timed out" in run("wait", web, "--for=jsonpath={.spec.replicas}=9", "--timeout=0.2s", fails=True)
 
 
@@ -364,7 +364,7 @@ def test_a_little_with_every_kubectl(server: None, kubeconfig: Path, tmp_path: P
     assert run("auth", "can-i", "list", "pods").strip() == "yes"
     run("create", "serviceaccount", f"with-{version}")
     assert run("create", "token", f"with-{version}").count(".") == 2
-    run("delete", "-f", str(file), "--timeout=30s")
+    run("delete", "-f", str(file), "--timeout=240s")
 
 
 def bad_manifest(folder: Path) -> str:
@@ -375,7 +375,7 @@ def bad_manifest(folder: Path) -> str:
 
 def test_draining_the_node(run: Run, web: str) -> None:
     run("cordon", "simulated-node")
-    assert "drained" in run("drain", "simulated-node", "--ignore-daemonsets", "--force", "--timeout=30s")
+    assert "drained" in run("drain", "simulated-node", "--ignore-daemonsets", "--force", "--timeout=240s")
     run("uncordon", "simulated-node")
 
 
@@ -392,7 +392,7 @@ def test_events_tell_of_scaling(run: Run, web: str) -> None:
 
 def test_a_job_is_waited_for(run: Run) -> None:
     run("create", "job", "work", "--image=example.com/work:1", "--", "true")
-    run("wait", "job/work", "--for=condition=complete", "--timeout=30s")
+    run("wait", "job/work", "--for=condition=complete", "--timeout=240s")
     assert run("get", "job", "work", "--no-headers").split()[1:3] == ["Complete", "1/1"]
     assert run("get", "pods", "-l", "job-name=work", "--no-headers").split()[1:3] == ["0/1", "Completed"]
     run("delete", "job", "work")
@@ -400,7 +400,7 @@ def test_a_job_is_waited_for(run: Run) -> None:
 
 def test_a_budget_speaks_in_describe(run: Run, web: str) -> None:
     run("create", "pdb", "guard", "--selector=app=web", "--min-available=1")
-    run("wait", "pdb/guard", "--for=jsonpath={.status.disruptionsAllowed}=1", "--timeout=30s")
+    run("wait", "pdb/guard", "--for=jsonpath={.status.disruptionsAllowed}=1", "--timeout=240s")
     assert "Desired:              1" in run("describe", "pdb", "guard")
     run("delete", "pdb", "guard")
 
@@ -411,10 +411,10 @@ def test_a_namespace_says_why_it_stays(run: Run) -> None:
     run("patch", "cm", "held", "-n", "stuck", "--type=merge", "-p", '{"metadata":{"finalizers":["example.com/hold"]}}')
     run("delete", "namespace", "stuck", "--wait=false")
     remaining = "--for=condition=NamespaceFinalizersRemaining"
-    run("wait", "namespace/stuck", remaining, "--timeout=30s")
+    run("wait", "namespace/stuck", remaining, "--timeout=240s")
     assert "example.com/hold in 1 resource instances" in run("describe", "namespace", "stuck")
     run("patch", "cm", "held", "-n", "stuck", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-    run("wait", "namespace/stuck", "--for=delete", "--timeout=30s")
+    run("wait", "namespace/stuck", "--for=delete", "--timeout=240s")
 
 
 def test_a_mistake_in_a_manifest_is_named(run: Run, web: str, tmp_path: Path) -> None:
@@ -458,7 +458,7 @@ def test_what_is_not_done_here_is_said(run: Run, tmp_path: Path) -> None:
         "clientConfig: {service: {namespace: a, name: b}}}}\n"
     )
     assert "this server has no cluster network" in run("apply", "-f", str(file))
-    run("wait", "crd/rules.example.org", "--for=condition=Established", "--timeout=30s")
+    run("wait", "crd/rules.example.org", "--for=condition=Established", "--timeout=240s")
     assert "Warning: example.org/v1 Rule is deprecated" in run("get", "rules.example.org")
     assert "v1 Endpoints is deprecated" in run("get", "endpoints")
     run("delete", "crd", "rules.example.org")

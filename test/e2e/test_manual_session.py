@@ -48,7 +48,7 @@ def test_the_session_of_the_walkthrough(kubeconfig: Path, minors: tuple[int | No
         return json.loads(run("get", "deployment", "example-foo", "-o", "json"))
 
     assert "foos.samplecontroller.k8s.io created" in run("apply", "-f", f"{EXAMPLES}/crd.yaml")
-    run("wait", "--for=condition=Established", "crd/foos.samplecontroller.k8s.io", "--timeout=30s")
+    run("wait", "--for=condition=Established", "crd/foos.samplecontroller.k8s.io", "--timeout=240s")
     with start_controller(kubeconfig) as controller:
         controller.wait_for("Started workers")
         assert "foo.samplecontroller.k8s.io/example-foo created" in run("apply", "-f", f"{EXAMPLES}/example-foo.yaml")
@@ -85,7 +85,7 @@ def test_the_session_of_the_walkthrough(kubeconfig: Path, minors: tuple[int | No
 
 def test_a_watch_shows_what_the_controller_does(kubeconfig: Path) -> None:
     kubectl(kubeconfig, "apply", "-f", f"{EXAMPLES}/crd.yaml")
-    kubectl(kubeconfig, "wait", "--for=condition=Established", "crd/foos.samplecontroller.k8s.io", "--timeout=30s")
+    kubectl(kubeconfig, "wait", "--for=condition=Established", "crd/foos.samplecontroller.k8s.io", "--timeout=240s")
     from processes import environment, kubectl_binary
 
     command = [kubectl_binary(), "--kubeconfig", str(kubeconfig), "get", "deployments", "-w", "-o", "name"]

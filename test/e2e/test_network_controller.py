@@ -43,7 +43,7 @@ def networks(neutron: Path) -> dict[str, dict[str, str]]:
 
 def install_crd(kubeconfig: Path) -> None:
     kubectl(kubeconfig, "apply", "-f", CRD)
-    kubectl(kubeconfig, "wait", "--for=condition=Established", "crd/networks.samplecrd.k8s.io", "--timeout=30s")
+    kubectl(kubeconfig, "wait", "--for=condition=Established", "crd/networks.samplecrd.k8s.io", "--timeout=240s")
 
 
 def apply(kubeconfig: Path, folder: Path, name: str, spec: dict[str, str]) -> str:

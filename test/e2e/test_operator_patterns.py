@@ -196,7 +196,7 @@ def validation_and_initialisation(cluster: Cluster) -> None:
 
 
 def ownership_and_status(cluster: Cluster) -> None:
-    cluster.run("wait", "--for=condition=Ready", "site/example-site", "--timeout=60s")
+    cluster.run("wait", "--for=condition=Ready", "site/example-site", "--timeout=240s")
     found = cluster.get("site", "example-site")
     assert found["metadata"]["finalizers"] == ["patterns.example.com/zone"]
     (condition,) = found["status"]["conditions"]
@@ -282,7 +282,7 @@ def replicas_that_share_the_work(cluster: Cluster) -> None:
 
     cluster.eventually("the shards to be shared", shared)
     # What the killed one has left is done.
-    cluster.run("wait", "--for=delete", "site/example-site", "--timeout=60s")
+    cluster.run("wait", "--for=delete", "site/example-site", "--timeout=240s")
     gone = "deployment.apps/example-site"
     cluster.eventually("what it owned to be collected", lambda: gone not in cluster.run("get", "deploy", "-o", "name"))
 
@@ -294,7 +294,7 @@ def replicas_that_share_the_work(cluster: Cluster) -> None:
     assert sorted([*done[0], *done[1]]) == sorted(names)  # each by one of them
     assert all(done)
 
-    cluster.run("delete", "sites", "--all", "--timeout=60s")
+    cluster.run("delete", "sites", "--all", "--timeout=240s")
     assert cluster.zone() == {}
     first, second = replicas
     assert first.stop() == 0, first.output

@@ -9,6 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from processes import ROOT
 from wheel import build_wheel, clone_into, run
 
@@ -59,7 +60,11 @@ def test_without_a_python_that_is_new_enough_a_message_says_so(tmp_path: Path) -
     old.chmod(0o755)
 
     done = subprocess.run(
-        [tools / "bash", ROOT / "hack" / "demo"], env={"PATH": str(tools)}, capture_output=True, text=True, timeout=60
+        [tools / "bash", ROOT / "hack" / "demo"],
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
 
     assert done.returncode == 1

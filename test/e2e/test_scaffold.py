@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import PATIENCE, ROOT, Program, eventually, kubectl, post_mortem
+from patience import PATIENCE
+from processes import ROOT, Program, eventually, kubectl, post_mortem
 from wheel import build_wheel, run
 
 pytestmark = pytest.mark.kubectl

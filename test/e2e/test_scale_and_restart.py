@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
 from processes import Program, eventually, kubectl, python, start_apiserver
 from samplecontroller import RunningController
 
@@ -29,7 +30,7 @@ def server_with_foos(tmp_path: Path, *arguments: str) -> Iterator[tuple[Path, Pr
     kubeconfig = tmp_path / "kubeconfig"
     with start_apiserver(kubeconfig, *arguments) as server:
         kubectl(kubeconfig, "apply", "-f", f"{EXAMPLES}/crd.yaml")
-        kubectl(kubeconfig, "wait", "--for=condition=Established", "crd/foos.samplecontroller.k8s.io", "--timeout=60s")
+        kubectl(kubeconfig, "wait", "--for=condition=Established", "crd/foos.samplecontroller.k8s.io", "--timeout=240s")
         yield kubeconfig, server
 
 
@@ -70,14 +71,14 @@ def test_200_foos_at_once_are_all_reconciled_by_two_workers(tmp_path: Path) -> N
             create_foos(v1alpha1.foos("default"), 200)
 
             deployments = running.kube.apps_v1().deployments("default")
-            eventually("200 Deployments", lambda: len(deployments.list(CTX).items) == 200, seconds=120)
-            eventually("every status", lambda: all_have_status(v1alpha1.foos("default")), seconds=120)
+            eventually("200 Deployments", lambda: len(deployments.list(CTX).items) == 200, seconds=PATIENCE)
+            eventually("every status", lambda: all_have_status(v1alpha1.foos("default")), seconds=PATIENCE)
             # No lost update: a change of every Foo while the first round's events still come in reaches its Deployment.
             for number in range(0, 200, 10):
                 v1alpha1.foos("default").patch(
                     CTX, f"foo-{number}", PatchType.MERGE, b'{"spec":{"replicas":7}}', metav1.PatchOptions()
                 )
-            eventually("the changed ones", lambda: replicas(deployments)[7] == 20, seconds=120)
+            eventually("the changed ones", lambda: replicas(deployments)[7] == 20, seconds=PATIENCE)
             assert replicas(deployments) == Counter({1: 180, 7: 20})
         assert overlaps.overlapping == []
         assert len(overlaps.synced) == 200

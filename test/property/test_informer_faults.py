@@ -45,6 +45,7 @@ from faultyproxy import (
     again_and_again,
     random_script,
 )
+from patience import PATIENCE
 
 from clientgo import context, features, gentype, rest
 from clientgo.api.core import v1 as corev1
@@ -64,10 +65,9 @@ AT_ONCE = 28  # they mostly wait
 SPEED = 20.0
 CTX = context.background()
 
-# Real seconds: between two changes while a script lasts, until everything has to be in order again afterwards, and of
-# silence after which the informer's client takes a connection for dead.
+# Real seconds: between two changes while a script lasts, and of silence after which the informer's client takes a
+# connection for dead.
 PACE = 0.02
-PATIENCE = 60.0
 SILENCE = 0.5
 
 # How many requests may follow each other without a pause, when a pass begins with a stream and when it does not.
@@ -251,7 +251,7 @@ def story(
             yield Story(proxy, direct, informer, seen, streaming, REAL_CLOCK.now())
         finally:
             stop.set()
-            thread.join(10)
+            thread.join(PATIENCE)
             client.client.close_idle_connections()
             direct_client.client.close_idle_connections()
             assert not thread.is_alive(), "the informer did not stop"

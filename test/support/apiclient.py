@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import requests
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment
 from clientgo.utils.clock import REAL_CLOCK
@@ -25,7 +26,9 @@ class Api:
     def request(self, method: str, path: str, body: Any = None, media: str = "application/json") -> requests.Response:
         """`body` goes out as it is when it is text or bytes, else as JSON."""
         data = body if body is None or isinstance(body, str | bytes) else json.dumps(body)
-        return self.session.request(method, self.env.url + path, data=data, headers={"Content-Type": media}, timeout=20)
+        return self.session.request(
+            method, self.env.url + path, data=data, headers={"Content-Type": media}, timeout=PATIENCE
+        )
 
     def __call__(
         self, method: str, path: str, body: Any = None, *, want: int = 0, media: str = "application/json"
@@ -46,7 +49,7 @@ class Api:
 def eventually(condition: Callable[[], bool]) -> None:
     """Ask until it holds; every answer is a request, so nothing spins."""
     clock, wakeup = REAL_CLOCK, threading.Condition()
-    end = clock.now() + 30
+    end = clock.now() + PATIENCE
     while not condition():
         assert clock.now() < end, "did not happen"
         with wakeup:

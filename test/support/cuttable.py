@@ -6,6 +6,8 @@ import contextlib
 import socket
 import threading
 
+from patience import PATIENCE
+
 _CHUNK = 65536
 
 
@@ -45,7 +47,7 @@ class CuttableProxy:
                 sock.shutdown(socket.SHUT_RDWR)
             sock.close()
         for thread in threads:
-            thread.join(30)
+            thread.join(PATIENCE)
             assert not thread.is_alive(), thread
 
     def _start(self, fn: object, *args: socket.socket) -> None:

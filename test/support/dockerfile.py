@@ -20,6 +20,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from patience import PATIENCE
 from processes import Program
 
 _CONTINUED = re.compile(r"\\\n\s*")
@@ -56,7 +57,7 @@ class Image:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, f"RUN {command}\nexit code {done.returncode}\n{done.stdout}{done.stderr}"
 

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
+from patience import PATIENCE
+
 from clientgo import context
 from clientgo.utils.clock import REAL_CLOCK
 
 _CHUNK = 65536
 _CRUMB = 97
-_PATIENCE = 30.0
 # How long a delayed answer keeps its client waiting, twice. Real seconds.
 DELAY = 0.05
 # How long nobody listens, in seconds of the clock. Longer than the first pauses of any backoff.
@@ -193,7 +194,7 @@ class FaultyProxy:
             _shut_down(self._listener)
         self.calm()
         for thread in list(self._threads):
-            thread.join(_PATIENCE)
+            thread.join(PATIENCE)
             assert not thread.is_alive(), thread
         self._reservation.close()
 
@@ -293,7 +294,7 @@ class _Connection:
                         self._forward_requests(self._server)
                 finally:
                     _shut_down(self._server)
-                    answering.join(_PATIENCE)
+                    answering.join(PATIENCE)
 
     def _forward_requests(self, server: socket.socket) -> None:
         for number, head in enumerate(_request_heads(self._client)):

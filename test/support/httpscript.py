@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from patience import PATIENCE
+
 from clientgo.golang.http import Header
 
 
@@ -116,7 +118,7 @@ class ScriptedServer:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
         for thread in list(self._threads):
-            thread.join(10)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
     def _start(self, target: Callable[..., None], *args: object) -> None:

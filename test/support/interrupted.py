@@ -22,7 +22,7 @@ from clientgo.tools import cache
 from clientgo.util import flowcontrol, workqueue
 from clientgo.utils.clock import REAL_CLOCK
 
-PATIENCE = 10.0  # seconds after the interrupt, for what takes milliseconds
+PATIENCE = 120.0  # seconds after the interrupt, for what takes milliseconds
 ROUNDS = 50
 
 

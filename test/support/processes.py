@@ -11,15 +11,16 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0  # seconds for what normally happens at once, on a loaded machine
 KUBECTL_MINORS = (27, 28, 29, 30, 31, 32, 33)
 
 
@@ -169,13 +170,20 @@ def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
 
 
 def eventually(what: str, condition: Callable[[], object], seconds: float = PATIENCE) -> object:
-    """The condition's value once it is true; fails naming `what` when it does not become so."""
-    pause = threading.Event()
-    for _ in range(int(seconds / 0.05)):
+    """The condition's value once it is true; fails naming `what` when it does not become so.
+
+    It is asked less and less often: to ask is to start a kubectl, mostly.
+    """
+    never, pause = threading.Event(), 0.02
+    ends = time.monotonic() + seconds
+    while True:
+        over = time.monotonic() >= ends  # Asked once more after a time in which the whole machine stood still.
         if value := condition():
             return value
-        pause.wait(0.05)
-    raise AssertionError(f"{what} did not come within {seconds:g} s")
+        if over:
+            raise AssertionError(f"{what} did not come within {seconds:g} s")
+        never.wait(pause)
+        pause = min(1.3 * pause, 0.5)
 
 
 @contextlib.contextmanager

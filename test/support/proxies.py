@@ -12,6 +12,8 @@ import ssl
 import threading
 from typing import Any
 
+from patience import PATIENCE
+
 
 class _Proxy:
     """Accepts connections, lets a subclass find out what is asked for, and pipes bytes to `port` on loopback."""
@@ -46,7 +48,7 @@ class _Proxy:
         for sock in sockets:
             _shut_down(sock)
         for thread in list(self._threads):
-            thread.join(10)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
     def _start(self, target: Any, *args: object) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from clientgo.tools import cache
+from patience import PATIENCE
 
-# Generous: every wait here ends at once unless something is broken.
-PATIENCE = 30.0
+from clientgo.tools import cache
 
 
 @dataclass

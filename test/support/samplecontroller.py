@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
 from processes import ROOT
 
 sys.path.insert(0, str(ROOT / "cmd" / "sample-controller"))
@@ -120,7 +121,7 @@ class RunningController:
 
     def __exit__(self, *_: object) -> None:
         self._cancel()
-        self._thread.join(30)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), "the controller did not stop"
         for factory in self._factories:
             factory.shutdown()

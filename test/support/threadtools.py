@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
-TIMEOUT = 30.0
-"""Seconds; how long a test waits for something that should happen at once."""
+from patience import PATIENCE
 
 
 class Running:
@@ -29,7 +29,7 @@ class Running:
     def running(self) -> bool:
         return self._thread.is_alive()
 
-    def result(self, timeout: float = TIMEOUT) -> Any:
+    def result(self, timeout: float = PATIENCE) -> Any:
         """Join the thread; what the function returned, or raise what it raised."""
         self._thread.join(timeout)
         assert not self._thread.is_alive(), f"{self._thread.name} is still running"
@@ -43,11 +43,10 @@ def in_thread(fn: Callable[[], Any], name: str = "test-thread") -> Running:
     return Running(fn, name)
 
 
-def eventually(predicate: Callable[[], object], what: str = "", timeout: float = TIMEOUT) -> None:
+def eventually(predicate: Callable[[], object], what: str = "", timeout: float = PATIENCE) -> None:
     """Return as soon as `predicate()` is true; fail after `timeout` seconds."""
     pause = threading.Event()
-    for _ in range(int(timeout / 0.001)):
-        if predicate():
-            return
+    ends = time.monotonic() + timeout
+    while not predicate():
+        assert time.monotonic() < ends, f"never became true: {what or predicate}"
         pause.wait(0.001)
-    raise AssertionError(f"never became true: {what or predicate}")

@@ -13,6 +13,7 @@ import pytest
 from decoding import needs_msgspec
 from eventwalk import Function, Walk
 from libraryimports import imports_of
+from patience import PATIENCE
 
 from clientgo import context, informers, kubernetes
 from clientgo.api.core import v1 as corev1
@@ -67,11 +68,11 @@ def walk_of_a_real_event() -> dict[str, list[Function]]:
         factory.start_with_context(ctx)
         factory.wait_for_cache_sync_with_context(ctx)
         create("later")  # when this one is handled, the watch stands
-        assert later.wait(30.0)
+        assert later.wait(PATIENCE)
         settle(walk)
         with walk.recording():
             create("walk")
-            assert handled.wait(30.0)
+            assert handled.wait(PATIENCE)
             settle(walk)
         cancel()
         factory.shutdown()

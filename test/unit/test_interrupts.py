@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 import interrupted
-from processes import PATIENCE, environment
+from patience import PATIENCE
+from processes import environment
 
 
 def test_an_interrupt_ends_every_blocking_call() -> None:
     done = subprocess.run(
-        [sys.executable, interrupted.__file__], capture_output=True, text=True, timeout=2 * PATIENCE, env=environment()
+        [sys.executable, interrupted.__file__], capture_output=True, text=True, timeout=PATIENCE, env=environment()
     )
 
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, klog
 from clientgo.klog import output
@@ -443,7 +444,7 @@ def test_pairs_may_be_given_as_in_go(caplog):
 
 def run_program(program: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=env)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, env=env)
 
 
 def test_a_program_without_logging_gets_klog_lines_on_stderr():

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
+from patience import PATIENCE
+
 PROGRAM = """
 from clientgo import informers, kubernetes, rest
 
@@ -58,7 +60,7 @@ WITH_THE_FIRST = (
 
 def modules_of(program: str) -> set[str]:
     """What a process has loaded that ends with printing it."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=True)
     return set(done.stdout.split())
 
 

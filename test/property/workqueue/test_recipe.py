@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
+from patience import PATIENCE
 from simple_queue import MarksTheItemAsProcessedTooLate, SimpleQueue, SimpleRateLimitingQueue
 
 from clientgo.testing import synctest
@@ -46,7 +47,12 @@ def failure_of(tmp_path: Path, my_queue: str, text: str, test: str) -> str:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/test/support:{ROOT}"}
     command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", str(tmp_path), "-k", test]
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        [*command, "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1, done.stdout + done.stderr
     lines = [line.removeprefix("E").strip() for line in done.stdout.splitlines() if line.startswith("E ")]

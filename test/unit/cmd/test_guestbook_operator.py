@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from certificates import Authority, Pair
+from patience import PATIENCE
 from programs import ImportedProgram
 
 from clientgo import context, rest
@@ -233,7 +234,7 @@ class Webhooks:
             if obj is not None:
                 request[field] = {**obj.to_dict(), "apiVersion": "webapp.example.com/v1", "kind": "Guestbook"}
         review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-        connection = http.client.HTTPSConnection(*self._listener_address, context=self._trust, timeout=10)
+        connection = http.client.HTTPSConnection(*self._listener_address, context=self._trust, timeout=PATIENCE)
         try:
             path = f"/{verb}-webapp-example-com-v1-guestbook"
             connection.request("POST", path, json.dumps(review), {"Content-Type": "application/json"})

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
+from patience import PATIENCE
 from programs import ImportedProgram
 
 from clientgo import tour
@@ -217,7 +218,7 @@ pytestmark = pytest.mark.shared_server
 
 def ask(server: Any, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any, bytes]:
     port = int(server.url.rsplit(":", 1)[1].strip("/"))
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.putrequest(method, path, skip_host="Host" in headers)
         if body is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from programs import ImportedProgram
 
 from clientgo import context
@@ -124,7 +125,7 @@ def test_a_resync_is_ignored_and_a_change_is_not() -> None:
     networks.create(ctx, network("a"), metav1.CreateOptions())
     networks.update(ctx, network("a", OTHER, version="1"), metav1.UpdateOptions())
     networks.update(ctx, network("a", OTHER, version="2"), metav1.UpdateOptions())
-    assert arrived.wait(10.0)
+    assert arrived.wait(PATIENCE)
     cancel()
     running.join()
     setup.controller.workqueue.shut_down()

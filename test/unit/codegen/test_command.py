@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -36,7 +37,7 @@ factory.shutdown()
 
 def codegen(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "clientgo.codegen", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_project_of_ones_own_gets_clients_informers_and_listers(shop: Path) ->
         env={"PYTHONPATH": f"{shop}:{ROOT}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert ran.stdout == "FooSpec(replicas=2)\n", ran.stderr
     foo = shop / "shop/generated/listers/samplecontroller/v1alpha1/foo.py"

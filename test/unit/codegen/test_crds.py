@@ -12,6 +12,7 @@ import pytest
 import shop_types
 import yaml
 from apiclient import Api
+from patience import PATIENCE
 from shop_types import OldOrder, Order
 
 from clientgo.api.core import v1 as corev1  # noqa: F401 (named in the types of fields)
@@ -396,7 +397,7 @@ def project(tmp_path: Path) -> Path:
 
 def codegen(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "clientgo.codegen", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_the_command_writes_definitions_and_verifies_them(project: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from certificates import Authority
+from patience import PATIENCE
 
 from clientgo import context, rest
 from clientgo import controller_runtime as ctrl
@@ -42,7 +43,6 @@ from clientgo.util import workqueue
 pytestmark = pytest.mark.shared_server
 
 CTX = context.background()
-SECONDS = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ class Running:
 
     def __enter__(self) -> Running:
         self._thread.start()
-        assert self.mgr.elected().wait(SECONDS)
+        assert self.mgr.elected().wait(PATIENCE)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,7 +93,7 @@ class Seen:
     def until(self, *wanted: ctrl.Request) -> None:
         left = {*wanted}
         while left:
-            left.discard(self.requests.get(timeout=SECONDS))
+            left.discard(self.requests.get(timeout=PATIENCE))
 
 
 def pod(namespace: str, name: str, labels: dict[str, str] | None = None) -> corev1.Pod:
@@ -162,7 +162,7 @@ def test_a_builder(config: rest.Config, only_metadata: bool) -> None:
         controllerutil.set_controller_reference(replicas, owned_pod, mgr.get_scheme())
         mgr.get_client().create(CTX, owned_pod)
         # The other example's objects are still there.
-        while reconciler.counted.get(timeout=SECONDS) != (namespace, 1):
+        while reconciler.counted.get(timeout=PATIENCE) != (namespace, 1):
             pass
         found = mgr.get_api_reader().get(CTX, client.object_key_from_object(replicas), appsv1.ReplicaSet)
         assert found.metadata.labels == {"kept": "yes", "pod-count": "1"}
@@ -277,7 +277,7 @@ def test_a_server_of_ones_own_with_certificates_that_change(tmp_path: Path) -> N
     watching = threading.Thread(target=watcher.start, args=(ctx,), name="watching")
     watching.start()
     listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(SECONDS)
+    listener.settimeout(PATIENCE)
     said: list[bytes] = []
 
     def serve() -> None:
@@ -288,7 +288,7 @@ def test_a_server_of_ones_own_with_certificates_that_change(tmp_path: Path) -> N
     serving = threading.Thread(target=serve, name="serving")
     serving.start()
     with (
-        socket.create_connection(listener.getsockname()[:2], timeout=SECONDS) as connection,
+        socket.create_connection(listener.getsockname()[:2], timeout=PATIENCE) as connection,
         authority.trust().wrap_socket(connection, server_hostname="127.0.0.1") as secure,
     ):
         secure.sendall(b"hello")

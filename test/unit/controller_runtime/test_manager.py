@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, rest
 from clientgo import controller_runtime as ctrl
@@ -103,9 +104,9 @@ def test_an_operator_creates_what_its_objects_need_and_brings_it_back(config: re
     with Running(mgr):
         config_maps, secrets = clientset.core_v1().config_maps("default"), clientset.core_v1().secrets("default")
         config_maps.create(background, corev1.ConfigMap(metadata=metav1.ObjectMeta(name="a")))
-        assert created.acquire(timeout=20)
+        assert created.acquire(timeout=PATIENCE)
         secrets.delete(background, "a")
-        assert created.acquire(timeout=20), "the deletion of what it owns is a request for the owner"
+        assert created.acquire(timeout=PATIENCE), "the deletion of what it owns is a request for the owner"
     events = clientset.core_v1().events("default").list(background).items
     assert [event.reason for event in events] == ["Seen"]
 
@@ -161,7 +162,7 @@ def test_nothing_is_left_of_a_manager_that_stops(config: rest.Config, caplog: py
     ctx, cancel = context.with_cancel(context.background())
     thread = threading.Thread(target=start, args=(ctx,), name="manager")
     thread.start()
-    assert emitted.wait(20)
+    assert emitted.wait(PATIENCE)
     clients = new_for_config(config)
 
     def written(ctx: context.Context) -> bool:
@@ -222,7 +223,7 @@ def test_a_clean_stop_gives_the_election_up_and_says_so(leads: bool, caplog: pyt
     thread = threading.Thread(target=run, args=(ctx,), name="manager")
     with caplog.at_level("INFO", "clientgo"):
         thread.start()
-        assert (mgr.elected() if leads else started).wait(60.0)
+        assert (mgr.elected() if leads else started).wait(PATIENCE)
         # The election of a stand-by begins after what runs everywhere.
         wait.poll_until_context_timeout(
             ctx, 0.01, 60.0, True, lambda _: any(t.name == "manager-election" for t in threading.enumerate())
@@ -265,16 +266,16 @@ def test_warm_controllers_know_the_objects_before_they_lead(config: rest.Config,
     second.add(Everywhere())
     clients.core_v1().config_maps("default").create(background, corev1.ConfigMap(metadata=metav1.ObjectMeta(name="a")))
     with Running(first) as leading:
-        assert first.elected().wait(20)
+        assert first.elected().wait(PATIENCE)
         with Running(second):
-            assert ready.wait(20)
+            assert ready.wait(PATIENCE)
             if enable_warmup:
-                assert heard.wait(20)
+                assert heard.wait(PATIENCE)
             assert not second.elected().is_set()
             assert not reconciled.is_set()
             assert heard.is_set() is enable_warmup
             leading.cancel()
-            assert reconciled.wait(20), "the lease was given up, so that the second leads"
+            assert reconciled.wait(PATIENCE), "the lease was given up, so that the second leads"
     clients.close()
 
 
@@ -304,14 +305,14 @@ def test_a_controller_of_ones_own_reconciles(config: rest.Config, enable_warmup:
     expected = ctrl.Request("default", "web")
     with Running(mgr):
         created = clients.apps_v1().deployments("default").create(background, deployment)
-        first, first_id = requests.get(timeout=20)
+        first, first_id = requests.get(timeout=PATIENCE)
         assert first == expected
         replicas = appsv1.ReplicaSet.from_dict(
             {"metadata": {"name": "web-1", "namespace": "default"}, "spec": WORKLOAD}
         )
         ctrl.set_controller_reference(created, replicas, mgr.get_scheme())
         clients.apps_v1().replica_sets("default").create(background, replicas)
-        second, second_id = requests.get(timeout=20)
+        second, second_id = requests.get(timeout=PATIENCE)
         assert second == expected
     assert uuid.UUID(first_id) != uuid.UUID(second_id)
     assert controller.reconcile_id_from_context(background) == ""
@@ -334,16 +335,16 @@ def test_an_informer_that_is_there_is_a_source(config: rest.Config) -> None:
         unused: Any = object()
         source.Informer(informer=informer, handler=funcs).start(background, unused)
         created = sets.create(background, replicas)
-        name, obj = heard.get(timeout=20)
+        name, obj = heard.get(timeout=PATIENCE)
         assert (name, type(obj), obj.get_name()) == ("create", appsv1.ReplicaSet, "web")
         changed = created.deep_copy()
         changed.metadata.labels["x"] = "y"
         sets.update(background, changed)
-        name, (old, new) = heard.get(timeout=20)
+        name, (old, new) = heard.get(timeout=PATIENCE)
         assert (name, dict(old.metadata.labels), dict(new.metadata.labels)) == ("update", {}, {"x": "y"})
         sets.delete(background, "web")
         while name != "delete":
-            name, obj = heard.get(timeout=20)
+            name, obj = heard.get(timeout=PATIENCE)
         assert obj.get_name() == "web"
 
 

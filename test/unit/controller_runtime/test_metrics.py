@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, rest
 from clientgo.apimachinery.util import wait
@@ -133,7 +134,7 @@ def shown(url: str) -> dict[str, Any]:
     trust = ssl.create_default_context(cadata=pem)
     trust.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
     with (
-        socket.create_connection((host, int(port)), timeout=10) as connection,
+        socket.create_connection((host, int(port)), timeout=PATIENCE) as connection,
         trust.wrap_socket(connection, server_hostname="localhost") as secure,
     ):
         found: Any = secure.getpeercert()

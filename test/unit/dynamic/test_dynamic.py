@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, discovery, dynamic, rest, restmapper
 from clientgo.apimachinery import labels
@@ -128,7 +129,7 @@ def test_an_informer_follows_the_server(client):
         mine.set_labels({"watched": "yes"})
         maps.create(CTX, mine)
         maps.create(CTX, config_map("ignored"))
-        assert added.wait(10)
+        assert added.wait(PATIENCE)
         lister = generic.lister().by_namespace("default")
         assert [obj.get_name() for obj in lister.list(labels.everything())] == ["informed"]
         assert lister.get("informed").get_name() == "informed"

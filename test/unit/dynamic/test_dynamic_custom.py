@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, dynamic
 from clientgo.apimachinery import labels
@@ -288,8 +289,8 @@ def test_informers_of_two_versions_side_by_side(client, carts):
         obj.set_labels({"seen": "yes"})
         carts.create(CTX, obj)
         carts.create(CTX, cart("unseen"))
-        assert added.acquire(timeout=10)
-        assert added.acquire(timeout=10)
+        assert added.acquire(timeout=PATIENCE)
+        assert added.acquire(timeout=PATIENCE)
         for gvr, each in informers.items():
             [found] = each.lister().list(labels.everything())
             assert found.get_api_version() == str(gvr.group_version())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from patience import PATIENCE
 from threadtools import eventually, in_thread
 
 from clientgo.golang import channel
@@ -232,7 +233,7 @@ def test_a_select_interrupted_just_when_its_turn_came_ends(monkeypatch: pytest.M
     b.send(1)
 
     with pytest.raises(KeyboardInterrupt):
-        selecting.result(timeout=5.0)
+        selecting.result(timeout=PATIENCE)
     assert not (a._receivers or b._receivers)
 
 

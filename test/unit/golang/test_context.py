@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from patience import PATIENCE
 from threadtools import eventually, in_thread
 
 from clientgo import context
@@ -140,7 +141,7 @@ def test_a_deadline_in_the_past_is_over_at_once():
 
 def test_timeout_on_the_real_clock_leaves_no_thread():
     ctx, _ = context.with_timeout(context.background(), 0.001)
-    assert ctx.done().wait(30)
+    assert ctx.done().wait(PATIENCE)
     assert isinstance(ctx.err(), context.DeadlineExceeded)
     eventually(lambda: not [t for t in threading.enumerate() if t.name.startswith("clock-")])
 

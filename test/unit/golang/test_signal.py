@@ -8,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.golang.channel import Channel
 from clientgo.golang.signal import notify
@@ -110,7 +111,7 @@ for _ in range(2):
 
 
 def run(program: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from patience import PATIENCE
 from threadtools import in_thread
 
 from clientgo.golang import stop as stops
@@ -37,7 +38,7 @@ def test_an_event_calls_back_and_stays_as_it_is():
     assert not stop.wait(0.001)
     assert vars(stop) == inside
     stop.set()
-    watcher.join(30)
+    watcher.join(PATIENCE)
     assert calls == [watcher]
     assert waiting.result() is True
     stops.add_done_callback(stop, lambda: calls.append("late"))
@@ -91,7 +92,7 @@ def test_watching_a_foreign_stop_channel_leaves_no_thread():
     (watcher,) = watchers()
     assert remove()
     stop.set()
-    watcher.join(30)
+    watcher.join(PATIENCE)
     assert calls == [1]
     assert not stops._watchers
     stops.add_done_callback(stop, lambda: calls.append(3))
@@ -104,7 +105,7 @@ def test_an_abandoned_watcher_ends(monkeypatch):
     (watcher,) = watchers()
     assert remove()
     assert not remove()
-    watcher.join(30)
+    watcher.join(PATIENCE)
     assert not watcher.is_alive()
 
 

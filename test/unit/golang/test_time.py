@@ -11,6 +11,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from clientgo import context
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
@@ -98,10 +99,10 @@ def test_timers_and_deadlines_keep_their_length_over_a_step(step):
     timer, never = REAL_CLOCK.new_timer(0.1), REAL_CLOCK.new_timer(1800)
     ticker = REAL_CLOCK.new_ticker(0.05)
     step()
-    timer.c().receive(timeout=10)
-    ticker.c().receive(timeout=10)
-    ticker.c().receive(timeout=10)
-    ctx.done().wait(10)
+    timer.c().receive(timeout=PATIENCE)
+    ticker.c().receive(timeout=PATIENCE)
+    ticker.c().receive(timeout=PATIENCE)
+    ctx.done().wait(PATIENCE)
     assert ctx.err() is not None
     assert never.stop()
     ticker.stop()

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.codegen.writer import Output
 
@@ -19,7 +20,7 @@ from codegen import built_in  # noqa: E402
 
 def update_codegen(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, ROOT / "hack" / "update-codegen", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_generated_code_is_current() -> None:
@@ -36,7 +37,7 @@ def test_a_project_of_ones_own_is_generated_as_by_the_library(tmp_path: Path) ->
     assert "24 generated files, 24 changed" in update_codegen(*arguments).stdout
 
     library = [sys.executable, "-m", "clientgo.codegen", *arguments, "--verify"]
-    assert subprocess.run(library, capture_output=True, timeout=120).returncode == 0
+    assert subprocess.run(library, capture_output=True, timeout=PATIENCE).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -33,7 +34,7 @@ def begin(folder: Path, then: str) -> subprocess.Popen[str]:
 
 def run(folder: Path) -> tuple[int, str]:
     process = begin(folder, "")
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE)
     return process.returncode, error
 
 
@@ -56,7 +57,7 @@ def test_an_environment_is_not_made_anew_under_a_run_that_uses_it(project: Path)
     code, error = run(project)
     assert (code, (project / ".venv" / "bin" / "python").exists()) == (1, True)
     assert error == ".venv has to be made anew, and another run is using it. Try again when that has ended.\n"
-    assert made in first.communicate(timeout=60)[1]
+    assert made in first.communicate(timeout=PATIENCE)[1]
     code, error = run(project)
     assert code == 0 and made in error
     assert run(project) == (0, "")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import PATIENCE
+
 ROOT = Path(__file__).parents[3]
 
 HANGS = """
@@ -51,7 +53,7 @@ def run_pytest(tmp_path: Path, tests: str, *options: str, **environment: str) ->
         env={key: value for key, value in os.environ.items() if key != "CI"} | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     return done.stdout + done.stderr
 

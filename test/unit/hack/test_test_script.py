@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 HACK = Path(__file__).resolve().parents[3] / "hack"
 # Answers the question for the number of cores, and then is pytest, which collects the tests of a fresh clone before
@@ -39,7 +40,7 @@ def test_it_ends_with_0_only_when_all_holds(tmp_path: Path, lint: int, first: in
     environment["TMPDIR"] = str(tmp_path)
 
     done = subprocess.run(
-        [tmp_path / "hack" / "test"], capture_output=True, text=True, timeout=120, env=environment, check=False
+        [tmp_path / "hack" / "test"], capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False
     )
 
     assert done.returncode == code, done.stderr

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.apimachinery.runtime import conversion
 from clientgo.tools import cache
@@ -30,7 +31,7 @@ def parity() -> ModuleType:
 
 
 def test_what_must_be_complete_is() -> None:
-    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     tools_cache = next(line for line in done.stdout.splitlines() if "client-go/tools/cache " in line)
     assert tools_cache.endswith("complete"), tools_cache

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, informers, testing
 from clientgo.api.apps import v1 as appsv1
@@ -134,7 +135,7 @@ def test_watch() -> None:
     pods = client.core_v1().pods("ns")
     watcher = pods.watch(CTX, metav1.ListOptions())
     pods.create(CTX, pod("a"))
-    event, ok = watcher.result_chan().receive(timeout=10)
+    event, ok = watcher.result_chan().receive(timeout=PATIENCE)
     assert ok
     assert (event.type, event.object) == ("ADDED", pod("a"))
     watcher.stop()
@@ -195,7 +196,7 @@ def test_informers_follow_a_fake_clientset(history: bool) -> None:
         pods.update(CTX, pod("after", app="x"))
         pods.delete(CTX, "before")
         while len(seen) < 4:
-            assert changed.wait(10), seen
+            assert changed.wait(PATIENCE), seen
             changed.clear()
         assert seen == ["add before", "add after", "update after", "delete before"]
         assert list(informer.get_store().list_keys()) == ["ns/after"]

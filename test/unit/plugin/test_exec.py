@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from certificates import Authority, Pair
 from httpscript import Answer, Received, ScriptedServer
+from patience import PATIENCE
 
 from clientgo import context, rest
 from clientgo.apimachinery.runtime.schema import GroupVersion
@@ -383,7 +384,7 @@ def test_many_requests_at_once_run_the_plugin_once(plugin):
     together = threading.Barrier(8)
 
     def answer(request: Received) -> Answer:
-        together.wait(20)
+        together.wait(PATIENCE)
         return Answer(401, b"{}")
 
     with ScriptedServer(answer) as server:
@@ -399,7 +400,7 @@ def test_many_requests_at_once_run_the_plugin_once(plugin):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(PATIENCE)
         for client in clients:
             client.client.close_idle_connections()
     assert codes == [401] * 8

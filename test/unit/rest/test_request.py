@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from httpscript import Answer, Received, ScriptedServer, status
+from patience import PATIENCE
 
 from clientgo import context, rest
 from clientgo.api.core import v1 as corev1
@@ -527,9 +528,9 @@ def test_cancelling_the_context_ends_a_blocked_request_at_once(state):
 
         thread = threading.Thread(target=call, daemon=True)
         thread.start()
-        assert arrived.wait(10)
+        assert arrived.wait(PATIENCE)
         cancel()
-        assert ended.wait(5)
+        assert ended.wait(PATIENCE)
         thread.join()
     # A request that was given up is not tried again, whatever its connection went through.
     assert str(failures[0]).endswith("context canceled")

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import testing
 from clientgo.api.core import v1 as corev1
@@ -54,7 +55,7 @@ def test_watch_of_a_namespace_sees_what_is_created() -> None:
     tracker = new_tracker()
     watcher = tracker.watch(RESOURCE, "test_namespace")
     tracker.create(RESOURCE, arbitrary(), "test_namespace")
-    event, _ = watcher.result_chan().receive(timeout=10)
+    event, _ = watcher.result_chan().receive(timeout=PATIENCE)
     assert event.object == arbitrary()
 
 
@@ -216,7 +217,7 @@ def test_objects_are_copied_in_and_out() -> None:
     cm.data["in"] = "changed"
     got: Any = tracker.get(CONFIG_MAPS, "ns", "cm")
     got.data["out"] = "changed"
-    event, _ = watcher.result_chan().receive(timeout=10)
+    event, _ = watcher.result_chan().receive(timeout=PATIENCE)
     event.object.data["watch"] = "changed"
     stored: Any = tracker.get(CONFIG_MAPS, "ns", "cm")
     assert stored.data == {}
@@ -257,7 +258,7 @@ def test_with_history_objects_carry_their_version() -> None:
     tracker.add(config_map("a"))
     tracker.update(CONFIG_MAPS, config_map("a"), "ns")
     tracker.delete(CONFIG_MAPS, "ns", "a")
-    versions = [watcher.result_chan().receive(timeout=10)[0].object.get_resource_version() for _ in range(3)]
+    versions = [watcher.result_chan().receive(timeout=PATIENCE)[0].object.get_resource_version() for _ in range(3)]
     assert versions == ["2", "3", "4"]
     assert history_since(tracker, "3") == [("DELETED", "a")]
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.testing import thorough
 
@@ -39,7 +40,7 @@ def run(tmp_path: Path, stdout: int, *arguments: str) -> subprocess.CompletedPro
     plugin = ["-p", "clientgo.testing.thorough", "--hypothesis-profile", "longer", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", str(tmp_path), *plugin, *arguments]
     environment = {key: value for key, value in os.environ.items() if key not in ("HYPOTHESIS_PROFILE", "CI")}
-    return subprocess.run(command, cwd=tmp_path, env=environment, stdout=stdout, stderr=stdout, timeout=120)
+    return subprocess.run(command, cwd=tmp_path, env=environment, stdout=stdout, stderr=stdout, timeout=PATIENCE)
 
 
 def test_on_a_terminal_the_cases_the_rate_and_the_time_left_are_shown(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_cases_on_top_of_the_expected_ones_are_counted_without_an_estimate() -> 
 )
 def test_without_hypothesis_the_extra_is_named(program: str) -> None:
     hidden = "import importlib.util as u; f = u.find_spec; u.find_spec = lambda n: n != 'hypothesis' and f(n) or None; "
-    done = subprocess.run([sys.executable, "-c", hidden + program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", hidden + program], capture_output=True, text=True, timeout=PATIENCE)
 
     assert done.returncode == 1
     assert "needs Hypothesis, which the extra `test` brings: pip install 'clientgo[test]'" in done.stderr

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
@@ -398,7 +399,7 @@ def test_to_look_costs_little_however_much_there_is():
 
 
 def ask(page: tour.LivePage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=PATIENCE)
     try:
         text = None if body is None else json.dumps(body)
         connection.request(method, path, text, {"Content-Type": "application/json"})
@@ -434,7 +435,9 @@ def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():
 
 def test_the_page_keeps_its_connection_but_for_what_is_refused():
     with tour.serve() as page:
-        connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=60)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=PATIENCE
+        )
         sockets = []
         for path in ("/api/live", "/api/live", "/api/live?informer=x", "/api/live"):
             connection.request("GET", path)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
@@ -271,7 +272,7 @@ def test_without_virtual_time_all_comes_at_once(recorded):
         ctx, cancel = context.with_cancel(context.background())
         thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
         thread.start()
-        assert deleted.wait(60.0)
+        assert deleted.wait(PATIENCE)
         cancel()
         thread.join()
         source.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, tour
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
@@ -121,7 +122,7 @@ def page(recording: tour.Recording) -> Any:
 
 
 def ask(page: tour.ReplayPage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=PATIENCE)
     try:
         text = None if body is None else json.dumps(body)
         connection.request(method, path, text, {"Content-Type": "application/json"})

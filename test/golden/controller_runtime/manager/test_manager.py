@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from ctrlgolden import MS, rest_mapper
 from goldenfile import cases
+from patience import PATIENCE
 
 from clientgo import context, logr, rest
 from clientgo.apimachinery.api import errors
@@ -402,7 +403,7 @@ class StillCache:
 
 def get(url: str) -> dict[str, Any]:
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return {"body": answer.read().decode(), "code": answer.status}
     except urllib.error.HTTPError as err:
         with err:

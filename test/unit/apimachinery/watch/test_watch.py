@@ -7,23 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType, FullChannelBehavior
 from clientgo.golang.channel import Channel, ChannelClosed
 
-SECONDS = 30.0
-
 
 def receive(w: watch.Interface) -> Event:
-    event, ok = w.result_chan().receive(timeout=SECONDS)
+    event, ok = w.result_chan().receive(timeout=PATIENCE)
     assert ok and event is not None
     return event
 
 
 def assert_closed(w: watch.Interface) -> None:
-    assert w.result_chan().receive(timeout=SECONDS) == (None, False)
+    assert w.result_chan().receive(timeout=PATIENCE) == (None, False)
 
 
 def drain(w: watch.Interface) -> threading.Thread:
@@ -150,7 +149,7 @@ def test_every_watcher_of_a_broadcaster_gets_every_event_in_order() -> None:
         broadcaster.action(event.type, event.object)
     broadcaster.shutdown()
     for thread in drains:
-        thread.join(SECONDS)
+        thread.join(PATIENCE)
 
     assert all(recorder.events() == sent for recorder in recorders)
     broadcaster._check()
@@ -166,7 +165,7 @@ def test_a_stopped_watcher_does_not_hold_up_the_others() -> None:
     assert_closed(silent)
     broadcaster.action(EventType.ADDED, 2)
     broadcaster.shutdown()
-    draining.join(SECONDS)
+    draining.join(PATIENCE)
     assert [event.object for event in reading.events()] == [1, 2]
 
 
@@ -277,7 +276,7 @@ def test_stopping_a_stream_watcher_closes_its_source_once(err: Exception) -> Non
 
     class Blocking(FakeDecoder):
         def decode(self) -> tuple[str, Any]:
-            released.receive(timeout=SECONDS)
+            released.receive(timeout=PATIENCE)
             raise err
 
         def close(self) -> None:

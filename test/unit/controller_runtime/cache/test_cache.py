@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ctrlcluster import CTX, FORMS, Cluster, in_form, kind_in_form, new_cluster, node, pod
+from patience import PATIENCE
 
 from clientgo import context, rest
 from clientgo.api.apps import v1 as appsv1
@@ -114,7 +115,7 @@ _DEADLINES: list[context.CancelFunc] = []
 
 def soon() -> context.Context:
     """A context for what must be there in a moment."""
-    ctx, cancel = context.with_timeout(CTX, 20)
+    ctx, cancel = context.with_timeout(CTX, PATIENCE)
     _DEADLINES.append(cancel)
     return ctx
 
@@ -129,7 +130,7 @@ def _no_deadline_outlives_its_test() -> Iterator[None]:
 def until(condition: Callable[[], bool]) -> bool:
     """Whether the condition comes true within a while."""
     never = threading.Event()
-    return any(condition() or never.wait(0.01) for _ in range(1000))
+    return any(condition() or never.wait(0.01) for _ in range(int(PATIENCE / 0.01)))
 
 
 class Told:
@@ -156,7 +157,7 @@ class Told:
     def wait_for(self, what: str, obj: client.Object) -> None:
         event = (what, obj.get_namespace(), obj.get_name())
         with self._changed:
-            assert self._changed.wait_for(lambda: event in self._seen, 20), (event, self._seen)
+            assert self._changed.wait_for(lambda: event in self._seen, PATIENCE), (event, self._seen)
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from certificates import Authority, Pair
+from patience import PATIENCE
 
 from clientgo import context
 from clientgo.controller_runtime import certwatcher
@@ -79,7 +80,7 @@ def test_a_changed_pair_is_read_again_and_told(pair: Pair, authority: Authority)
         put(second, beside)
         beside.key.replace(pair.key)
         beside.cert.replace(pair.cert)
-        assert heard.acquire(timeout=10)
+        assert heard.acquire(timeout=PATIENCE)
         while len(told) < 2:
             clock.step(2.0)
             heard.acquire(timeout=0.05)

@@ -7,6 +7,7 @@ import urllib.request
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context
 from clientgo import controller_runtime as ctrl
@@ -93,7 +94,7 @@ class ConversionWhenReady:
         self.conversions = 0
 
     def __call__(self, resp: ResponseWriter, req: Request) -> None:
-        with urllib.request.urlopen(self.readyz, timeout=30) as answer:
+        with urllib.request.urlopen(self.readyz, timeout=PATIENCE) as answer:
             assert answer.status == 200
         self.conversions += 1
         self.convert(resp, req)
@@ -154,8 +155,8 @@ def test_all_parts_start_although_they_need_each_other(warmup: bool) -> None:
 
         threads.append(threading.Thread(target=run, name="manager"))
         threads[0].start()
-        assert reconciled.wait(120.0) and not failures
-        assert mgr.elected().wait(60.0)
+        assert reconciled.wait(PATIENCE) and not failures
+        assert mgr.elected().wait(PATIENCE)
         assert [*seen[0].licences] == ["a", "b"] and hook.conversions > 0
         found = mgr.get_client().list(ctx, DriverV2List, client.MatchingFields({"name": "ada"})).items
         assert [driver.get_name() for driver in found] == ["ada"]

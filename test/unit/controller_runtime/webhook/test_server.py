@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from certificates import Authority, Pair
+from patience import PATIENCE
 
 from clientgo import context
 from clientgo.context import Context
@@ -54,7 +55,7 @@ class Serving:
         trust = self.authority.trust()
         if pair is not None:
             trust.load_cert_chain(pair.cert, pair.key)
-        return HTTPSConnection("127.0.0.1", self.port, context=trust, timeout=10)
+        return HTTPSConnection("127.0.0.1", self.port, context=trust, timeout=PATIENCE)
 
     def post(self, path: str, pair: Pair | None = None) -> tuple[int, Any]:
         connection = self.client(pair)
@@ -163,7 +164,10 @@ def test_tls_options_change_the_settings(authority: Authority, tmp_path: Path) -
         assert serving.post("/")[0] == 200
         trust = authority.trust()
         trust.maximum_version = ssl.TLSVersion.TLSv1_2
-        with pytest.raises(OSError), socket.create_connection(("127.0.0.1", serving.port), timeout=10) as connection:
+        with (
+            pytest.raises(OSError),
+            socket.create_connection(("127.0.0.1", serving.port), timeout=PATIENCE) as connection,
+        ):
             trust.wrap_socket(connection, server_hostname="127.0.0.1")
     finally:
         serving.stop()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from httpscript import Answer as Scripted
 from httpscript import ScriptedServer
+from patience import PATIENCE
 
 from clientgo.golang import http
 from clientgo.golang.http.connection import Answer, Connection
@@ -181,7 +182,7 @@ def test_a_blocked_reader_ends_when_another_thread_lets_go(how, framed):
         reader = threading.Thread(target=read)
         reader.start()
         getattr(body, how)()
-        reader.join(10)
+        reader.join(PATIENCE)
         assert not reader.is_alive()
         assert isinstance(failures[0], ConnectionAbortedError | ErrUnexpectedEOF)
         body.close()

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.golang import http
 from clientgo.golang.http.server import Request, ResponseWriter, Server, listen
@@ -27,11 +28,11 @@ class Serving:
         ]
         for thread in self._threads:
             thread.start()
-        assert self.asked.wait(60)
+        assert self.asked.wait(PATIENCE)
 
     def _handle(self, resp: ResponseWriter, req: Request) -> None:
         self.asked.set()
-        self.go_on.wait(60)
+        self.go_on.wait(PATIENCE)
         resp.write("done")
 
     def _get(self) -> None:

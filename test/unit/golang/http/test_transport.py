@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from certificates import Authority
 from httpscript import Answer, Received, ScriptedServer, status
+from patience import PATIENCE
 from threadtools import eventually
 
 from clientgo import context, rest
@@ -133,7 +134,7 @@ def test_a_kept_connection_that_answers_wrongly_or_not_at_all_is_no_dead_one(sec
 
     def answer(request: Received) -> Answer:
         if len(server.requests) == 2 and second.chunks is not None:
-            gone.wait(10)
+            gone.wait(PATIENCE)
         return second if len(server.requests) == 2 else Answer(200, POD)
 
     transport = http.Transport()
@@ -152,7 +153,7 @@ def test_many_requests_at_once_leave_no_warning_in_the_log(caplog):
     everybody = threading.Barrier(30)
 
     def answer(request: Received) -> Answer:
-        everybody.wait(20)
+        everybody.wait(PATIENCE)
         return Answer(200, POD)
 
     with ScriptedServer(answer) as server, caplog.at_level(logging.WARNING):
@@ -166,7 +167,7 @@ def test_many_requests_at_once_leave_no_warning_in_the_log(caplog):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(PATIENCE)
         client.client.close_idle_connections()
     assert failures == [None] * 30
     assert caplog.records == []

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment
 
@@ -15,7 +16,7 @@ def _send(env: Environment, data: bytes) -> bytes:
     answer = b""
     address = ("127.0.0.1", int(env.url.rpartition(":")[2]))
     # It may answer, and hang up, before it has read all.
-    with socket.create_connection(address, timeout=20) as sock, contextlib.suppress(ConnectionError):
+    with socket.create_connection(address, timeout=PATIENCE) as sock, contextlib.suppress(ConnectionError):
         with contextlib.suppress(OSError):
             sock.sendall(data)
             sock.shutdown(socket.SHUT_WR)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from webhookserver import GROUP, Webhooks, hook
 
 from clientgo.api.core import v1 as corev1
@@ -320,7 +321,7 @@ def test_a_denial_carries_the_status_of_the_webhook(hooks: Webhooks) -> None:
 
 
 def test_validating_webhooks_are_asked_at_once_and_the_first_denial_counts(hooks: Webhooks) -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     def meet(why: str) -> Any:
         def decide(ctx: Context, req: Request) -> Response:
@@ -454,7 +455,7 @@ def test_the_server_stops_while_a_webhook_is_silent(hooks: Webhooks) -> None:
         connection, _ = listener.accept()
         with connection:
             hooks.env.stop()
-            thread.join(10)
+            thread.join(PATIENCE)
     assert not thread.is_alive()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import requests
+from patience import PATIENCE
 from webhookserver import Webhooks, hook
 
 from clientgo.apimachinery import runtime
@@ -140,12 +141,12 @@ def test_a_watch_shows_the_version_that_is_watched(hooks: Webhooks) -> None:
     serve(hooks)
     made = hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
     where = f"{hooks.env.url}{path('v1')}?watch=true&timeoutSeconds=20"
-    with hooks.api.session.get(where, stream=True, timeout=20) as answer:
+    with hooks.api.session.get(where, stream=True, timeout=PATIENCE) as answer:
         lines = answer.iter_lines()
         first = json.loads(next(lines))
         headers = {"Authorization": f"Bearer {hooks.env.token}"}
         changed, to = {**made, "schedule": "week"}, f"{hooks.env.url}{path('v2', 'one')}"
-        requests.put(to, json=changed, headers=headers, timeout=20).raise_for_status()
+        requests.put(to, json=changed, headers=headers, timeout=PATIENCE).raise_for_status()
         second = json.loads(next(lines))
     shown = [(event["type"], event["object"]["apiVersion"], event["object"]["every"]) for event in (first, second)]
     assert shown == [("ADDED", f"{GROUP}/v1", "day"), ("MODIFIED", f"{GROUP}/v1", "week")]

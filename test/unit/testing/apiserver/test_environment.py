@@ -23,6 +23,7 @@ import requests
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file
 
@@ -59,7 +60,7 @@ class Api:
         self.session.headers["Authorization"] = f"Bearer {env.token}"
 
     def __call__(self, method: str, path: str, body: Any = None, **options: Any) -> requests.Response:
-        return self.session.request(method, self.url + path, json=body, timeout=30, **options)
+        return self.session.request(method, self.url + path, json=body, timeout=PATIENCE, **options)
 
     def close(self) -> None:
         self.session.close()
@@ -81,9 +82,9 @@ def api(env: Environment) -> Any:
 def test_starts_and_stops_again_and_again() -> None:
     for _ in range(3):
         with Environment() as environment:
-            assert requests.get(environment.url + "/healthz", timeout=10).text == "ok"
+            assert requests.get(environment.url + "/healthz", timeout=PATIENCE).text == "ok"
         with pytest.raises(requests.ConnectionError):
-            requests.get(environment.url + "/healthz", timeout=10)
+            requests.get(environment.url + "/healthz", timeout=PATIENCE)
 
 
 def test_stop_does_not_wait_for_idle_connections_and_watches() -> None:
@@ -91,7 +92,9 @@ def test_stop_does_not_wait_for_idle_connections_and_watches() -> None:
     environment.start()
     idle = socket.create_connection(("127.0.0.1", int(environment.url.rpartition(":")[2])))
     headers = {"Authorization": f"Bearer {environment.token}"}
-    watch = requests.get(environment.url + CONFIG_MAPS, params={"watch": "1"}, headers=headers, stream=True, timeout=10)
+    watch = requests.get(
+        environment.url + CONFIG_MAPS, params={"watch": "1"}, headers=headers, stream=True, timeout=PATIENCE
+    )
     environment.stop()
     assert idle.recv(1) == b""
     idle.close()
@@ -200,7 +203,7 @@ def test_a_service_account_token_has_the_rights_of_its_role(env: Environment, ap
         {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
     ).json()["status"]["token"]
     headers = {"Authorization": f"Bearer {token}"}
-    assert requests.get(env.url + CONFIG_MAPS, headers=headers, timeout=10).status_code == 403
+    assert requests.get(env.url + CONFIG_MAPS, headers=headers, timeout=PATIENCE).status_code == 403
     api("POST", f"{rbac}/roles", {
         "metadata": {"name": "reader"},
         "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}],
@@ -210,8 +213,8 @@ def test_a_service_account_token_has_the_rights_of_its_role(env: Environment, ap
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}],
     })  # fmt: skip
-    assert requests.get(env.url + CONFIG_MAPS, headers=headers, timeout=10).status_code == 200
-    assert requests.post(env.url + CONFIG_MAPS, json={}, headers=headers, timeout=10).status_code == 403
+    assert requests.get(env.url + CONFIG_MAPS, headers=headers, timeout=PATIENCE).status_code == 200
+    assert requests.post(env.url + CONFIG_MAPS, json={}, headers=headers, timeout=PATIENCE).status_code == 403
 
 
 # ---- wrong requests
@@ -271,12 +274,12 @@ def test_deep_nesting_is_refused(env: Environment) -> None:
     session = requests.Session()
     session.headers.update({"Authorization": f"Bearer {env.token}", "Content-Type": "application/json"})
     for body in ("[" * 100_000, '{"a":' * 100_000, '{"metadata":{"annotations":' + '{"a":' * 5000):
-        assert session.post(env.url + CONFIG_MAPS, data=body, timeout=30).status_code == 400
+        assert session.post(env.url + CONFIG_MAPS, data=body, timeout=PATIENCE).status_code == 400
     session.headers["Content-Type"] = "application/yaml"
     bomb = "a: &a [x]\n" + "".join(
         f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
     )
-    assert session.post(env.url + CONFIG_MAPS, data=bomb, timeout=30).status_code == 400
+    assert session.post(env.url + CONFIG_MAPS, data=bomb, timeout=PATIENCE).status_code == 400
     session.close()
 
 
@@ -342,7 +345,7 @@ def test_no_body_makes_the_server_fail(env: Environment, method: str, path: str,
     headers = {"Authorization": f"Bearer {env.token}", "Content-Type": media}
     params = {"fieldManager": "fuzz", "force": "true"} if "apply" in media else {}
     data = json.dumps(body).encode()
-    response = requests.request(method, env.url + path, data=data, headers=headers, params=params, timeout=30)
+    response = requests.request(method, env.url + path, data=data, headers=headers, params=params, timeout=PATIENCE)
     assert_answered(env, response)
 
 
@@ -358,7 +361,7 @@ def test_no_path_or_selector_makes_the_server_fail(env: Environment, path: str, 
     headers = {"Authorization": f"Bearer {env.token}"}
     if not path.startswith("/"):
         path = "/" + requests.utils.quote(path, safe="/")
-    response = requests.get(env.url + path, params={key: value}, headers=headers, timeout=30)
+    response = requests.get(env.url + path, params={key: value}, headers=headers, timeout=PATIENCE)
     assert response.status_code != 500 or response.json().get("reason") != "InternalError", response.text
 
 
@@ -367,7 +370,7 @@ def test_no_path_or_selector_makes_the_server_fail(env: Environment, path: str, 
 def test_no_protobuf_makes_the_server_fail(env: Environment, body: bytes) -> None:
     headers = {"Authorization": f"Bearer {env.token}", "Content-Type": "application/vnd.kubernetes.protobuf"}
     for prefix in (b"", b"k8s\x00", b"k8s\x00\n\x0f\n\x02v1\x12\tConfigMap\x12" + bytes((len(body),))):
-        response = requests.post(env.url + CONFIG_MAPS, data=prefix + body, headers=headers, timeout=30)
+        response = requests.post(env.url + CONFIG_MAPS, data=prefix + body, headers=headers, timeout=PATIENCE)
         assert response.status_code in (201, 400, 409, 422, 500), response.text
         assert_answered(env, response)
 
@@ -423,7 +426,7 @@ def session_of(kubeconfig: Path) -> tuple[requests.Session, str]:
 
 def end(process: subprocess.Popen[str], number: int) -> int:
     process.send_signal(number)
-    code = process.wait(timeout=60)
+    code = process.wait(timeout=PATIENCE)
     assert process.stdout is not None
     process.stdout.close()
     return code
@@ -433,19 +436,21 @@ def test_state_and_versions_survive_a_kill(tmp_path: Path) -> None:
     arguments = ("-data-dir", str(tmp_path / "data"), f"--kubeconfig-out={tmp_path / 'kc'}")
     process, _ = run_server(*arguments)
     session, url = session_of(tmp_path / "kc")
-    assert session.post(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", json=CRD, timeout=60).ok
+    assert session.post(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", json=CRD, timeout=PATIENCE).ok
     foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}, "spec": {"n": 1}}
-    before = session.post(f"{url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=60).json()
+    before = session.post(f"{url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=PATIENCE).json()
     end(process, signal.SIGKILL)
     session.close()
 
     process, _ = run_server(*arguments)
     session, url = session_of(tmp_path / "kc")
-    after = session.get(f"{url}/apis/example.com/v1/namespaces/default/foos/a", timeout=60).json()
+    after = session.get(f"{url}/apis/example.com/v1/namespaces/default/foos/a", timeout=PATIENCE).json()
     assert after == before
-    made = session.post(f"{url}{CONFIG_MAPS}", json={"metadata": {"name": "later"}}, timeout=60).json()
+    made = session.post(f"{url}{CONFIG_MAPS}", json={"metadata": {"name": "later"}}, timeout=PATIENCE).json()
     assert int(made["metadata"]["resourceVersion"]) > int(before["metadata"]["resourceVersion"])
-    stream = session.get(f"{url}{CONFIG_MAPS}", params={"watch": "1", "resourceVersion": "1"}, stream=True, timeout=20)
+    stream = session.get(
+        f"{url}{CONFIG_MAPS}", params={"watch": "1", "resourceVersion": "1"}, stream=True, timeout=PATIENCE
+    )
     event = json.loads(next(stream.iter_lines(chunk_size=1)))
     assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
     stream.close()
@@ -463,7 +468,7 @@ def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
         with pytest.raises(requests.RequestException) as killed:
             for number in itertools.count():
                 body = {"metadata": {"name": f"c-{round_number}-{number}"}}
-                made = session.post(url + CONFIG_MAPS, json=body, timeout=60).json()
+                made = session.post(url + CONFIG_MAPS, json=body, timeout=PATIENCE).json()
                 versions.append(int(made["metadata"]["resourceVersion"]))
                 if number == 20:
                     killer.start()
@@ -473,7 +478,7 @@ def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
         session.close()
     process, _ = run_server(*arguments)
     session, url = session_of(tmp_path / "kc")
-    listed = session.get(url + CONFIG_MAPS, timeout=60).json()
+    listed = session.get(url + CONFIG_MAPS, timeout=PATIENCE).json()
     kept = {int(item["metadata"]["resourceVersion"]) for item in listed["items"]}
     assert versions == sorted(set(versions))
     assert set(versions[1:]) <= kept
@@ -532,5 +537,7 @@ def test_manifests_of_files_folders_and_lists(tmp_path: Path) -> None:
 
 def test_users_of_the_caller(tmp_path: Path) -> None:
     with Environment(tokens={"t": User("carol", "", ("system:authenticated",))}) as environment:
-        answer = requests.get(environment.url + CONFIG_MAPS, headers={"Authorization": "Bearer t"}, timeout=10).json()
+        answer = requests.get(
+            environment.url + CONFIG_MAPS, headers={"Authorization": "Bearer t"}, timeout=PATIENCE
+        ).json()
         assert answer["message"].startswith('configmaps is forbidden: User "carol" cannot list')

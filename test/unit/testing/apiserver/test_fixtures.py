@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+from patience import PATIENCE
 from processes import environment
 
 CONFTEST = """
@@ -57,6 +58,6 @@ def test_the_fixtures_in_a_project_of_their_user(tmp_path: Path) -> None:
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "foo.yaml").write_text(CRD)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout

@@ -12,6 +12,7 @@ import pytest
 from apiclient import eventually
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.wire import http, messages
@@ -32,7 +33,7 @@ def env() -> Iterator[Environment]:
 
 
 def connect(env: Environment) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", int(env.url.rpartition(":")[2])), timeout=20)
+    return socket.create_connection(("127.0.0.1", int(env.url.rpartition(":")[2])), timeout=PATIENCE)
 
 
 def read_all(sock: socket.socket) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import requests
 import urllib3
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment, User, admin_user
 from clientgo.testing.apiserver.access.impersonation import impersonated
@@ -61,7 +62,7 @@ def ask(env: Environment, token: str, *headers: tuple[str, str]) -> tuple[int, J
         fields.add(name, value)
     body = b'{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
     with urllib3.PoolManager() as pool:
-        answer = pool.request("POST", env.url + ME, body=body, headers=fields, timeout=10)
+        answer = pool.request("POST", env.url + ME, body=body, headers=fields, timeout=PATIENCE)
         return answer.status, answer.json()
 
 
@@ -161,18 +162,20 @@ def test_a_token_dies_with_its_account(env: Environment) -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "short"}}
     with requests.Session() as admin:
         admin.headers.update(headers)
-        admin.post(env.url + path, json=account, timeout=10).raise_for_status()
-        made = admin.post(f"{env.url}{path}/short/token", json={"spec": {}}, timeout=10).json()
+        admin.post(env.url + path, json=account, timeout=PATIENCE).raise_for_status()
+        made = admin.post(f"{env.url}{path}/short/token", json={"spec": {}}, timeout=PATIENCE).json()
         token = made["status"]["token"]
         code, answer = ask(env, token)
         assert (code, answer["status"]["userInfo"]["groups"]) == (
             201,
             ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
         )
-        admin.delete(f"{env.url}{path}/short", timeout=10).raise_for_status()
+        admin.delete(f"{env.url}{path}/short", timeout=PATIENCE).raise_for_status()
         assert ask(env, token)[0] == 401
-        admin.post(env.url + path, json=account, timeout=10).raise_for_status()
+        admin.post(env.url + path, json=account, timeout=PATIENCE).raise_for_status()
         assert ask(env, token)[0] == 401
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
-        answer = admin.post(f"{env.url}/apis/authentication.k8s.io/v1/tokenreviews", json=review, timeout=10).json()
+        answer = admin.post(
+            f"{env.url}/apis/authentication.k8s.io/v1/tokenreviews", json=review, timeout=PATIENCE
+        ).json()
         assert "authenticated" not in answer["status"]

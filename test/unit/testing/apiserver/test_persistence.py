@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from processes import python
 
 from clientgo.testing.apiserver import Environment, Server
@@ -124,13 +125,13 @@ with Environment(data_dir=sys.argv[1]) as env, requests.Session() as session:
     made = []
     def write(number):
         body = {"metadata": {"name": f"c{number}"}, "data": {"k": "x" * 50_000}}
-        return session.post(env.url + path, json=body, timeout=20)
+        return session.post(env.url + path, json=body, timeout=300)
     while (answer := write(len(made))).status_code == 201:
         made.append(answer.json()["metadata"]["name"])
     assert answer.status_code == 500, answer.text
     assert "could not be written to disk" in answer.json()["message"]
     assert write(len(made)).status_code == 500
-    listed = session.get(env.url + path, timeout=20).json()
+    listed = session.get(env.url + path, timeout=300).json()
     assert [item["metadata"]["name"] for item in listed["items"]] == sorted(made)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     assert write(len(made)).status_code == 201
@@ -140,7 +141,7 @@ with Environment(data_dir=sys.argv[1]) as env, requests.Session() as session:
 
 def test_a_full_disk_refuses_writes_and_recovers(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    run = subprocess.run([sys.executable, "-c", FULL, str(data)], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", FULL, str(data)], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     assert str(data / "apiserver.db") in run.stderr
     with Environment(data_dir=str(data)) as env:
@@ -201,7 +202,7 @@ def test_the_serving_certificate_is_no_authority(tmp_path: Path) -> None:
         context = ssl.create_default_context(cafile=str(authority))
         address = ("127.0.0.1", int(env.url.rpartition(":")[2]))
         with (
-            socket.create_connection(address, timeout=20) as raw,
+            socket.create_connection(address, timeout=PATIENCE) as raw,
             context.wrap_socket(raw, server_hostname="localhost") as sock,
         ):
             shown = sock.getpeercert(binary_form=True)

@@ -13,6 +13,7 @@ import pytest
 import requests
 import yaml
 from certificates import Authority
+from patience import PATIENCE
 from processes import Program, python, start_apiserver
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -44,7 +45,7 @@ def test_a_given_certificate_is_the_one_that_is_shown(authority: Authority, kube
         # Not the default context: from Python 3.13 on that wants extensions the certificates of tests do not have.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(authority.path)
-        raw = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20)
+        raw = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=PATIENCE)
         with context.wrap_socket(raw, server_hostname="localhost") as sock:
             shown = sock.getpeercert(binary_form=True)
             sock.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -80,7 +81,7 @@ def test_listening_beyond_loopback_is_warned_of(kubeconfig: Path) -> None:
         _, url = connect(kubeconfig)
         port = int(url.rpartition(":")[2])
         # Another of this machine's addresses than the one it listens on without the flag.
-        with socket.create_connection(("127.0.0.2", port), timeout=20) as sock:
+        with socket.create_connection(("127.0.0.2", port), timeout=PATIENCE) as sock:
             sock.sendall(b"GET /api/v1/nodes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert sock.recv(12) == b"HTTP/1.1 403"
         assert server.stop() == 0
@@ -107,7 +108,7 @@ def test_how_soon_and_how_big(kubeconfig: Path, capsys: pytest.CaptureFixture[st
         with session:
             for i in range(count):
                 pod = {"metadata": {"name": f"pod-{i}", "labels": {"app": "x"}}, "spec": spec}
-                session.post(plain + PODS, json=pod, timeout=20).raise_for_status()
+                session.post(plain + PODS, json=pod, timeout=PATIENCE).raise_for_status()
         grown = resident(server) - empty
         assert server.stop() == 0
     with capsys.disabled():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo.api import facts
 from clientgo.applyconfigurations import internal
@@ -512,7 +513,7 @@ def test_nobody_gets_a_type_before_all_its_fields_are_there(
 
     monkeypatch.setattr(facts, "fields_of", fields_of)
     link("made/up", "Type")
-    other.join(60)
+    other.join(PATIENCE)
     assert found == [2]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import requests
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.store import watch as watching
@@ -28,7 +29,7 @@ class Stream:
         self.sock = socket.socket()
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.sock.settimeout(30)
+        self.sock.settimeout(PATIENCE)
         self.sock.connect(("127.0.0.1", int(env.url.rpartition(":")[2])))
         head = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {env.token}\r\n\r\n"
         self.sock.sendall(head.encode())
@@ -66,7 +67,7 @@ def session(env: Environment) -> Iterator[requests.Session]:
 
 
 def version(env: Environment, session: requests.Session) -> str:
-    return str(session.get(env.url + CONFIG_MAPS, timeout=10).json()["metadata"]["resourceVersion"])
+    return str(session.get(env.url + CONFIG_MAPS, timeout=PATIENCE).json()["metadata"]["resourceVersion"])
 
 
 def test_every_watcher_gets_every_event_in_order(env: Environment, session: requests.Session) -> None:
@@ -74,7 +75,9 @@ def test_every_watcher_gets_every_event_in_order(env: Environment, session: requ
     start = version(env, session)
     streams = [Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}") for _ in range(watchers)]
     for i in range(writes):
-        session.post(env.url + CONFIG_MAPS, json={"metadata": {"name": f"c{i:03d}"}}, timeout=10).raise_for_status()
+        session.post(
+            env.url + CONFIG_MAPS, json={"metadata": {"name": f"c{i:03d}"}}, timeout=PATIENCE
+        ).raise_for_status()
     expected = [f"c{i:03d}" for i in range(writes)]
     for stream in streams:
         events = stream.events()
@@ -95,7 +98,7 @@ def test_watchers_of_many_objects_miss_nothing(
     begin = time.monotonic()
     for i in range(writes):
         path = f"{env.url}{CONFIG_MAPS}/o{i * 37 % objects:04d}"
-        session.patch(path, json={"data": {"n": str(i)}}, headers=MERGE, timeout=10).raise_for_status()
+        session.patch(path, json={"data": {"n": str(i)}}, headers=MERGE, timeout=PATIENCE).raise_for_status()
         if i == writes // 2:
             streams.append(Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={start}"))
     wanted = [str(i) for i in range(writes)]
@@ -153,7 +156,7 @@ def test_a_slow_watcher_is_dropped_and_holds_nobody(
     seen = fast.events()
     for i in range(writes):
         body = {"metadata": {"name": f"c{i:03d}"}, "data": {"k": "x" * 200_000}}
-        session.post(env.url + CONFIG_MAPS, json=body, timeout=60).raise_for_status()
+        session.post(env.url + CONFIG_MAPS, json=body, timeout=PATIENCE).raise_for_status()
         assert next(seen)["object"]["metadata"]["name"] == f"c{i:03d}"
     # The stream of the slow one breaks off, perhaps in the middle of a chunk.
     got = []
@@ -178,11 +181,13 @@ def test_watches_end_when_their_crd_goes(env: Environment, session: requests.Ses
         },
     }
     definitions = f"{env.url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    session.post(definitions, json=crd, timeout=10).raise_for_status()
+    session.post(definitions, json=crd, timeout=PATIENCE).raise_for_status()
     foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}}
-    session.post(f"{env.url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=10).raise_for_status()
+    session.post(
+        f"{env.url}/apis/example.com/v1/namespaces/default/foos", json=foo, timeout=PATIENCE
+    ).raise_for_status()
     stream = Stream(env, "/apis/example.com/v1/foos?watch=1")
-    session.delete(f"{definitions}/foos.example.com", timeout=10).raise_for_status()
+    session.delete(f"{definitions}/foos.example.com", timeout=PATIENCE).raise_for_status()
     assert [event["type"] for event in stream.events()] == ["ADDED", "DELETED"]
     stream.close()
 
@@ -192,7 +197,7 @@ def test_a_watch_through_another_version_is_converted(env: Environment, session:
     stream = Stream(env, f"{path}?watch=1")
     involved = {"kind": "Pod", "namespace": "default", "name": "p"}
     event = {"metadata": {"name": "e"}, "involvedObject": involved, "message": "hello"}
-    session.post(f"{env.url}/api/v1/namespaces/default/events", json=event, timeout=10).raise_for_status()
+    session.post(f"{env.url}/api/v1/namespaces/default/events", json=event, timeout=PATIENCE).raise_for_status()
     seen = next(stream.events())["object"]
     assert (seen["apiVersion"], seen["note"], seen["regarding"]["name"]) == ("events.k8s.io/v1", "hello", "p")
     stream.close()

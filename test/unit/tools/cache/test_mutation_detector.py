@@ -6,7 +6,8 @@ import threading
 from typing import Any
 
 import pytest
-from queueobjects import PATIENCE, in_threads, join
+from patience import PATIENCE
+from queueobjects import in_threads, join
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1

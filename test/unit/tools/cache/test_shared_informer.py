@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from threadtools import eventually, in_thread
 
 from clientgo import context, features, klog
@@ -686,7 +687,7 @@ def test_a_run_that_ctrl_c_ends_before_the_first_list_ends_with_all_its_threads(
     running = in_thread(lambda: informer.run(threading.Event()))
 
     with pytest.raises(KeyboardInterrupt):
-        running.result(timeout=10.0)
+        running.result(timeout=PATIENCE)
     assert not informer.has_synced()
     assert informer.is_stopped()
     eventually(lambda: set(threading.enumerate()) <= before)

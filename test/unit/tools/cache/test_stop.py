@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from certificates import Authority
 from httpscript import Answer, Received, ScriptedServer, status
+from patience import PATIENCE
 from threadtools import eventually, in_thread
 
 from clientgo import context, features, informers, kubernetes, rest
@@ -167,7 +168,7 @@ def test_a_stop_takes_no_time_wherever_the_informer_is(
     def attempt() -> float:
         phase = Phase(hold, tls if scheme == "https" else None)
         with phase.server, running(phase.server.url) as stop:
-            assert phase.reached.wait(10)
+            assert phase.reached.wait(PATIENCE)
             return stop()
 
     assert best_of_three(attempt) < AT_ONCE
@@ -218,7 +219,7 @@ def test_many_threads_may_stop_a_watch() -> None:
         with phase.server:
             client = kubernetes.new_for_config(rest.Config(host=phase.server.url))
             watcher = client.core_v1().pods("").watch(context.background())
-            assert phase.reached.wait(10)
+            assert phase.reached.wait(PATIENCE)
             began = REAL_CLOCK.now()
             for thread in [in_thread(watcher.stop) for _ in range(4)]:
                 thread.result()
@@ -238,7 +239,7 @@ def test_a_handler_may_stop_its_informer() -> None:
         stop = threading.Event()
 
         def on_add(obj: Any) -> None:
-            assert phase.reached.wait(10)
+            assert phase.reached.wait(PATIENCE)
             stopped_at.append(REAL_CLOCK.now())
             stop.set()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, klog
 from clientgo.api.core import v1 as corev1
@@ -422,7 +423,7 @@ def test_an_unknown_version_has_no_events() -> None:
 def test_the_fake_recorder_writes_texts() -> None:
     fake = events.new_fake_recorder(1)
     fake.with_logger(klog.background()).eventf(POD, None, "Normal", "R", "a", "note %d", 1)
-    assert fake.events is not None and fake.events.receive(timeout=30.0) == ("Normal R note 1", True)
+    assert fake.events is not None and fake.events.receive(timeout=PATIENCE) == ("Normal R note 1", True)
     events.FakeRecorder().eventf(POD, None, "Normal", "R", "a", "discarded")
 
 

@@ -13,6 +13,7 @@ from electionlock import RecordingLock, SharedRecord, from_ms
 from fakeleases import FakeLeases
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from clientgo import context, klog
 from clientgo.api.coordination import v1 as coordinationv1
@@ -119,7 +120,7 @@ def test_try_acquire_or_renew_leases(stored, observed, observed_time, succeeds, 
     assert record.holder_identity == ("baz" if succeeds else "bing")
     assert record.leader_transitions == transitions
     assert elector.is_leader() is succeeds
-    assert reported.wait(30)
+    assert reported.wait(PATIENCE)
     elector._callback_threads.wait()
     assert seen == [record.holder_identity]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from patience import PATIENCE
 from threadtools import eventually, in_thread
 
 from clientgo import context
@@ -81,7 +82,7 @@ def test_after_func_runs_in_its_own_thread():
 
     REAL_CLOCK.after_func(0.001, work)
     stopped = REAL_CLOCK.after_func(3600, work)
-    assert done.wait(30)
+    assert done.wait(PATIENCE)
     assert names == ["clock-after-func"]
     assert stopped.stop()
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
@@ -105,7 +106,7 @@ def test_really_crash_ends_the_process_from_any_thread():
         "threading.Event().wait()\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=env)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, env=env)
     assert done.returncode == 2
     assert "Observed a panic" in done.stderr
 

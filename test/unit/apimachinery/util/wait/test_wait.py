@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from patience import PATIENCE
 from threadtools import eventually, in_thread
 
 from clientgo import context
@@ -435,7 +436,7 @@ def test_context_for_channel(make):
     assert (ctx.deadline(), ctx.value("k")) == (None, None)
     stop.set()
     assert isinstance(ctx.err(), context.Canceled)
-    assert child.done().wait(30)
+    assert child.done().wait(PATIENCE)
 
 
 def test_context_for_channel_needs_no_thread_by_itself():
