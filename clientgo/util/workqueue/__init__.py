@@ -67,16 +67,14 @@ from clientgo.util.workqueue.parallelizer import (
     parallelize_until,
     with_chunk_size,
 )
-from clientgo.util.workqueue.priority_queue import (
+from clientgo.util.workqueue.priority_options import (
     LOW_PRIORITY,
     AddOpts,
     DepthMetricWithPriority,
     MetricsProviderWithPriority,
-    PriorityQueue,
     PriorityQueueConfig,
-    add_event,
-    new_priority_queue,
 )
+from clientgo.util.workqueue.priority_queue import PriorityQueue, add_event, new_priority_queue
 from clientgo.util.workqueue.queue import (
     Interface,
     Queue,

@@ -9,7 +9,8 @@ import math
 from collections.abc import Hashable
 from typing import ClassVar, TypeVar
 
-from clientgo.util.workqueue.priority_queue import AddOpts, PriorityQueue
+from clientgo.util.workqueue.priority_options import AddOpts
+from clientgo.util.workqueue.priority_queue import PriorityQueue
 
 __all__ = ["DroppingPriorityQueue"]
 
