@@ -15,8 +15,9 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import CodeType, FrameType, MemberDescriptorType
+
+from clientgo.testing.synctest.frames import Place
 
 # As they were before a bubble replaced them, with what to write instead.
 _ORDINARY: tuple[tuple[type, str], ...] = (
@@ -30,26 +31,6 @@ _ORDINARY: tuple[tuple[type, str], ...] = (
 )
 _ORDINARY_CONDITION = threading.Condition
 _ordinary_sleep = time.sleep
-
-
-@dataclass(frozen=True)
-class Place:
-    """A line of somebody's program."""
-
-    filename: str
-    line: int
-    function: str
-
-    @classmethod
-    def of(cls, frame: FrameType) -> Place:
-        return cls(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
-
-    @property
-    def source(self) -> str:
-        return linecache.getline(self.filename, self.line).strip()
-
-    def __str__(self) -> str:
-        return f"{self.filename}:{self.line} in {self.function}: {self.source}"
 
 
 @dataclass(frozen=True)
@@ -221,17 +202,6 @@ def _scoped(tree: ast.AST, scope: str) -> Iterator[tuple[ast.AST, str]]:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             inner = f"{scope}.{node.name}".lstrip(".")
         yield from _scoped(node, inner)
-
-
-OWN_FILES = frozenset((*(str(path) for path in Path(__file__).parent.glob("*.py")), threading.__file__))
-"""Frames of these files tell nothing to who reads a stack."""
-
-
-def users_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame of the program under test."""
-    while frame is not None and frame.f_code.co_filename in OWN_FILES:
-        frame = frame.f_back
-    return frame
 
 
 class _Handshake(threading.Condition):

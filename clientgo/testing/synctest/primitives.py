@@ -18,7 +18,7 @@ from typing import Any
 
 from clientgo.golang import stop
 from clientgo.golang.time import Time
-from clientgo.testing.synctest.foreign import Place, users_frame
+from clientgo.testing.synctest.frames import Place, users_frame
 from clientgo.testing.synctest.scheduler import NANO, Bubble, current
 from clientgo.testing.synctest.task import Task
 from clientgo.utils.clock import clock

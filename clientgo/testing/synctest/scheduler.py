@@ -7,7 +7,6 @@ import itertools
 import sys
 import threading
 import time
-import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from clientgo.golang.stop import WATCHER_NAME
-from clientgo.testing.synctest import foreign
+from clientgo.testing.synctest import foreign, frames
 from clientgo.testing.synctest.errors import (
     BubbleExit,
     DeadlockError,
@@ -179,15 +178,15 @@ class Bubble:
 
     def stacks(self) -> str:
         """What every living thread waits for, and its stack."""
-        frames = sys._current_frames()
+        innermost = sys._current_frames()
         lines = [f"at virtual time +{self.elapsed:.9g}s:"]
         for task in self._tasks:
             if task.done:
                 continue
             state = f"waits for {task.waiting_for}" if task.parked else "can run"
             lines.append(f"  thread {task.name!r} {state}")
-            frame = frames.get(task.ident or 0)
-            lines += [f"    {line}" for line in self._stack(frame)]
+            frame = innermost.get(task.ident or 0)
+            lines += [f"    {line}" for line in frames.stack(frame, self._outermost)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -315,7 +314,8 @@ class Bubble:
         me = self._running
         if task is not me:
             if self._log is not None:
-                self._log(f"+{self.elapsed:.9g}s {me.name} -> {task.name}   left at {self._where()}")
+                left = frames.place_in_program(sys._getframe(1))
+                self._log(f"+{self.elapsed:.9g}s {me.name} -> {task.name}   left at {left}")
             self._switches += 1
             self._running = task
             task.gate.release()
@@ -354,7 +354,7 @@ class Bubble:
     def _look(self) -> HangError | None:
         """What is to be said of the running thread, when it has stood still for too long."""
         running = self._running
-        frame = foreign.users_frame(sys._current_frames().get(running.ident or 0))
+        frame = frames.users_frame(sys._current_frames().get(running.ident or 0))
         seen = (self._switches, self._steps, id(frame), frame and frame.f_lasti)
         if self._last_look[:2] != seen[:2]:
             self._last_look, self._stands_since = seen, _real_monotonic()
@@ -399,7 +399,7 @@ class Bubble:
             return True
         if self._ending:
             raise BubbleExit
-        frame = foreign.users_frame(sys._getframe(1))
+        frame = frames.users_frame(sys._getframe(1))
         self._abort(self._hang(self._running, foreign.ordinary_condition(frame, made_at)))
         self._park(None, condition)
         return False
@@ -580,20 +580,3 @@ class Bubble:
         if event == "line" and self._running.ident == _thread.get_ident():
             self._point()
         return self._trace_lines
-
-    def _stack(self, frame: FrameType | None) -> list[str]:
-        """File, line, function and source line of each frame, outermost first, without the scheduler's own."""
-        entries = []
-        while frame is not None:
-            code = frame.f_code
-            if code.co_filename not in foreign.OWN_FILES:
-                summary = traceback.extract_stack(frame, limit=1)[0]
-                entries.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}: {summary.line}")
-            if frame is self._outermost:
-                break
-            frame = frame.f_back
-        return entries[::-1]
-
-    def _where(self) -> str:
-        frame = foreign.users_frame(sys._getframe(1))
-        return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"

@@ -1,0 +1,61 @@
+"""Where a thread stands in the program under test: its stack without the frames of the bubble."""
+
+from __future__ import annotations
+
+import linecache
+import threading
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of somebody's program."""
+
+    filename: str
+    line: int
+    function: str
+
+    @classmethod
+    def of(cls, frame: FrameType) -> Place:
+        return cls(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+
+    @property
+    def source(self) -> str:
+        return linecache.getline(self.filename, self.line).strip()
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line} in {self.function}: {self.source}"
+
+
+OWN_FILES = frozenset((*(str(path) for path in Path(__file__).parent.glob("*.py")), threading.__file__))
+"""Frames of these files tell nothing to who reads a stack."""
+
+
+def users_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program under test."""
+    while frame is not None and frame.f_code.co_filename in OWN_FILES:
+        frame = frame.f_back
+    return frame
+
+
+def stack(frame: FrameType | None, outermost: FrameType | None) -> list[str]:
+    """File, line, function and source line of each frame up to `outermost`, which comes first."""
+    entries = []
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename not in OWN_FILES:
+            summary = traceback.extract_stack(frame, limit=1)[0]
+            entries.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}: {summary.line}")
+        if frame is outermost:
+            break
+        frame = frame.f_back
+    return entries[::-1]
+
+
+def place_in_program(frame: FrameType | None) -> str:
+    """File, line and function of the innermost frame of the program under test."""
+    frame = users_frame(frame)
+    return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"
