@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import re
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -457,6 +459,7 @@ def test_deadlock_names_every_thread_and_what_it_waits_for() -> None:
     assert "held by 'two'" in text
     assert "second.acquire()" in text
     assert "thread 'MainThread' waits for thread 'one' to end" in text
+    assert {Path(line.split(":")[0].strip()) for line in text.splitlines() if ".py:" in line} == {Path(__file__)}
 
 
 def test_a_lost_wake_up_is_a_deadlock() -> None:
@@ -637,6 +640,7 @@ def test_the_log_tells_every_switch() -> None:
     with synctest.bubble(log=lines.append):
         spawn(lambda: time.sleep(1), "sleeper").join()
     assert [line.split("   ")[0] for line in lines] == ["+0s MainThread -> sleeper", "+1s sleeper ends -> MainThread"]
+    assert re.fullmatch(rf".*   left at {re.escape(__file__)}:\d+ in test_the_log_tells_every_switch", lines[0])
 
 
 # ---- searching
