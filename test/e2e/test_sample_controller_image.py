@@ -12,6 +12,7 @@ import pytest
 import samplecontroller  # noqa: F401  # makes the controller's own packages importable
 from dockerfile import Image, build
 from processes import ROOT
+from wheel import build_tools
 
 from clientgo import context, kubernetes
 from clientgo.api.apps import v1 as appsv1
@@ -38,7 +39,8 @@ config.in_cluster_config.__defaults__ = ({service_account!r},)
 
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> list[Image]:
-    return build(ARTIFACTS / "deploy/Dockerfile", ROOT, tmp_path_factory.mktemp("image"))
+    tools = build_tools(tmp_path_factory)
+    return build(ARTIFACTS / "deploy/Dockerfile", ROOT, tmp_path_factory.mktemp("image"), **tools)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 from processes import ROOT, Program, eventually, kubectl, post_mortem
-from wheel import build_wheel, run
+from wheel import build_tools, build_wheel, run
 
 pytestmark = pytest.mark.kubectl
 PAGE = (ROOT / "clientgo/scaffold/README.md").read_text()
@@ -34,7 +34,7 @@ NAMESPACE, ACCOUNT = "shop-operator-system", "shop-operator-controller-manager"
 class Walk:
     """A person in a folder, with a virtual environment."""
 
-    def __init__(self, folder: Path, wheel: Path) -> None:
+    def __init__(self, folder: Path, factory: pytest.TempPathFactory) -> None:
         self.project = folder / "shop-operator"
         self.project.mkdir()
         self.kubeconfig = folder / "kubeconfig"
@@ -47,9 +47,10 @@ class Walk:
         (packages,) = self.project.glob(".venv/lib/python3*/site-packages")
         (packages / "tools.pth").write_text("\n".join(site.getsitepackages()))
         pip = self.bin / "pip"
-        pip.write_text(f'#!/bin/sh\nexec "{self.bin}/python" -m pip "$@"\n')
+        building = shlex.join(f"{name}={value}" for name, value in build_tools(factory).items())
+        pip.write_text(f'#!/bin/sh\nexec env {building} "{self.bin}/python" -m pip "$@"\n')
         pip.chmod(0o755)
-        run(pip, "install", "--quiet", "--no-deps", wheel, cwd=self.project)
+        run(pip, "install", "--quiet", "--no-deps", build_wheel(factory), cwd=self.project)
 
     def go_to(self, last: str, *instead: str) -> None:
         """The commands of the page up to this one, or up to what is done in its place."""
@@ -88,7 +89,7 @@ class Walk:
 def test_a_person_walks_from_an_empty_folder_to_an_operator_that_runs(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    walk = Walk(tmp_path, build_wheel(tmp_path_factory))
+    walk = Walk(tmp_path, tmp_path_factory)
     project = walk.project
 
     # A new project with one kind holds as it is. All of hack/ci is done once, at the end: mypy takes its time.

@@ -33,6 +33,8 @@ class Image:
 
     root: Path
     base: str
+    # What RUN has beside the instructions of ENV.
+    building: dict[str, str] = field(default_factory=dict)
     working_directory: str = "/"
     environment: dict[str, str] = field(default_factory=dict)
     user: str = ""
@@ -53,7 +55,7 @@ class Image:
         done = subprocess.run(
             ["/bin/sh", "-c", self._moved(command)],
             cwd=self.path(self.working_directory),
-            env=self._environment(**pip),
+            env=self._environment(**pip, **self.building),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -72,9 +74,10 @@ class Image:
 class _Build:
     """The state between two lines."""
 
-    def __init__(self, context: Path, folder: Path) -> None:
+    def __init__(self, context: Path, folder: Path, building: dict[str, str]) -> None:
         self._context = context
         self._folder = folder
+        self._building = building
         self._ignored = _ignored(context / ".dockerignore")
         # By name, or by number.
         self.stages: dict[str, Image] = {}
@@ -102,7 +105,7 @@ class _Build:
         assert base not in self.stages, f"nobody has taught this test to go on from a stage: FROM {rest}"
         root = self._folder / f"stage-{len(self.stages)}"
         root.mkdir()
-        self.stages[name or str(len(self.stages))] = Image(root, base)
+        self.stages[name or str(len(self.stages))] = Image(root, base, self._building)
 
     def _workdir(self, rest: str) -> None:
         self.image.working_directory = os.path.join(self.image.working_directory, rest)
@@ -167,9 +170,12 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-def build(dockerfile: Path, context: Path, folder: Path) -> list[Image]:
-    """Carry out all lines and return the stages; the last is the image. Raises AssertionError for a line that fails."""
-    state = _Build(context, folder)
+def build(dockerfile: Path, context: Path, folder: Path, **building: str) -> list[Image]:
+    """Carry out all lines and return the stages; the last is the image. Raises AssertionError for a line that fails.
+
+    RUN has `building` in its environment.
+    """
+    state = _Build(context, folder, building)
     text = _CONTINUED.sub(" ", dockerfile.read_text())
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):

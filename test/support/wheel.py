@@ -1,4 +1,4 @@
-"""The project as a wheel, built once for all tests that want one, in whichever process they run."""
+"""The project as a wheel, and what builds it, made once for all tests that want one, in whichever process they run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import fcntl
 import os
 import subprocess
 import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,17 +43,45 @@ def clone_into(directory: Path) -> Path:
 
 def build_wheel(factory: pytest.TempPathFactory) -> Path:
     """The wheel of a fresh clone."""
-    folder = factory.getbasetemp()
+    tools = build_tools(factory)
+
+    def make(folder: Path) -> None:
+        clone = clone_into(folder)
+        command = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder / "dist", clone)
+        run(*command, cwd=folder, **tools)
+
+    (wheel,) = (_made_once(factory, "wheel", make) / "dist").glob("clientgo-*.whl")
+    return wheel
+
+
+def build_tools(factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is to be in a pip's environment so that it builds with what pyproject.toml asks for, installed only once.
+
+    By itself pip fetches and installs that anew for each build; test_package.py's clone shows that it can.
+    """
+
+    def make(folder: Path) -> None:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        needed = project["build-system"]["requires"]
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, *needed, cwd=folder)
+
+    tools = _made_once(factory, "build-tools", make)
+    # 0 is no isolation: pip sets the option to this. What pyproject.toml asks for has to be there.
+    return {"PYTHONPATH": str(tools), "PIP_NO_BUILD_ISOLATION": "0", "PIP_CHECK_BUILD_DEPENDENCIES": "1"}
+
+
+def _made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder of the whole run, filled by the first that asks for it; the others wait."""
+    base = factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
-        folder = folder.parent  # That of the run; each process has one of its own below it.
-    folder = folder / "wheel"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+        base = base.parent  # That of the run; each process has one of its own below it.
+    folder = base / name
+    with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not list(folder.glob("clientgo-*.whl")):
-            clone, made = clone_into(folder), folder / "made"
-            run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", made, clone, cwd=folder)
-            (wheel,) = made.glob("clientgo-*.whl")
-            wheel.rename(folder / wheel.name)
-        (wheel,) = folder.glob("clientgo-*.whl")
-        return wheel
+        if not folder.exists():
+            with tempfile.TemporaryDirectory(dir=base) as unfinished:
+                half_made = Path(unfinished) / name
+                half_made.mkdir()
+                make(half_made)
+                half_made.rename(folder)
+    return folder
