@@ -92,16 +92,15 @@ class Cluster:
             eventually(what, condition)
 
     def condition(self, name: str = NAME) -> dict[str, Any]:
-        conditions = self.get("guestbook", name).get("status", {}).get("conditions", [])
-        return next((each for each in conditions if each["type"] == "Available"), {})
+        return available(self.get("guestbook", name))
 
     def wait_until_available(self, replicas: int, name: str = NAME) -> None:
         def there() -> bool:
-            generation = self.get("guestbook", name)["metadata"]["generation"]
-            condition = self.condition(name)
+            found = self.get("guestbook", name)
+            condition = available(found)
             return (condition.get("message"), condition.get("observedGeneration")) == (
                 f"{replicas} of {replicas} replicas are ready",
-                generation,
+                found["metadata"]["generation"],
             )
 
         self.eventually(f"{replicas} replicas", there)
@@ -118,6 +117,12 @@ class Cluster:
             assert program.process.poll() is not None, "left running by a test that has failed"
             errors = [line for line in program.output.splitlines() if "\tERROR\t" in line]
             assert [line for line in errors if not any(excuse in line for excuse in EXCUSES)] == []
+
+
+def available(guestbook: dict[str, Any]) -> dict[str, Any]:
+    """The condition of that name, if it has one."""
+    conditions = guestbook.get("status", {}).get("conditions", [])
+    return next((each for each in conditions if each["type"] == "Available"), {})
 
 
 HANGING = """

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from processes import ROOT, kubectl, python
 
+from clientgo import context, kubernetes
+from clientgo.api.authentication import v1 as authenticationv1
 from clientgo.testing.apiserver import Environment, kubeconfig_text, read_manifests, write_kubeconfig
 
 pytestmark = pytest.mark.kubectl
 SAMPLE = ROOT / "cmd/sample-controller/artifacts"
 ACCOUNT = "system:serviceaccount:sample-controller:sample-controller"
 RBAC = list(read_manifests([SAMPLE / "deploy/rbac.yaml"]))
+MANIFESTS = [SAMPLE / "deploy" / file for file in ("namespace.yaml", "rbac.yaml", "deployment.yaml")]
 # Only a cluster with the admission plugin OwnerReferencesPermissionEnforcement asks for this one.
 NOT_ASKED_FOR_HERE = ("foos/finalizers", "update")
 
@@ -33,6 +36,20 @@ def rights() -> list[Any]:
     ]
 
 
+def service_account(env: Environment, folder: Path, token: str) -> Path:
+    """A kubeconfig of the controller's service account."""
+    path = folder / "service-account"
+    write_kubeconfig(path, kubeconfig_text(env.server.tls_url, token, env.server.ca_certificate))
+    return path
+
+
+def flags_in(deployed: Iterable[dict[str, Any]], kubeconfig: Path) -> list[str]:
+    """How the controller is started here: as in the Deployment of these objects, but with a kubeconfig."""
+    (deployment,) = (document for document in deployed if document["kind"] == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    return [f"-kubeconfig={kubeconfig}", "-v=4", *container["args"]]
+
+
 class Cluster:
     """A server with the manifests applied by kubectl, and a kubeconfig of the controller's service account."""
 
@@ -41,35 +58,40 @@ class Cluster:
         self.kubectl("apply", "-f", str(SAMPLE / "deploy/namespace.yaml"))
         self.deploy("deploy")
         token = self.kubectl("create", "token", "sample-controller", "-n", "sample-controller").strip()
-        self.kubeconfig = folder / "service-account"
-        text = kubeconfig_text(env.server.tls_url, token, env.server.ca_certificate)
-        write_kubeconfig(self.kubeconfig, text)
+        self.kubeconfig = service_account(env, folder, token)
 
     def deploy(self, folder: str) -> None:
-        applied = json.loads(self.kubectl("apply", "-f", str(SAMPLE / folder), "-o", "json"))["items"]
-        (self._deployed,) = (document for document in applied if document["kind"] == "Deployment")
+        self._applied = json.loads(self.kubectl("apply", "-f", str(SAMPLE / folder), "-o", "json"))["items"]
 
     def kubectl(self, *arguments: str) -> str:
         return kubectl(self._admin, *arguments)
 
-    def apply(self, document: dict[str, Any]) -> None:
-        path = self.kubeconfig.with_name("changed.json")
-        path.write_text(json.dumps(document))
-        self.kubectl("replace", "-f", str(path))
-
     def flags(self) -> list[str]:
-        """How the controller is started here: as in the Deployment, but with a kubeconfig."""
-        (container,) = self._deployed["spec"]["template"]["spec"]["containers"]
-        return [f"-kubeconfig={self.kubeconfig}", "-v=4", *container["args"]]
+        return flags_in(self._applied, self.kubeconfig)
 
     def may(self, *question: str) -> bool:
         return kubectl(self._admin, "auth", "can-i", *question, f"--as={ACCOUNT}", check=False).startswith("yes")
 
 
+def token_of_the_account(env: Environment) -> str:
+    client = kubernetes.new_for_config(env.config)
+    try:
+        request = authenticationv1.TokenRequest(spec=authenticationv1.TokenRequestSpec())
+        accounts = client.core_v1().service_accounts("sample-controller")
+        return accounts.create_token(context.background(), "sample-controller", request).status.token
+    finally:
+        client.close()
+
+
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with Environment(crd_paths=[SAMPLE / "examples/crd.yaml"]) as env:
-        yield Cluster(env, tmp_path)
+def env() -> Iterator[Environment]:
+    with Environment(crd_paths=[SAMPLE / "examples/crd.yaml"]) as environment:
+        yield environment
+
+
+@pytest.fixture
+def cluster(env: Environment, tmp_path: Path) -> Cluster:
+    return Cluster(env, tmp_path)
 
 
 def test_the_walkthrough_runs_with_the_rights_of_the_service_account(cluster: Cluster) -> None:
@@ -107,20 +129,28 @@ def test_replicas_that_share_the_work_have_the_rights_for_it(cluster: Cluster) -
 
 
 @pytest.mark.parametrize(("kind", "rule", "verb"), rights())
-def test_without_any_one_right_the_controller_fails(cluster: Cluster, kind: str, rule: int, verb: str) -> None:
+def test_without_any_one_right_the_controller_fails(
+    env: Environment, tmp_path: Path, kind: str, rule: int, verb: str
+) -> None:
     (role,) = [copy.deepcopy(document) for document in RBAC if document["kind"] == kind]
     resource = role["rules"][rule]["resources"][0]
     role["rules"][rule]["verbs"].remove(verb)
     if not role["rules"][rule]["verbs"]:
         del role["rules"][rule]  # a rule without a verb is refused
-    cluster.apply(role)
+    # What kubectl does with these, the tests above show; here it would start five times for each right.
+    deployed = [role if document["kind"] == kind else document for document in read_manifests(MANIFESTS)]
+    for document in deployed:
+        env.create(document)
+    flags = flags_in(deployed, service_account(env, tmp_path, token_of_the_account(env)))
     # Informers stream their initial lists; only where the server cannot, they list.
     streams = "false" if verb == "list" else "true"
 
-    with python("cmd/sample-controller", *cluster.flags(), KUBE_FEATURE_WatchListClient=streams) as controller:
-        cluster.kubectl("apply", "-f", str(SAMPLE / "examples/example-foo.yaml"))
+    (foo,) = read_manifests([SAMPLE / "examples/example-foo.yaml"])
+    with python("cmd/sample-controller", *flags, KUBE_FEATURE_WatchListClient=streams) as controller:
+        env.create(foo)
         controller.wait_for("Successfully synced|cannot ")
-        cluster.kubectl("patch", "foo", "example-foo", "--type=merge", "-p", '{"spec":{"replicas":2}}')
+        patch = ("patch", "foo", "example-foo", "--type=merge", "-p", '{"spec":{"replicas":2}}')
+        kubectl(Path(env.kubeconfig), *patch)
         controller.wait_for(f'"?{ACCOUNT}"? cannot {verb} resource "?{resource}"?'.replace('"', r'\\?"'))
 
 

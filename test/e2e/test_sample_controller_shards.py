@@ -142,7 +142,10 @@ def test_the_shards_of_a_killed_and_of_a_paused_replica_are_taken_over(replicas:
     assert paused.process.poll() is None
 
 
-def test_flags_that_exclude_each_other_are_refused(replicas: Replicas) -> None:
-    with python("cmd/sample-controller", f"-kubeconfig={replicas.env.kubeconfig}", "-leader-elect", *FLAGS) as program:
+def test_flags_that_exclude_each_other_are_refused() -> None:
+    with (
+        Environment(crd_paths=[CRD]) as env,
+        python("cmd/sample-controller", f"-kubeconfig={env.kubeconfig}", "-leader-elect", *FLAGS) as program,
+    ):
         assert program.wait() == 1
     assert "-shards and -leader-elect exclude each other" in program.output
