@@ -167,9 +167,41 @@ class ObjectsView(ListView[T]):
         return iter(self._objects)
 
 
-def objects_view(item: FieldType, parent: View, objects: Sequence[Any]) -> ObjectsView[Any]:
+class OwnObjectsView(ObjectsView[T]):
+    """The items of a list that may be written to: the same objects each time, until the list itself is decoded.
+
+    Their documents are then the list's, so that a write to one of them is a write to the list at any time.
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """The list's own array, to write to."""
+            if name != "_document":
+                return super().__getattr__(name)
+            self._document = document = self._parent._document["items"]
+            return document
+
+    def _is_decoded(self) -> bool:
+        return cast(View, self._parent)._undecoded is None
+
+    def __len__(self) -> int:
+        return len(self._document) if self._is_decoded() else super().__len__()
+
+    def __getitem__(self, index: int | slice) -> Any:
+        return ListView.__getitem__(self, index) if self._is_decoded() else super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[T]:
+        return ListView.__iter__(self) if self._is_decoded() else super().__iter__()
+
+
+def objects_view(
+    item: FieldType, parent: View, objects: Sequence[Any], cls: type[ObjectsView[Any]] = ObjectsView
+) -> ObjectsView[Any]:
     """A view of objects as the items of the list that `parent` is."""
-    view: ObjectsView[Any] = object.__new__(ObjectsView)
+    view: ObjectsView[Any] = object.__new__(cls)
     view._parent = parent
     view._key = None
     view._item = item

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: F401
 from typing import Any
 
-from clientgo.apimachinery.runtime.collection_views import objects_view
+from clientgo.apimachinery.runtime.collection_views import ObjectsView, OwnObjectsView, objects_view
 from clientgo.apimachinery.runtime.custom_resource import Schema
 from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType
 from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
@@ -208,13 +208,16 @@ def _late_text(info: FieldInfo) -> _Getter:
 
 
 def _late_items(info: FieldInfo, kind: ListType) -> _Getter:
-    """Reads the items of a list that is read-only, such as one of a cache, without decoding those nobody looks at."""
+    """Reads the items of a list without decoding those nobody looks at."""
     get_decoded = make_getter(info, kind)
 
     def get_items(self: Any) -> Any:
         pending = self._undecoded
-        objects = pending.read_only_items() if isinstance(pending, UndecodedList) and self.frozen else None
-        return get_decoded(self) if objects is None else objects_view(kind.item, self, objects)
+        if not isinstance(pending, UndecodedList):
+            return get_decoded(self)
+        cls = ObjectsView if self.frozen else OwnObjectsView
+        objects = pending.read_only_items() if self.frozen else pending.own_items()
+        return get_decoded(self) if objects is None else objects_view(kind.item, self, objects, cls)
 
     return get_items
 

@@ -257,6 +257,13 @@ class ListObject(PromotedListMeta, ListMetaAccessors, Object):
             return cls.from_undecoded(UndecodedList(document, items))
         return cls.from_dict({**document, "items": [item._document for item in items]})
 
+    def freeze(self) -> Self:
+        """As of all objects. Items that were read off a list before it was decoded as a whole stay as they are."""
+        pending = self._undecoded
+        if isinstance(pending, UndecodedList):
+            pending.freeze()
+        return super().freeze()
+
     def extract_items(self) -> list[Any]:
         """The items as objects of their own, which share their documents with the list but do not keep it alive.
 

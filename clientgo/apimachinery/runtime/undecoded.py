@@ -360,7 +360,7 @@ class UndecodedMetadata(Mapping[str, Any]):
 class UndecodedList(Undecoded):
     """A list whose items are objects already, decoded or not, and not yet the documents of a list."""
 
-    __slots__ = ("_items", "_read_only", "_rest", "_taken")
+    __slots__ = ("_is_own", "_items", "_read_only", "_rest", "_taken")
 
     def __init__(self, document: JSONObject, items: Sequence[ResourceObject]) -> None:
         """`document` is the list's, with anything in place of the items."""
@@ -369,14 +369,29 @@ class UndecodedList(Undecoded):
         self._items = items
         # Known to be, which they stay.
         self._read_only = False
+        # Whom the items belong to: to the one who took them, or to the list, which hands them out.
         self._taken = False
+        self._is_own = False
 
     def take_items(self) -> list[ResourceObject] | None:
         """The items for the first who asks; None for others, whose items must be objects of their own."""
-        if self._taken:
+        if self._taken or self._is_own:
             return None
         self._taken = True
         return [*self._items]
+
+    def own_items(self) -> Sequence[ResourceObject] | None:
+        """The items, which go on being the list's; None when somebody took them, or one of them is read-only."""
+        if not self._is_own and (self._taken or any(item.frozen for item in self._items)):
+            return None
+        self._is_own = True
+        return self._items
+
+    def freeze(self) -> None:
+        """Called when its list becomes read-only, and with it what was handed out."""
+        if self._is_own:
+            for item in self._items:
+                item.freeze()
 
     def read_only_items(self) -> Sequence[ResourceObject] | None:
         """The items, which others have too; None when one of them may be written to."""
