@@ -281,10 +281,9 @@ class _Run:
         self._shown: dict[str, Json] = {}
 
     def run(self, make: Callable[[], Stage]) -> None:
-        # Before there is a stage the API server makes objects of its own, which nobody wants to see.
-        self._stage: Stage | None = None
+        # First: the API server makes objects of its own, which nobody wants to see, and to watch them takes long.
+        self._stage = stage = make()
         with Seam((*TAPS, *self._taps), self._on_hop, lines=True):
-            self._stage = stage = make()
             try:
                 stage.play(self._enough)
                 self._trace.is_complete = not self._is_over
@@ -297,7 +296,7 @@ class _Run:
 
     def _on_hop(self, hop: Hop) -> None:
         stage = self._stage
-        if self._is_over or stage is None or not stage.is_shown(hop):
+        if self._is_over or not stage.is_shown(hop):
             return
         number = len(self._trace.points)
         view = stage.painter.paint(hop)
