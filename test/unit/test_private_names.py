@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import re
 import sys
 from collections import defaultdict
@@ -75,8 +76,37 @@ def modules() -> dict[str, Module]:
         source = path.read_text()
         # Most of what is generated has none, and takes long to parse.
         if PRIVATE.search(source) is not None:
-            found[name] = Module(path, name, ast.parse(source))
+            found[name] = Module(path, name, parse(source))
     return found
+
+
+def parse(source: str) -> ast.Module:
+    """Without the statements that hold no private name: it is a tenth, and to walk all of it takes ten seconds."""
+    # How many of the lines before each have one.
+    counts = [0, *itertools.accumulate(PRIVATE.search(line) is not None for line in source.split("\n"))]
+    tree = ast.parse(source)
+    blocks: list[ast.AST] = [tree]
+    for block in blocks:
+        for field in BLOCKS & set(block._fields):
+            kept = [each for each in getattr(block, field) if counts[first_line(each) - 1] < counts[last_line(each)]]
+            setattr(block, field, kept)
+            blocks += kept
+    return tree
+
+
+# Where statements have statements.
+BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}
+
+
+def first_line(statement: ast.AST) -> int:
+    """With its decorators, which it does not count as its own, and of a `case` its pattern."""
+    start = statement.pattern if isinstance(statement, ast.match_case) else statement
+    return min(each.lineno for each in [start, *getattr(statement, "decorator_list", ())])
+
+
+def last_line(statement: ast.AST) -> int:
+    end = statement.body[-1] if isinstance(statement, ast.match_case) else statement
+    return end.end_lineno
 
 
 def is_private(name: str) -> bool:
@@ -130,7 +160,19 @@ def taken_by(module: Module, made: set[str]) -> Iterator[str]:
 
 @cache
 def relevant_in(node: ast.AST) -> list[ast.AST]:
-    return [each for each in ast.walk(node) if isinstance(each, RELEVANT)]
+    """As ast.walk, in half the time, and once for a module and its classes."""
+    found, below = [], [node]
+    for each in below:
+        if isinstance(each, RELEVANT):
+            found.append(each)
+        for field in each._fields:
+            child = getattr(each, field)
+            if isinstance(child, list):
+                below += [one for one in child if isinstance(one, ast.AST) and not isinstance(one, ast.ClassDef)]
+                found += [one for cls in child if isinstance(cls, ast.ClassDef) for one in relevant_in(cls)]
+            elif isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
+                below.append(child)
+    return found
 
 
 def made_in(node: ast.AST) -> set[str]:
@@ -211,7 +253,7 @@ def test_nobody_uses_a_private_name_of_another_package():
     ],
 )
 def test_what_counts_as_taking_a_private_name(source, names):
-    module = Module(ROOT / "transport" / "made_up.py", "clientgo.transport.made_up", ast.parse(source))
+    module = Module(ROOT / "transport" / "made_up.py", "clientgo.transport.made_up", parse(source))
     assert set(taken_by(module, made_in(module.tree))) == names
 
 
@@ -226,5 +268,5 @@ class Connection(http.client.HTTPConnection):
     made_up = ModuleType("clientgo.transport.made_up")
     exec(source, made_up.__dict__)
     monkeypatch.setitem(sys.modules, made_up.__name__, made_up)
-    module = Module(ROOT / "transport" / "made_up.py", made_up.__name__, ast.parse(source))
+    module = Module(ROOT / "transport" / "made_up.py", made_up.__name__, parse(source))
     assert set(inherited_by(module)) == {"Connection._tunnel", "Connection._output"}
