@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
@@ -21,7 +22,15 @@ Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
 
 ITEMS = st.sampled_from("abc")
 DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
+DELAYS_THAT_PASS = DELAYS.filter(bool)
 PRIORITIES = st.none() | st.integers(-2, 2)
+SHUTDOWNS = st.sampled_from(("not yet", "not yet", "with drain", "at once"))
+
+
+@functools.cache
+def _one_of(values: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """Kept: Hypothesis hashes all values of a strategy that it sees for the first time, here in every step."""
+    return st.sampled_from(values)
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -70,7 +79,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
-        getattr(self, data.draw(st.sampled_from(self.operations)))(data.draw)
+        getattr(self, data.draw(_one_of(tuple(self.operations))))(data.draw)
 
     def add(self, draw: Draw) -> None:
         self.session.add(draw(ITEMS))
@@ -80,15 +89,15 @@ class QueueMachine(RuleBasedStateMachine):
             self.session.get()
 
     def done(self, draw: Draw) -> None:
-        processing = sorted(self.session.model.processing)
+        processing = tuple(sorted(self.session.model.processing))
         if processing:
-            self.session.done(draw(st.sampled_from(processing)))
+            self.session.done(draw(_one_of(processing)))
 
     def work_off(self, draw: Draw) -> None:
         self.session.work_off()
 
     def shut_down(self, draw: Draw) -> None:
-        how = draw(st.sampled_from(("not yet", "not yet", "with drain", "at once")))
+        how = draw(SHUTDOWNS)
         if how == "with drain":
             self.session.shut_down_with_drain()
         elif how == "at once":
@@ -105,7 +114,7 @@ class DelayingQueueMachine(QueueMachine):
         self.session.add_after(draw(ITEMS), draw(DELAYS))
 
     def sleep(self, draw: Draw) -> None:
-        self.session.sleep(draw(DELAYS.filter(bool)))
+        self.session.sleep(draw(DELAYS_THAT_PASS))
 
 
 class RateLimitingQueueMachine(DelayingQueueMachine):
@@ -122,9 +131,9 @@ class RateLimitingQueueMachine(DelayingQueueMachine):
 
     def fail(self, draw: Draw) -> None:
         """What a worker does with an item it could not process."""
-        processing = sorted(self.session.model.processing)
+        processing = tuple(sorted(self.session.model.processing))
         if processing:
-            item = draw(st.sampled_from(processing))
+            item = draw(_one_of(processing))
             self.session.add_rate_limited(item)
             self.session.done(item)
 
