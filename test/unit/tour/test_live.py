@@ -375,6 +375,8 @@ def test_of_many_hops_the_last_are_kept():
     for number in range(live_module.KEPT_HOPS + 10):
         live._hear(tour.Hop(number=number, station="queue", kind="added", key=str(number), time=0.0, thread="x",
                             code=CODE))  # fmt: skip
+    live.tick()  # also if nobody looks
+    assert not live._heard
     seen, last = live.heard(most=10**6)
     assert [hop.number for hop in seen] == list(range(10, live_module.KEPT_HOPS + 10)) and last == seen[-1].number
     assert live.heard(5)[0] == seen[-200:] and live.heard(last - 1)[0] == seen[-1:]
