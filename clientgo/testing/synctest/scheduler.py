@@ -104,6 +104,8 @@ class Bubble:
         self._last_look: tuple[object, ...] = ()
         self._stands_since = 0.0  # real time of the first look that saw what _last_look saw
         self._ending = False
+        self._stuck: Task | None = None  # the thread that ran when the first one went on out of its turn
+        self._broken_by: BaseException | None = None  # what made that go on
         self._decisions = 0
         self._picks: dict[int, int] = {}  # the decisions that were not the default
         self._outermost: FrameType | None = None
@@ -247,9 +249,8 @@ class Bubble:
     def _end_threads(self) -> None:
         """Unwind whoever is left, one after the other, by raising BubbleExit where it is blocked."""
         self._ending = True
-        stuck = self._running  # after HangError or KeyboardInterrupt; else the main thread
         for task in self._tasks:
-            if task.done or task in (self._main, stuck) or task.error is not None:
+            if task.done or task in (self._main, self._stuck) or task.error is not None:
                 continue
             task.error = BubbleExit()
             self._running = task
@@ -319,7 +320,11 @@ class Bubble:
             self._switches += 1
             self._running = task
             task.gate.release()
-            self._await_turn(me)
+            try:
+                self._await_turn(me)
+            except BaseException as err:
+                self._break_off(me, err)
+                raise
         self._raise_error_of(me)
 
     def _raise_error_of(self, task: Task) -> None:
@@ -343,6 +348,15 @@ class Bubble:
                 if hang is not None:
                     self._give_up(me, hang)
                     return
+
+    def _break_off(self, me: Task, error: BaseException) -> None:
+        """The first thread goes on out of its turn: it saw a hang, or a signal's handler raised something in it.
+
+        What it does on its way out, such as joining threads, must not wait for what no other thread will do any more.
+        """
+        if self._running is not me:
+            self._stuck, self._broken_by = self._running, error
+            self._running, self._ending = me, True
 
     def _may_watch(self, me: Task) -> bool:
         """Whether it is one of the two that have been there longest."""
@@ -460,6 +474,8 @@ class Bubble:
         """In a bubble that ends nobody may block any more."""
         task = self._running
         self._raise_error_of(task)
+        if task is self._main and self._broken_by is not None:
+            raise self._broken_by
         task.parks += 1
         if task.parks > 100_000:  # it swallows the exception and tries again: stop it where it stands
             self._main.gate.release()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Condition, Event, Lock, RLock
 from time import sleep
@@ -170,3 +172,50 @@ def test_no_thread_is_left_by_a_hang() -> None:
 
     assert "thread 'stuck' blocks" in hang(body)
     assert not {"holder", "stuck"} & {thread.name for thread in threading.enumerate()}
+
+
+@pytest.fixture
+def blocked_for_real() -> Iterator[threading.Thread]:
+    """Not started: a thread that gets no further until the test has ended."""
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    thread = threading.Thread(target=lock.acquire, name="stuck")
+    yield thread
+    lock.release()
+    thread.join()
+
+
+def way_out(thread: threading.Thread) -> None:
+    """What tests do when they are left: stop what they began, and wait for its end."""
+    thread.start()
+    waits = threading.Thread(target=threading.Event().wait, name="waits")
+    waits.start()
+    lock = threading.Lock()
+    try:
+        with lock:
+            thread.join()
+    finally:
+        with lock:
+            waits.join()
+
+
+def test_a_hang_is_reported_though_the_test_joins_other_threads_on_its_way_out(
+    blocked_for_real: threading.Thread,
+) -> None:
+    with pytest.raises(synctest.HangError, match="'stuck'"), synctest.bubble(hang_timeout=0.2):
+        way_out(blocked_for_real)
+
+
+def test_what_a_signals_handler_raises_ends_a_bubble_that_is_stuck(blocked_for_real: threading.Thread) -> None:
+    """As the limit of a test does, or Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt), synctest.bubble():
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            way_out(blocked_for_real)
+    finally:
+        signal.signal(signal.SIGALRM, before)
