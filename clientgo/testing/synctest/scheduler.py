@@ -102,7 +102,7 @@ class Bubble:
         self._steps = 0
         self._switches = 0
         self._last_look: tuple[object, ...] = ()
-        self._stands_since = 0.0  # real time of the first look that saw what _last_look saw
+        self._looked_at = self._stood = 0.0  # real time of it, and for how long the running thread had stood by then
         self._ending = False
         self._stuck: Task | None = None  # the thread that ran when the first one went on out of its turn
         self._broken_by: BaseException | None = None  # what made that go on
@@ -370,10 +370,12 @@ class Bubble:
         running = self._running
         frame = frames.users_frame(sys._current_frames().get(running.ident or 0))
         seen = (self._switches, self._steps, id(frame), frame and frame.f_lasti)
+        late, self._looked_at = _real_monotonic() - self._looked_at, _real_monotonic()
         if self._last_look[:2] != seen[:2]:
-            self._last_look, self._stands_since = seen, _real_monotonic()
+            self._last_look, self._stood = seen, 0.0
             return None
-        stands = _real_monotonic() - self._stands_since
+        # Where a look comes late, nobody may have run: the process was stopped, or the machine is that busy.
+        self._stood = stands = self._stood + min(late, 2 * _LOOK_EVERY)
         if frame is not None and seen == self._last_look and stands >= min(_PATIENCE, self._hang_timeout / 2):
             blocked = foreign.blocks_on(frame)
             if blocked is not None:

@@ -219,3 +219,21 @@ def test_what_a_signals_handler_raises_ends_a_bubble_that_is_stuck(blocked_for_r
             way_out(blocked_for_real)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_machine_that_stands_still_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was stopped, or got no turn, for a minute: its clock has gone on, and none of its threads."""
+    lock, ordinary = _thread.allocate_lock(), time.monotonic
+    lock.acquire()
+    began = ordinary()
+    monkeypatch.setattr(
+        "clientgo.testing.synctest.scheduler._real_monotonic",
+        lambda: ordinary() + (100.0 if ordinary() > began + 1.2 else 0.0),
+    )
+    giver = threading.Timer(2.5, lock.release)
+    giver.start()
+    with synctest.bubble():
+        taker = threading.Thread(target=lock.acquire, name="taker")
+        taker.start()
+        taker.join()
+    giver.join()
