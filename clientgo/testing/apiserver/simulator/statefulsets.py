@@ -40,6 +40,8 @@ class _Round:
     current: appsv1.ControllerRevision
     update: appsv1.ControllerRevision
     pods: dict[int, corev1.Pod]
+    # Whether pods were created or deleted since `pods` were listed.
+    acted: bool = False
 
     @property
     def start(self) -> int:
@@ -105,6 +107,7 @@ class StatefulSets:
         round = _Round(found, current, update, self._pods_of(ctx, found))
         if found.metadata.deletion_timestamp is None:
             self._act(ctx, round)
+        if round.acted:
             round.pods = self._pods_of(ctx, found)
         self._write_status(ctx, round)
         in_use = {f"{name}-{_hash(pod)}" for pod in round.pods.values()} | {current.get_name(), update.get_name()}
@@ -181,6 +184,7 @@ class StatefulSets:
 
     def _create(self, ctx: Context, round: _Round, ordinal: int) -> None:
         namespace, name = round.set.get_namespace(), f"{round.set.get_name()}-{ordinal}"
+        round.acted = True
         for claim in _claims_of(round, ordinal):
             self._create_claim(ctx, round, name, claim)
         self._client.core_v1().pods(namespace).create(ctx, _pod_of(round, ordinal), metav1.CreateOptions())
@@ -197,6 +201,7 @@ class StatefulSets:
         self._event(round, "SuccessfulCreate", text)
 
     def _delete(self, ctx: Context, round: _Round, pod: corev1.Pod) -> None:
+        round.acted = True
         self._client.core_v1().pods(pod.get_namespace()).delete(ctx, pod.get_name(), metav1.DeleteOptions())
         text = f"delete Pod {pod.get_name()} in StatefulSet {round.set.get_name()} successful"
         self._event(round, "SuccessfulDelete", text)

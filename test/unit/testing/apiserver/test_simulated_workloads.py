@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from apiclient import eventually
+from virtualcluster import VirtualCluster
 
 from clientgo import context, kubernetes
 from clientgo.api.apps import v1 as appsv1
@@ -21,6 +22,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.simulator import NODE, Simulator
 from clientgo.testing.apiserver.simulator.schedules import Schedule
+from clientgo.testing.apiserver.store.storage import Event
 
 CTX = context.background()
 LIST, GET = metav1.ListOptions(), metav1.GetOptions()
@@ -453,3 +455,29 @@ def test_containers_of_a_stateful_set_mount_what_its_claim_templates_name(client
     mounting["spec"]["containers"][0]["volumeMounts"][0]["name"] = "other"
     with pytest.raises(errors.StatusError, match=r'volumeMounts\[0\].name: Not found: "other"'):
         sets.create(CTX, stateful_set(1, template=mounting, volumeClaimTemplates=[claim_template()]))
+
+
+def test_the_status_of_a_set_counts_the_pods_that_were_created_and_deleted_just_before() -> None:
+    said: list[tuple[int, int]] = []
+    there: list[tuple[int, int]] = []
+    stays: dict[str, bool] = {}
+
+    def look(bucket: str, event: Event) -> None:
+        metadata, status = event.new.obj["metadata"], event.new.obj.get("status") or {}
+        if bucket == "/pods":
+            stays[metadata["name"]] = "deletionTimestamp" not in metadata
+            if event.type == "DELETED":
+                del stays[metadata["name"]]
+        elif bucket == "apps/statefulsets" and status:
+            said.append((status["replicas"], status.get("currentReplicas", 0)))
+            there.append((len(stays), sum(stays.values())))
+
+    with VirtualCluster() as cluster:
+        cluster.each_change(look)
+        sets = cluster.clientset.apps_v1().stateful_sets("default")
+        sets.create(CTX, stateful_set(3, podManagementPolicy="Parallel"))
+        cluster.until(lambda: len(stays) == 3)
+        sets.patch(CTX, "db", "application/merge-patch+json", b'{"spec": {"replicas": 1}}')
+        cluster.until(lambda: len(stays) == 1)
+        cluster.bubble.sleep(1.0)
+    assert said == there
