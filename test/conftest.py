@@ -32,7 +32,7 @@ if not _THOROUGH:
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
 
 # How long a thread or socket on its way out may take; a leak costs this much once, all else nothing.
-_GRACE = 5.0
+_GRACE = 30.0
 
 
 @dataclass
@@ -53,11 +53,11 @@ class _Snapshot:
         if sockets:
             # A socket dropped without close is a ResourceWarning of its own; here only those somebody still holds.
             gc.collect()
-            for _ in range(20):
+            for _ in range(int(_GRACE / 0.25)):
                 sockets = _open_sockets() - self.sockets
                 if not sockets:
                     break
-                done.wait(_GRACE / 20)
+                done.wait(0.25)
         # Processes started from here would inherit it, and not end when they are told to.
         left += [f"{each.name} blocked" for each in _blocked_signals() - self.blocked]
         return left + sorted(sockets)
