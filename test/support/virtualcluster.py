@@ -74,7 +74,7 @@ class VirtualCluster:
 
     def __enter__(self) -> VirtualCluster:
         with contextlib.ExitStack() as undo:
-            self.bubble = undo.enter_context(synctest.bubble(max_steps=100_000_000))
+            self.bubble = undo.enter_context(synctest.bubble(max_steps=10_000_000))
             self.server = undo.enter_context(Server(listen=False))
             transport = LocalTransport(self.server)
             undo.enter_context(Simulator(self.server, ready_delay=self._ready_delay, transport=transport))

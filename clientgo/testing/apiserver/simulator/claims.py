@@ -63,6 +63,8 @@ class Claims:
         if claim.metadata.deletion_timestamp is not None:
             self._let_go(ctx, claim)
         elif not claim.spec.volume_name:
+            # Another claim of this name may have gone since this one was last looked at.
+            self._reclaim(ctx, namespace, name, claim.metadata.uid)
             self._bind(ctx, claim)
         elif claim.status.phase != "Bound":
             self._write_status(ctx, claim)
@@ -117,12 +119,14 @@ class Claims:
         text = "MountVolume.NodeExpandVolume succeeded for volume"
         self._recorder.event(claim, corev1.EVENT_TYPE_NORMAL, "FileSystemResizeSuccessful", text)
 
-    def _reclaim(self, ctx: Context, namespace: str, name: str) -> None:
-        """The volumes that a deleted claim was bound to."""
+    def _reclaim(self, ctx: Context, namespace: str, name: str, living: str = "") -> None:
+        """The volumes that a deleted claim was bound to; `living` is the uid of one of that name that there is now."""
         volumes = self._client.core_v1().persistent_volumes()
         for volume in volumes.list(ctx, metav1.ListOptions()).items:
             reference = volume.spec.claim_ref
             if reference is None or (reference.namespace, reference.name) != (namespace, name):
+                continue
+            if living and reference.uid == living:
                 continue
             if volume.status.phase != "Released":
                 self._write_volume_status(ctx, volume.get_name(), "Released")

@@ -18,6 +18,7 @@ from clientgo.testing.apiserver.simulator.schedules import Schedule
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
+from clientgo.utils.clock import RESOLUTION
 
 KIND = batchv1.SCHEME_GROUP_VERSION.with_kind("CronJob")
 _SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -61,7 +62,8 @@ class CronJobs:
 
     def _run_due(self, ctx: Context, cron_job: batchv1.CronJob, jobs: list[batchv1.Job], status: Json) -> None:
         schedule = Schedule(cron_job.spec.schedule, cron_job.spec.time_zone)
-        now = self._times.clock.now()
+        # By so much the queue is early, and a time that has not come would be asked for again at once.
+        now = self._times.clock.now() + RESOLUTION
         due, following = _last_due(schedule, self._earliest(cron_job, status, now), now)
         if following is not None:
             key = f"{cron_job.get_namespace()}/{cron_job.get_name()}"

@@ -26,6 +26,7 @@ from clientgo.testing.apiserver.simulator.scheduler import Scheduler
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
+from clientgo.utils.clock import RESOLUTION
 
 NODE = "simulated-node"
 READY_ANNOTATION = "simulator/ready"
@@ -173,7 +174,8 @@ class Pods:
         known = self._since.get(uid)
         since = known[1] if known is not None and known[0] == phase else now
         left = since + self._ready_delay - now
-        if left > 0:
+        # Less is rounding; the queue would give the pod back at once, and in virtual time that would never end.
+        if left > RESOLUTION:
             self._since[uid] = (phase, since)
             self._look_again(f"{pod.metadata.namespace}/{pod.metadata.name}", left)
             return False

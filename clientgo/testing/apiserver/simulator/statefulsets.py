@@ -23,6 +23,7 @@ from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisi
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
+from clientgo.utils.clock import RESOLUTION
 
 KIND = appsv1.SCHEME_GROUP_VERSION.with_kind("StatefulSet")
 POD_KIND = corev1.SCHEME_GROUP_VERSION.with_kind("Pod")
@@ -178,9 +179,9 @@ class StatefulSets:
             return False
         least = round.set.spec.min_ready_seconds
         left = least - ready_for(pod, self._times) if least else 0.0
-        if left > 0:
+        if left > RESOLUTION:
             self._look_again(f"{round.set.get_namespace()}/{round.set.get_name()}", left)
-        return left <= 0
+        return left <= RESOLUTION
 
     def _create(self, ctx: Context, round: _Round, ordinal: int) -> None:
         namespace, name = round.set.get_namespace(), f"{round.set.get_name()}-{ordinal}"
@@ -191,6 +192,9 @@ class StatefulSets:
         self._event(round, "SuccessfulCreate", f"create Pod {name} in StatefulSet {round.set.get_name()} successful")
 
     def _create_claim(self, ctx: Context, round: _Round, pod: str, claim: corev1.PersistentVolumeClaim) -> None:
+        if _goes_with_set(round):
+            # At once: the set may be deleted before anybody looks at its claims again.
+            claim.metadata.owner_references = [metav1.new_controller_ref(round.set, KIND)]
         try:
             self._client.core_v1().persistent_volume_claims(round.set.get_namespace()).create(ctx, claim)
         except errors.StatusError as err:
@@ -209,7 +213,7 @@ class StatefulSets:
     def _keep_claims_owned(self, ctx: Context, round: _Round) -> None:
         """Let the collector take the claims that the retention policy gives up, with the set or with a pod."""
         policy = round.set.spec.persistent_volume_claim_retention_policy
-        with_set = policy is not None and policy.when_deleted == "Delete"
+        with_set = _goes_with_set(round)
         with_pod = policy is not None and policy.when_scaled == "Delete"
         claims = self._client.core_v1().persistent_volume_claims(round.set.get_namespace())
         for ordinal, pod in round.pods.items():
@@ -280,6 +284,12 @@ def _hash(pod: corev1.Pod) -> str:
 
 def _code(revision: appsv1.ControllerRevision) -> str:
     return revision.get_name().rpartition("-")[2]
+
+
+def _goes_with_set(round: _Round) -> bool:
+    """Whether claims are deleted with the set."""
+    policy = round.set.spec.persistent_volume_claim_retention_policy
+    return policy is not None and policy.when_deleted == "Delete"
 
 
 def _claims_of(round: _Round, ordinal: int) -> list[corev1.PersistentVolumeClaim]:

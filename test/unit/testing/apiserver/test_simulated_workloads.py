@@ -214,6 +214,41 @@ def test_claims_outlive_their_pods_and_go_when_the_policy_says_so(client: Any) -
     eventually(lambda: client.core_v1().persistent_volumes().list(CTX, LIST).items == [])
 
 
+def test_a_claim_that_goes_with_its_set_is_the_sets_from_its_first_moment_on() -> None:
+    owners: list[Any] = []
+
+    def look(bucket: str, event: Event) -> None:
+        if bucket == "/persistentvolumeclaims" and event.type == "ADDED":
+            owners.append([owner["kind"] for owner in event.new.obj["metadata"].get("ownerReferences", ())])
+
+    with VirtualCluster() as cluster:
+        cluster.each_change(look)
+        policy = {"whenDeleted": "Delete", "whenScaled": "Retain"}
+        wanted = stateful_set(2, volumeClaimTemplates=[claim_template()], persistentVolumeClaimRetentionPolicy=policy)
+        cluster.clientset.apps_v1().stateful_sets("default").create(CTX, wanted)
+        cluster.until(lambda: len(owners) == 2)
+    assert owners == [["StatefulSet"]] * 2
+
+
+def test_the_volume_of_a_claim_that_is_made_anew_at_once_goes() -> None:
+    with VirtualCluster() as cluster:
+        core = cluster.clientset.core_v1()
+        claims, volumes = core.persistent_volume_claims("default"), core.persistent_volumes()
+
+        def is_bound() -> bool:
+            return bool(claims.get(CTX, "data", GET).status.phase == "Bound")
+
+        claim = corev1.PersistentVolumeClaim.from_dict(claim_template("1Gi"))
+        claims.create(CTX, claim)
+        cluster.until(is_bound)
+        merge(claims, "data", {"metadata": {"finalizers": None}})
+        claims.delete(CTX, "data")
+        claims.create(CTX, claim)
+        cluster.until(is_bound)
+        volume = claims.get(CTX, "data", GET).spec.volume_name
+        cluster.until(lambda: [each.get_name() for each in volumes.list(CTX, LIST).items] == [volume], seconds=60.0)
+
+
 def test_a_claim_grows_with_its_request(client: Any) -> None:
     claims = client.core_v1().persistent_volume_claims("default")
     claims.create(CTX, corev1.PersistentVolumeClaim.from_dict(claim_template("1Gi")))
@@ -481,3 +516,20 @@ def test_the_status_of_a_set_counts_the_pods_that_were_created_and_deleted_just_
         cluster.until(lambda: len(stays) == 1)
         cluster.bubble.sleep(1.0)
     assert said == there
+
+
+def test_what_comes_due_while_time_stands_still_is_due() -> None:
+    """A clock of floats that read today's date is up to a quarter of a microsecond behind the time that was waited."""
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    with VirtualCluster() as cluster:
+        pods, cron_jobs = cluster.clientset.core_v1().pods("default"), cluster.clientset.batch_v1().cron_jobs("default")
+        cron_jobs.create(CTX, cron_job("@every 7s"))
+        for number in range(40):
+            name = f"p{number}"
+            cluster.bubble.sleep(0.1234567 * (number % 7) + 0.0000003)
+            pods.create(CTX, corev1.Pod.from_dict({"metadata": {"name": name}, "spec": spec}))
+            # Looked at again before it is due: from then on its rest is a difference of dates.
+            cluster.bubble.sleep(0.3036945)
+            merge(pods, name, {"metadata": {"annotations": {"looked": "at"}}})
+            cluster.until(lambda name=name: pods.get(CTX, name, GET).status.phase == "Running")
+        assert cluster.clientset.batch_v1().jobs("default").list(CTX).items
