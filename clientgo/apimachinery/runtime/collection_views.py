@@ -9,6 +9,7 @@ from clientgo.apimachinery.runtime.view import View
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.field_types import FieldType
+    from clientgo.apimachinery.runtime.undecoded import UndecodedList
 
 T = TypeVar("T")
 _C = TypeVar("_C", bound="CollectionView")
@@ -167,13 +168,18 @@ class ObjectsView(ListView[T]):
         return iter(self._objects)
 
 
+_O = TypeVar("_O", bound=ObjectsView[Any])
+
+
 class OwnObjectsView(ObjectsView[T]):
     """The items of a list that may be written to: the same objects each time, until the list itself is decoded.
 
     Their documents are then the list's, so that a write to one of them is a write to the list at any time.
     """
 
-    __slots__ = ()
+    __slots__ = ("_pending",)
+
+    _pending: UndecodedList
 
     if not TYPE_CHECKING:
 
@@ -181,7 +187,8 @@ class OwnObjectsView(ObjectsView[T]):
             """The list's own array, to write to."""
             if name != "_document":
                 return super().__getattr__(name)
-            self._document = document = self._parent._document["items"]
+            _ = self._parent._document  # The list is decoded from now on, and perhaps has other items by now.
+            self._document = document = self._pending.item_documents()
             return document
 
     def _is_decoded(self) -> bool:
@@ -197,11 +204,20 @@ class OwnObjectsView(ObjectsView[T]):
         return ListView.__iter__(self) if self._is_decoded() else super().__iter__()
 
 
-def objects_view(
-    item: FieldType, parent: View, objects: Sequence[Any], cls: type[ObjectsView[Any]] = ObjectsView
-) -> ObjectsView[Any]:
+def objects_view(item: FieldType, parent: View, objects: Sequence[Any]) -> ObjectsView[Any]:
     """A view of objects as the items of the list that `parent` is."""
-    view: ObjectsView[Any] = object.__new__(cls)
+    return _objects_view(ObjectsView, item, parent, objects)
+
+
+def own_objects_view(item: FieldType, parent: View, pending: UndecodedList, objects: Sequence[Any]) -> ListView[Any]:
+    """The same of `parent`'s own, in which `pending` stands."""
+    view = _objects_view(OwnObjectsView, item, parent, objects)
+    view._pending = pending
+    return view
+
+
+def _objects_view(cls: type[_O], item: FieldType, parent: View, objects: Sequence[Any]) -> _O:
+    view = object.__new__(cls)
     view._parent = parent
     view._key = None
     view._item = item

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: F401
 from typing import Any
 
-from clientgo.apimachinery.runtime.collection_views import ObjectsView, OwnObjectsView, objects_view
+from clientgo.apimachinery.runtime.collection_views import objects_view, own_objects_view
 from clientgo.apimachinery.runtime.custom_resource import Schema
 from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType
 from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
@@ -215,9 +215,11 @@ def _late_items(info: FieldInfo, kind: ListType) -> _Getter:
         pending = self._undecoded
         if not isinstance(pending, UndecodedList):
             return get_decoded(self)
-        cls = ObjectsView if self.frozen else OwnObjectsView
-        objects = pending.read_only_items() if self.frozen else pending.own_items()
-        return get_decoded(self) if objects is None else objects_view(kind.item, self, objects, cls)
+        if self.frozen:
+            objects = pending.read_only_items()
+            return get_decoded(self) if objects is None else objects_view(kind.item, self, objects)
+        objects = pending.own_items()
+        return get_decoded(self) if objects is None else own_objects_view(kind.item, self, pending, objects)
 
     return get_items
 

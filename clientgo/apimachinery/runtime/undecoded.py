@@ -405,8 +405,13 @@ class UndecodedList(Undecoded):
         metadata: JSONObject | None = self._rest.get("metadata")
         return metadata
 
+    def item_documents(self) -> list[JSONObject]:
+        """The array of the items that the document begins with, the same list for everybody."""
+        documents: list[JSONObject] = self.documents.setdefault("items", [item._document for item in self._items])
+        return documents
+
     def _decode(self) -> JSONObject:
-        return self.named({**self._rest, "items": [item._document for item in self._items]})
+        return self.named({**self._rest, "items": self.item_documents()})
 
 
 def read_event(line: str) -> tuple[str, UndecodedText] | None:
