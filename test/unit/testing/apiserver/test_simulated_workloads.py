@@ -249,6 +249,20 @@ def test_the_volume_of_a_claim_that_is_made_anew_at_once_goes() -> None:
         cluster.until(lambda: [each.get_name() for each in volumes.list(CTX, LIST).items] == [volume], seconds=60.0)
 
 
+def test_a_volume_that_waits_for_a_claim_of_some_name_is_not_that_of_one_that_has_gone() -> None:
+    reference = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": "data"}
+    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/mine"}}
+    spec |= {"claimRef": reference, "persistentVolumeReclaimPolicy": "Delete"}
+    with VirtualCluster() as cluster:
+        core = cluster.clientset.core_v1()
+        claims, volumes = core.persistent_volume_claims("default"), core.persistent_volumes()
+        volumes.create(CTX, corev1.PersistentVolume.from_dict({"metadata": {"name": "mine"}, "spec": spec}))
+        claims.create(CTX, corev1.PersistentVolumeClaim.from_dict(claim_template("1Gi")))
+        cluster.until(lambda: claims.get(CTX, "data", GET).status.phase == "Bound")
+        cluster.bubble.sleep(5.0)
+        assert volumes.get(CTX, "mine", GET).metadata.deletion_timestamp is None
+
+
 def test_a_claim_grows_with_its_request(client: Any) -> None:
     claims = client.core_v1().persistent_volume_claims("default")
     claims.create(CTX, corev1.PersistentVolumeClaim.from_dict(claim_template("1Gi")))
