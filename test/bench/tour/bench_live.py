@@ -21,6 +21,7 @@ import argparse
 import itertools
 import json
 import logging
+import operator
 import statistics
 import subprocess
 import sys
@@ -48,6 +49,7 @@ from clientgo.util import workqueue
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 600.0
+
 
 class Page:
     """Looks as the browser does, from a process of its own: looker.py."""
@@ -266,7 +268,7 @@ def compare(title: str, measure: Callable[[], float], informers: int, rounds: in
             used.append((process_time() - spent) / (perf_counter() - began))
     medians = {mode: statistics.median(each) for mode, each in rates.items()}
     print(f"{title}; the program had {statistics.median(used):.0%} of a core")
-    lost = {mode: 1 - statistics.median(map(_ratio, rates[mode], rates["without"])) for mode in MODES}
+    lost = {mode: 1 - statistics.median(map(operator.truediv, rates[mode], rates["without"])) for mode in MODES}
     for mode in MODES:
         spread = f"{min(rates[mode]):,.0f} to {max(rates[mode]):,.0f}"
         print(f"  {mode:12}{medians[mode]:10,.0f} for each second of CPU ({spread}), {lost[mode]:4.0%} lost")
@@ -291,10 +293,6 @@ def compare(title: str, measure: Callable[[], float], informers: int, rounds: in
     for promise, is_kept in kept.items():
         print(f"  {'kept' if is_kept else 'NOT KEPT'}: {promise}", flush=True)
     return [f"{title}: {promise}" for promise, is_kept in kept.items() if not is_kept]
-
-
-def _ratio(one: float, other: float) -> float:
-    return one / other
 
 
 def _at(sorted_: list[float], part: float) -> float:
