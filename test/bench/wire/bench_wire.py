@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """From the socket to the handler: an informer beside the least that Python can do, and beside the official informer.
 
-    python test/bench/wire/bench_wire.py [--repeat 3] [--pods 10000] [--stream-lists] [client ...]
+    python test/bench/wire/bench_wire.py [--repeat 5] [--pods 10000] [--stream-lists] [client ...]
 
 A replay server (replay_server.py) lists Pods of 3.4 KB and replays a watch; each client (clients.py) runs in a process
 of its own against a server of its own, in turns, so that a busy machine is busy for all. Two of them are floors:
@@ -26,8 +26,9 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 
-from clients import CLIENTS
+from clients import CLIENTS, STARTED
 
 HERE = Path(__file__).resolve().parent
 
@@ -41,7 +42,11 @@ NEEDS = {
 EVENTS = {"official informer": 4_000}
 # What the clients called so are compared with; the others with all others.
 READING = ("floor, reading",)
-FIGURES = ("sync seconds", "events/s", "us of CPU", "MB")
+FIGURES = ("sync seconds", "from start", "events/s", "us of CPU", "MB")
+# Go's client-go v1.36.2 as it comes, which is with protobuf, beside the first floor on another machine of two cores:
+# both were measured in one run there, so it is the ratios that can be taken from there to here. Its memory is its own.
+GO_BY_FLOOR = {"from start": 0.50 / 1.41, "events/s": 27_141 / 19_355, "us of CPU": 32 / 44}
+GO_MB = 234.0
 PATIENCE = 300.0
 
 Figures = dict[str, float]
@@ -57,7 +62,7 @@ def measured(client: str, pods: int, events: int, server_options: list[str]) -> 
             assert server.stdout is not None
             url = f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
             command = [sys.executable, str(HERE / "clients.py"), client, url, str(pods), str(events)]
-            env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower()}
+            env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower(), STARTED: str(perf_counter())}
             ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
         finally:
             server.terminate()
@@ -78,14 +83,29 @@ def is_possible(client: str) -> bool:
 
 def show(runs: dict[str, list[Figures]]) -> None:
     medians = {client: {f: statistics.median(run[f] for run in of) for f in FIGURES} for client, of in runs.items()}
+    print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     print(f"{'':28}" + "".join(f"{figure:>15}" for figure in FIGURES))
     for client, figures in medians.items():
-        print(f"{client:28}" + "".join(f"{figures[f]:15,.{2 if f == 'sync seconds' else 0}f}" for f in FIGURES))
+        print(row(client, figures))
+    if "floor" in medians:
+        print(row("(Go, from its ratios)", go_here(medians["floor"])))
     for base in ("floor", "floor, reading", "official informer"):
         for client, figures in medians.items():
             ours = client.startswith(("watch", "informer"))
             if base in medians and ours and ("reading" in client) == (base in READING):
                 print(ratios(client, figures, base, medians[base]))
+
+
+def row(client: str, figures: Figures) -> str:
+    return f"{client:28}" + "".join(
+        f"{figures[f]:15,.{2 if f in ('sync seconds', 'from start') else 0}f}" if f in figures else f"{'':15}"
+        for f in FIGURES
+    )
+
+
+def go_here(floor: Figures) -> Figures:
+    """What Go's client would be beside this floor."""
+    return {figure: floor[figure] * ratio for figure, ratio in GO_BY_FLOOR.items()} | {"MB": GO_MB}
 
 
 def ratios(client: str, figures: Figures, base: str, base_figures: Figures) -> str:
@@ -96,7 +116,7 @@ def ratios(client: str, figures: Figures, base: str, base_figures: Figures) -> s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--stream-lists", action="store_true", help="the server understands sendInitialEvents")
