@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import protobuf_documents
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,8 +20,15 @@ from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.object import ResourceObject
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf.in_place import undecoded_message
-from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind, Message, Shape
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, VARINT, put_bytes, put_varint, spans
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
+    BYTES,
+    FIXED64,
+    VARINT,
+    put_bytes,
+    put_varint,
+    spans,
+)
 from clientgo.apimachinery.runtime.structs import Struct
 
 seeds = st.integers(0, 2**32)
@@ -242,6 +250,35 @@ def test_damage_is_refused_or_read_as_it_is_decoded(seed: int, data: st.DataObje
     if chance.random() < 0.5:
         del body[chance.randrange(len(body) + 1) :]
     refused_or_read(message, cls, bytes(body), chance)
+
+
+def sections_of(message: Message) -> list[Field]:
+    """The messages in an object beside its metadata: spec, status and their like."""
+    inner = [field for field in message.fields if field.kind == Kind.MESSAGE and field.shape == Shape.ONE]
+    return [field for field in inner if field.json not in ("metadata", "") and field.message.fields]
+
+
+@given(seeds)
+def test_a_known_field_of_another_wire_type_is_refused_by_both(seed: int) -> None:
+    chance = random.Random(seed)
+    message, cls = chance.choice([(each, cls) for each, cls in OBJECTS if sections_of(each)])
+    section = chance.choice(sections_of(message))
+    field = chance.choice(section.message.fields)
+    wrong = chance.choice([each for each in (VARINT, FIXED64, BYTES) if each != field.key & 7])
+    if wrong == BYTES and field.shape == Shape.LIST:  # Numbers may come in one piece.
+        return
+    value = {VARINT: b"\x01", FIXED64: b"12345678", BYTES: b"\0"}[wrong]
+    part = protobuf.encode_message(section.message, protobuf_documents.document(section.message, chance))
+    data = put_bytes(section.tag, part + put_varint(field.number << 3 | wrong) + value)
+    with pytest.raises(protobuf.WireError, match="wrong wireType"):
+        protobuf.decode_message(message, data)
+    pending = undecoded_message(message, data)
+    assert pending is not None
+    here: Any = cls.from_undecoded(pending).freeze()
+    attr = next(attr for attr, info in cls._fields.items() if info.json == section.json)
+    with pytest.raises(protobuf.WireError, match="wrong wireType"):
+        part_read = getattr(here, attr)
+        getattr(part_read, chance.choice([*part_read._fields]))
 
 
 @given(st.binary(max_size=60), seeds)

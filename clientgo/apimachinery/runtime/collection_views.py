@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
-from clientgo.apimachinery.runtime.view import View
+from clientgo.apimachinery.runtime.view import StandIn, View
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.field_types import FieldType
@@ -29,7 +29,7 @@ class CollectionView(View):
     def _load(self, raw: Any) -> Any:
         """An element. Raises ValueError for one that is of another type, or unreadable."""
         item = self._item
-        if type(raw) is not item.plain:
+        if type(raw) is not item.plain and not isinstance(raw, StandIn):
             if raw is None:
                 return item.zero
             raw = item.checked(self, "", raw)
@@ -69,17 +69,6 @@ class CollectionView(View):
     def __reduce__(self) -> tuple[Any, ...]:
         plain = self._plain()
         return type(plain), (plain,)
-
-
-def collection(cls: type[_C], item: FieldType, parent: View, document: Any) -> _C:
-    """A view of a part of the parent's document whose elements are of one type."""
-    # `child`, written out.
-    view = object.__new__(cls)
-    view._parent = parent
-    view._document = document
-    view._key = None
-    view._item = item
-    return view
 
 
 class ListView(CollectionView, MutableSequence[T], Generic[T]):

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.runtime import timestamps
-from clientgo.apimachinery.runtime.collection_views import ListView, MapView, collection
-from clientgo.apimachinery.runtime.view import StandIn, View, child, copy_json
+from clientgo.apimachinery.runtime.collection_views import ListView, MapView
+from clientgo.apimachinery.runtime.view import StandIn, View, copy_json
 from clientgo.golang.duration import format_duration, parse_duration
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.structs import Struct
+
+
+_new = object.__new__
 
 
 class FieldType:
@@ -174,7 +177,13 @@ class StructType(FieldType):
         return go_name(self.resolve())
 
     def load(self, parent: View, raw: Any) -> Any:
-        return child(self._class or self.resolve(), parent, raw)
+        # `child`, written out.
+        view = _new(self._class or self.resolve())
+        view._parent = parent
+        view._document = raw
+        view._key = None
+        view._undecoded = None
+        return view
 
     def empty(self, parent: View, key: str) -> Any:
         view = self.load(parent, {})
@@ -202,7 +211,13 @@ class ListType(FieldType):
         return f"[]{self.item.go_type}"
 
     def load(self, parent: View, raw: Any) -> Any:
-        return collection(ListView, self.item, parent, raw)
+        # `child`, written out, and what the elements are.
+        view = _new(ListView)
+        view._parent = parent
+        view._document = raw
+        view._key = None
+        view._item = self.item
+        return view
 
     def empty(self, parent: View, key: str) -> Any:
         view = self.load(parent, [])
@@ -229,7 +244,13 @@ class _MapType(FieldType):
         return f"map[string]{self.item.go_type}"
 
     def load(self, parent: View, raw: Any) -> Any:
-        return collection(MapView, self.item, parent, raw)
+        # `child`, written out, and what the elements are.
+        view = _new(MapView)
+        view._parent = parent
+        view._document = raw
+        view._key = None
+        view._item = self.item
+        return view
 
     def empty(self, parent: View, key: str) -> Any:
         view = self.load(parent, {})

@@ -116,7 +116,7 @@ def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:
         value = self._document.get(key)
         if value is None:
             return kind.empty(self, key) if default is EMPTY else default
-        if type(value) is not plain:
+        if type(value) is not plain and not isinstance(value, StandIn):
             value = kind.checked(self, key, value)
         try:
             return load(self, value)
@@ -188,7 +188,7 @@ def _late_value(info: FieldInfo, kind: FieldType) -> _Getter:
         value = self._document.get(key) if pending is None else pending.part(self, key)
         if value is None:
             return kind.empty(self, key) if default is EMPTY else default
-        if type(value) is not plain:
+        if type(value) is not plain and not isinstance(value, StandIn):
             value = kind.checked(self, key, value)
         try:
             return load(self, value)

@@ -37,6 +37,8 @@ MESSAGE = protobuf.message_of(corev1.Pod)
 LIST = protobuf.message_of(corev1.PodList)
 assert MESSAGE is not None and LIST is not None
 DATA = protobuf.encode_message(MESSAGE, POD)
+META = MESSAGE.by_name["metadata"].message
+METADATA = put_bytes(b"\n", protobuf.encode_message(META, POD["metadata"]))
 SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
     CODECS.serializer_info("application/vnd.kubernetes.protobuf").serializer, None  # type: ignore[union-attr]
 )  # fmt: skip
@@ -172,6 +174,25 @@ def test_an_empty_value_replaces_an_earlier_one() -> None:
     assert from_body(name).name == ""
 
 
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_status_that_is_not_there_is_empty_and_may_be_written_to(frozen: bool) -> None:
+    pod = from_event(METADATA)
+    if not frozen:
+        status = pod.status
+        status.phase = "Running"
+        assert (status.phase, pod.status.phase, pod.to_dict()["status"]) == ("Running", "Running", {"phase": "Running"})
+    else:
+        assert (pod.freeze().status.phase, pod.to_dict()["status"], is_undecoded(pod)) == ("", {}, True)
+
+
+def test_numbers_in_one_piece_are_a_list() -> None:
+    groups = put_bytes(b"\x22", b"\x05\x07\xac\x02")  # supplementalGroups
+    pod = from_event(METADATA + put_bytes(b"\x12", put_bytes(b"r", b"\x10\x01" + groups))).freeze()
+    context = pod.spec.security_context
+    assert ([*context.supplemental_groups], context.run_as_user) == ([5, 7, 300], 1)
+    assert is_undecoded(pod)
+
+
 def test_metadata_in_two_parts_is_decoded_where_it_arrives(make: Callable[..., Any]) -> None:
     pod = make(DATA + put_bytes(b"\n", put_bytes(b"\n", b"b")))
     assert (pod.name, pod.namespace, is_undecoded(pod)) == ("b", "ns", False)
@@ -206,6 +227,46 @@ def test_what_is_malformed_below_is_refused_when_it_is_read(make: Callable[..., 
     assert pod.get_name() == ""
 
 
+READY = put_bytes(b"\x12", put_bytes(b"\n", b"Ready") + put_bytes(b"\x12", b"True"))
+
+
+def with_status(status: bytes) -> Any:
+    """A cached Pod that has this status alone."""
+    return from_event(METADATA + put_bytes(b"\x1a", status)).freeze()
+
+
+@pytest.mark.parametrize(
+    ("status", "read", "reason"),
+    [
+        (b"\n\x05ab", lambda pod: pod.status.phase, "PodStatus.phase: unexpected EOF"),
+        (READY[:-1], lambda pod: pod.status.conditions, "PodStatus.conditions: unexpected EOF"),
+        (b"\n\xff", lambda pod: pod.status.phase, "PodStatus.phase: unexpected EOF"),
+        (b"\n\x02\xff\xfe", lambda pod: pod.status.phase, "PodStatus.phase: proto: invalid UTF-8"),
+        (b"\x08\x01", lambda pod: pod.status.phase, "PodStatus.phase: proto: wrong wireType = 0 for field phase"),
+        (b"\x0b", lambda pod: pod.status.reason, "PodStatus.reason: proto: illegal wireType 3"),
+        (b"\x02\x01a", lambda pod: pod.status.phase, "PodStatus.phase: proto: illegal tag 0"),
+        (b"\x80" * 10 + b"\x01", lambda pod: pod.status.phase, "PodStatus.phase: proto: integer overflow"),
+        (b"\n\x05ab", lambda pod: pod.to_dict(), "status.phase: unexpected EOF"),
+        (
+            put_bytes(b"\x12", b"\n\x05ab"),
+            lambda pod: pod.status.conditions[0].status,
+            "PodCondition.status: unexpected EOF",
+        ),
+        (put_bytes(b"\x12", b"\n\x05ab"), lambda pod: pod.to_dict(), "status.conditions.type: unexpected EOF"),
+        (
+            put_bytes(b"\x12", put_bytes(b"\n", b"\xff")),
+            lambda pod: [each.type for each in pod.status.conditions],
+            "PodCondition.type: proto: invalid UTF-8",
+        ),
+    ],
+)
+def test_what_is_malformed_names_object_and_field(status: bytes, read: Callable[[Any], Any], reason: str) -> None:
+    pod = with_status(status)
+    with pytest.raises(protobuf.WireError) as caught:
+        read(pod)
+    assert str(caught.value).startswith(f'Pod "ns/a": {reason}')
+
+
 def test_unknown_fields_are_skipped_and_survive_a_write() -> None:
     later = put_bytes(b"\xaa\xf1\x0e", b"later")  # number 30,005
     pod = from_body(DATA + later + put_bytes(b"\x1a", later))
@@ -230,6 +291,72 @@ def test_a_layout_is_used_for_a_message_of_the_same_shape_alone() -> None:
     assert (other is not first, other[0x12]) == (True, 5)
     number = b"\x28\x05"
     assert layouts.find(fields(1, 1, 1, 1) + number) is not layouts.find(fields(1, 1, 1, 1) + b"\x28\x06")
+
+
+def labelled(*labels: tuple[str, str]) -> Any:
+    """A cached Pod with these labels, one of them perhaps twice."""
+    return with_entries(*(label(*each) for each in labels))
+
+
+def label(key: str, *values: str) -> bytes:
+    return put_bytes(b"\n", key.encode()) + b"".join(put_bytes(b"\x12", value.encode()) for value in values)
+
+
+def with_entries(*entries: bytes) -> Any:
+    META.layouts = layout.Layouts(META)  # Those of other tests must not take the place.
+    names = put_bytes(b"\n", b"a") + put_bytes(b"\x1a", b"ns") + put_bytes(b"*", b"u")
+    return from_event(put_bytes(b"\n", names + b"".join(put_bytes(b"Z", entry) for entry in entries))).freeze()
+
+
+def test_labels_of_the_same_sizes_are_told_apart() -> None:
+    many = ({"a": "bcd", "x": "1"}, {"ab": "cd", "x": "1"}, {"abc": "d", "y": "2"}, {"": "abcd", "y": ""})
+    pods = [(labels, labelled(*labels.items())) for labels in many]
+    META.layouts = layout.Layouts(META)
+    for labels, pod in pods:
+        found = pod.metadata.labels
+        assert {key: found[key] for key in labels} == labels
+        assert (found.get("z"), "z" in found, found.get("z", "none"), len(found)) == (None, False, "none", 2)
+        assert dict(found) == labels == found
+
+
+def test_of_labels_of_one_key_the_last_counts() -> None:
+    for _ in range(2):
+        pod = labelled(("a", "1"), ("b", "2"), ("a", "3"))
+        assert (pod.metadata.labels["a"], pod.get_labels(), len(pod.labels)) == ("3", {"a": "3", "b": "2"}, 2)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        label("a", "1", "2"),
+        label("a", "1") + b"\x18\x05",  # a field that is unknown
+        put_bytes(b"\x12", b"2") + put_bytes(b"\n", b"a"),
+        b"\n\x81\0a\x12\x012",  # a length of two bytes
+        label("a" * 150, "1"),
+        label("a"),
+        label("a") + put_bytes(b"\x1a", b"2"),
+        put_bytes(b"\x1a", b"a") + put_bytes(b"\x12", b"2"),
+        b"",
+    ],
+)
+def test_a_label_that_is_written_as_nobody_does_reads_as_it_is_decoded(odd: bytes) -> None:
+    for _ in range(2):
+        pod = with_entries(label("b", "1"), odd, label("c", "3"))
+        assert dict(pod.metadata.labels) == decoded(pod._undecoded.data).get_labels()
+        assert pod.metadata.labels.get("a") == decoded(pod._undecoded.data).get_labels().get("a")
+
+
+def test_a_label_that_is_no_text_is_refused_when_it_is_read() -> None:
+    for _ in range(2):
+        metadata = labelled(("a", "b"), ("c", "d"))._undecoded.data.replace(b"\x12\x01d", b"\x12\x01\xff")
+        labels = from_event(metadata).freeze().metadata.labels
+        assert labels["a"] == "b"
+        with pytest.raises(KeyError):
+            labels["b"]
+        reads: list[Callable[[Any], Any]] = [lambda of: of["c"], dict]
+        for read in reads:
+            with pytest.raises(protobuf.WireError, match=r'Pod "ns/a": ObjectMeta.labels: proto: invalid UTF-8'):
+                read(labels)
 
 
 def test_layouts_do_not_grow_without_end_and_are_forgotten_when_they_are_of_no_use(monkeypatch: Any) -> None:

@@ -22,6 +22,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
     FIXED64,
     VARINT,
     WireError,
+    as_wire_error,
     signed,
     skip,
     spans,
@@ -74,10 +75,8 @@ def decode_places(message: Message, data: bytes, at: int = 0, end: int | None = 
     reading = _Reading()
     try:
         document = _document(message, data, at, len(data) if end is None else end, 0, reading)
-    except IndexError:
-        raise truncated() from None
-    except UnicodeDecodeError:
-        raise WireError("proto: invalid UTF-8 in string") from None
+    except (IndexError, UnicodeDecodeError) as err:
+        raise as_wire_error(err) from None
     if reading.found_unknown and type(document) is dict:
         reading.places[at] = UnknownFields(document, {})
     return reading.places
@@ -127,69 +126,74 @@ def _read(
     """Put the fields of a message into the document `out`."""
     if depth > MAX_DEPTH:
         raise WireError("proto: message too deep")
+    field: Field | None = None
     find = message.by_key.get
-    while at < end:
-        start = at
-        key = data[at]
-        at += 1
-        if key >= 0x80:
-            key, at = varint(data, start)
-        field = find(key)
-        if field is None:
-            at = _skip_unknown(out, unknown, message, data, start, at, end, key, reading)
-            continue
-        wire_type = key & 7
-        if wire_type == BYTES:
-            size = data[at]
+    try:
+        while at < end:
+            start = at
+            key = data[at]
             at += 1
-            if size >= 0x80:
-                size, at = varint(data, at - 1)
-            start, at = at, at + size
-            if at > end:
-                raise truncated()
-            kind, shape = field.kind, field.shape
-            if shape is _ONE:
-                if kind is _STRING:
-                    if size or not field.drops_zero:
-                        out[field.json] = data[start:at].decode()
-                    elif field.json in out:
-                        del out[field.json]
-                elif kind is not _MESSAGE:
-                    _put(out, field, _LEAVES[kind](field, data, start, at, depth, reading))
-                elif out.get(field.json) is not None:
-                    _merge(out, unknown, field, data, start, at, depth + 1, reading)
-                elif field.json == "metadata":
-                    out["metadata"] = _metadata(unknown, field.message, data, start, at, depth + 1, reading)
-                elif field.json:
-                    out[field.json] = _document(field.message, data, start, at, depth + 1, reading)
+            if key >= 0x80:
+                field = None
+                key, at = varint(data, start)
+            field = find(key)
+            if field is None:
+                at = _skip_unknown(out, unknown, message, data, start, at, end, key, reading)
+                continue
+            wire_type = key & 7
+            if wire_type == BYTES:
+                size = data[at]
+                at += 1
+                if size >= 0x80:
+                    size, at = varint(data, at - 1)
+                start, at = at, at + size
+                if at > end:
+                    raise truncated()
+                kind, shape = field.kind, field.shape
+                if shape is _ONE:
+                    if kind is _STRING:
+                        if size or not field.drops_zero:
+                            out[field.json] = data[start:at].decode()
+                        elif field.json in out:
+                            del out[field.json]
+                    elif kind is not _MESSAGE:
+                        _put(out, field, _LEAVES[kind](field, data, start, at, depth, reading))
+                    elif out.get(field.json) is not None:
+                        _merge(out, unknown, field, data, start, at, depth + 1, reading)
+                    elif field.json == "metadata":
+                        out["metadata"] = _metadata(unknown, field.message, data, start, at, depth + 1, reading)
+                    elif field.json:
+                        out[field.json] = _document(field.message, data, start, at, depth + 1, reading)
+                    else:
+                        _read(out, unknown, field.message, data, start, at, depth + 1, reading)
+                elif shape is _LIST:
+                    found = out.get(field.json)
+                    if found is None:
+                        found = out[field.json] = reading.places[-start] = []
+                    if kind is _MESSAGE:
+                        found.append(_document(field.message, data, start, at, depth + 1, reading))
+                    else:
+                        found.append(_LEAVES[kind](field, data, start, at, depth, reading))
                 else:
-                    _read(out, unknown, field.message, data, start, at, depth + 1, reading)
-            elif shape is _LIST:
-                found = out.get(field.json)
-                if found is None:
-                    found = out[field.json] = reading.places[-start] = []
-                if kind is _MESSAGE:
-                    found.append(_document(field.message, data, start, at, depth + 1, reading))
-                else:
-                    found.append(_LEAVES[kind](field, data, start, at, depth, reading))
+                    found = out.get(field.json)
+                    if found is None:
+                        found = out[field.json] = reading.places[-start] = {}
+                    _read_entry(found, field, data, start, at, depth, reading)
+            elif wire_type == VARINT:
+                value = data[at]
+                at += 1
+                if value >= 0x80:
+                    value, at = varint(data, at - 1)
+                _put_scalar(out, field, bool(value) if field.kind is _BOOL else signed(value))
             else:
-                found = out.get(field.json)
-                if found is None:
-                    found = out[field.json] = reading.places[-start] = {}
-                _read_entry(found, field, data, start, at, depth, reading)
-        elif wire_type == VARINT:
-            value = data[at]
-            at += 1
-            if value >= 0x80:
-                value, at = varint(data, at - 1)
-            _put_scalar(out, field, bool(value) if field.kind is _BOOL else signed(value))
-        else:
-            start, at = at, at + 8
-            if at > end:
-                raise truncated()
-            _put_scalar(out, field, _double(data[start:at]))
-    if at != end:
-        raise truncated()
+                start, at = at, at + 8
+                if at > end:
+                    raise truncated()
+                _put_scalar(out, field, _double(data[start:at]))
+        if at != end:
+            raise truncated()
+    except (WireError, IndexError, UnicodeDecodeError) as err:
+        raise as_wire_error(err).within(field.json if field is not None else "") from None
 
 
 def _merge(
@@ -257,19 +261,14 @@ def _skip_unknown(
     reading: _Reading,
 ) -> int:
     """Keep a field that the table does not have, or has in another form."""
-    number, wire_type = key >> 3, key & 7
-    if number == 0:
-        raise WireError(f"proto: illegal tag {number} (wire type {wire_type})")
-    stop = skip(data, at, end, wire_type)
-    field = message.numbers.get(number)
+    stop = skip(data, at, end, key & 7)
+    field = message.field_in_one_piece(key)
     if field is None:
         reading.found_unknown = True
         unknown[message.name] = unknown.get(message.name, b"") + data[start:stop]
-        return stop
-    if wire_type == BYTES and field.key & 7 == VARINT and field.shape is _LIST:
+    else:
         _read_packed(out, field, data, varint(data, at)[1], stop)
-        return stop
-    raise WireError(f"proto: wrong wireType = {wire_type} for field {field.json or message.name}")
+    return stop
 
 
 def _read_packed(out: JSONObject, field: Field, data: bytes, at: int, end: int) -> None:

@@ -8,23 +8,49 @@ numbers) are the same, the fields stand in the same places. That comparison is t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import itemgetter
-from typing import Any, Final
+import struct
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, VARINT, skip, spans, truncated, varint
 
-# Where the fields are, by their keys: behind the key. A list for a key that comes more than once. Not to be changed.
-Index = dict[int, Any]
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.serializer.protobuf.messages import Message
 
 # So many layouts are kept of a message, and so many for one size.
 # None is kept with more bytes to compare than that, and none with so few fields that a walk is as cheap.
 _MOST: Final = 256
 _MOST_OF_A_SIZE: Final = 3
 _LONGEST: Final = 256
-_FEWEST_FIELDS: Final = 5
+_FEWEST_FIELDS: Final = 3
 # After so many walks all are forgotten: by then others are common.
 _PATIENCE: Final = 20_000
+
+# How to take so many bytes in one piece, the longest first.
+_PIECES: Final = ((8, "Q"), (4, "I"), (2, "H"), (1, "B"))
+
+# Of the entries of a map.
+_KEY, _VALUE = 1 << 3 | BYTES, 2 << 3 | BYTES
+
+
+class Index(dict[int, Any]):
+    """Where the fields are, by their keys: behind the key. A list for a key that comes more than once.
+
+    Not to be changed, but for `answers`.
+    """
+
+    __slots__ = ("answers", "texts")
+
+    def __init__(self) -> None:
+        super().__init__()
+        # By its name, what was worked out about a field, and is so for each message that this is the index of. Any
+        # thread may put something in: it is the same for all.
+        self.answers: dict[str, Any] = {}
+        # By the keys of maps of text, where each entry has its key and its value; of those that are as all write them.
+        self.texts: Mapping[int, list[tuple[slice, slice]]] = _NONE
+
+
+_NONE: Final[Mapping[int, list[tuple[slice, slice]]]] = {}
 
 
 class _Layout:
@@ -41,9 +67,11 @@ class _Layout:
 class Layouts:
     """What was learnt about one message. Thread-safe: what two threads do at once costs a walk, or one layout more."""
 
-    __slots__ = ("_by_size", "_kept", "_walks")
+    __slots__ = ("_by_size", "_kept", "_message", "_walks")
 
-    def __init__(self) -> None:
+    def __init__(self, message: Message | None = None) -> None:
+        """Without a message nothing is known of the fields, and any will do."""
+        self._message = message
         self._by_size: dict[int, list[_Layout]] = {}
         self._kept = 0
         self._walks = 0
@@ -55,6 +83,11 @@ class Layouts:
             if layout.skeleton(data) == layout.expected:
                 return layout.index
         index = _walk(data)
+        message = self._message
+        if message is not None and not index.keys() <= message.by_key.keys():
+            for key in index:
+                if key not in message.by_key:
+                    message.field_in_one_piece(key)
         if len(index) >= _FEWEST_FIELDS:
             self._walks += 1
             if self._walks > _PATIENCE:
@@ -64,21 +97,57 @@ class Layouts:
         return index
 
     def _learn(self, index: Index, data: bytes) -> None:
-        at, skeleton = 0, list[int]()
-        for _, wire_type, begin, stop in spans(data, 0, len(data)):
-            skeleton += range(at, stop if wire_type == VARINT else begin)
+        at = 0
+        # Where the bytes begin and end that are no content.
+        runs: list[tuple[int, int]] = []
+        texts = frozenset[int]() if self._message is None else self._message.maps_of_text
+        found: dict[int, list[tuple[slice, slice]] | None] = {}
+        for number, wire_type, begin, stop in spans(data, 0, len(data)):
+            runs.append((at, stop if wire_type == VARINT else begin))
+            key = number << 3 | wire_type
+            if key in texts:
+                entry = _entry(data, begin, stop)
+                entries = found.setdefault(key, [])
+                if entry is None or entries is None:
+                    found[key] = None
+                else:
+                    entries.append(entry)
+                    runs += ((begin, entry[0].start), (entry[0].stop, entry[1].start))
             at = stop
-        if len(skeleton) <= _LONGEST:
-            pick = itemgetter(*skeleton)
-            self._by_size.setdefault(len(data), []).append(_Layout(index, pick, pick(data)))
+        if sum(stop - begin for begin, stop in runs) <= _LONGEST:
+            index.texts = {key: entries for key, entries in found.items() if entries is not None}
+            skeleton = _skeleton(runs, len(data))
+            self._by_size.setdefault(len(data), []).append(_Layout(index, skeleton, skeleton(data)))
             self._kept += 1
 
     def __len__(self) -> int:
         return self._kept
 
 
+def _entry(data: bytes, at: int, end: int) -> tuple[slice, slice] | None:
+    """Where an entry of a map has its key and its value; None for one that is not as every encoder writes it."""
+    if 4 <= end - at < 128 and data[at] == _KEY:
+        middle = at + 2 + data[at + 1]
+        if middle + 1 < end and data[middle] == _VALUE and middle + 2 + data[middle + 1] == end:
+            return slice(at + 2, middle), slice(middle + 2, end)
+    return None
+
+
+def _skeleton(runs: list[tuple[int, int]], size: int) -> Callable[[bytes], Any]:
+    """What takes those bytes out of so many, as numbers."""
+    notation, at = ["<"], 0
+    for begin, end in runs:
+        notation.append(f"{begin - at}x")
+        at = begin
+        for width, letter in _PIECES:
+            notation.append(letter * ((end - at) // width))
+            at = end - (end - at) % width
+    notation.append(f"{size - at}x")
+    return struct.Struct("".join(notation)).unpack
+
+
 def _walk(data: bytes) -> Index:
-    index: Index = {}
+    index = Index()
     at, end = 0, len(data)
     while at < end:
         key = data[at]
@@ -94,7 +163,12 @@ def _walk(data: bytes) -> Index:
             size = data[at]
             at += 1
             if size > 127:
-                size, at = varint(data, at - 1)
+                more = data[at]
+                if more < 128:
+                    size += (more - 1) << 7
+                    at += 1
+                else:
+                    size, at = varint(data, at - 1)
             at += size
         else:
             at = skip(data, at, end, wire_type)

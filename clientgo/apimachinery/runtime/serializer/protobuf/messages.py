@@ -141,7 +141,7 @@ class Field:
 class Message:
     """A message: its fields in the order of their numbers."""
 
-    __slots__ = ("by_key", "by_name", "fields", "layouts", "name", "names", "numbers", "shown")
+    __slots__ = ("by_key", "by_name", "fields", "layouts", "maps_of_text", "name", "names", "numbers", "shown")
 
     def __init__(self, name: str, lines: list[str], package: str) -> None:
         self.name = f"{package}.{name}"
@@ -152,7 +152,11 @@ class Message:
         self.names: frozenset[str] = frozenset(field.json for field in self.fields if field.json)
         self.shown = [field for field in self.fields if field.is_shown]
         # For who reads in place: what `layout` has learnt.
-        self.layouts = Layouts()
+        self.layouts = Layouts(self)
+        # The keys of the maps from text to text.
+        self.maps_of_text = frozenset(
+            field.key for field in self.fields if field.shape == Shape.MAP and field.kind == Kind.STRING
+        )
         # By what JSON calls it; for a field of an embedded struct, the struct.
         self.by_name = {field.json: field for field in self.fields if field.json}
         for field in self.fields:
@@ -160,6 +164,26 @@ class Message:
                 self.names |= field.message.names
                 self.shown += field.message.shown
                 self.by_name |= dict.fromkeys(field.message.names, field)
+
+    def field_in_one_piece(self, key: int) -> Field | None:
+        """The field that a key which no field has belongs to all the same: a list of numbers that is in one piece.
+
+        None for a field that is not in the table. Raises WireError for one that is, and comes with another wire type.
+        """
+        number, wire_type = key >> 3, key & 7
+        if number == 0:
+            raise wire.WireError(f"proto: illegal tag {number} (wire type {wire_type})")
+        field = self.numbers.get(number)
+        if field is None or (
+            wire_type == wire.BYTES and field.key & 7 == wire.VARINT and field.shape == Shape.LIST
+        ):
+            return field
+        raise wire.WireError(f"proto: wrong wireType = {wire_type} for field {field.json or self.name}")
+
+    @property
+    def short_name(self) -> str:
+        """The name without the package."""
+        return self.name.rpartition(".")[2]
 
     def __repr__(self) -> str:
         return f"<Message {self.name}>"

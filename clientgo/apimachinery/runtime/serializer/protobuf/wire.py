@@ -15,9 +15,26 @@ _INT64_RANGE = 1 << 64
 class WireError(ValueError):
     """The bytes are no message of the expected kind."""
 
+    def __init__(self, reason: str, path: str = "") -> None:
+        """`path` has the fields on the way to what is wrong, by their names in JSON; "" when that is not known."""
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.reason = reason
+        self.path = path
+
+    def within(self, name: str) -> WireError:
+        """The error of the message that has this one in its field of that name, "" for an embedded one."""
+        return WireError(self.reason, ".".join(filter(None, (name, self.path))))
+
 
 def truncated() -> WireError:
     return WireError("unexpected EOF")
+
+
+def as_wire_error(err: Exception) -> WireError:
+    """What an error in reading a message means: an IndexError that it ends too soon, a UnicodeDecodeError no text."""
+    if isinstance(err, WireError):
+        return err
+    return truncated() if isinstance(err, IndexError) else WireError("proto: invalid UTF-8 in string")
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
