@@ -206,7 +206,7 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
         pending = self._undecoded
         return self.from_undecoded(pending.copy()) if isinstance(pending, UndecodedObject) else super().deep_copy()
 
-    # The three that the machinery asks every object for, more than once: each is one call.
+    # What the machinery asks every object for, and listers those they choose among: each is one call.
 
     def get_namespace(self) -> str:
         """See ObjectMetaAccessors.get_namespace."""
@@ -221,6 +221,18 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
         metadata = self._document.get("metadata") if pending is None else pending.header
         version = metadata.get("resourceVersion") if type(metadata) is dict else None
         return version if type(version) is str else super().get_resource_version()
+
+    def get_labels(self) -> dict[str, str]:
+        """See ObjectMetaAccessors.get_labels."""
+        pending = self._undecoded
+        metadata = self._document.get("metadata") if pending is None else pending.header
+        labels = metadata.get("labels") if type(metadata) is dict else None
+        if type(labels) is not dict:
+            return super().get_labels()
+        for value in labels.values():
+            if type(value) is not str:
+                return super().get_labels()
+        return dict(labels)
 
     def object_key(self) -> str:
         """The cache key: "namespace/name", or "name" without a namespace."""

@@ -262,21 +262,31 @@ class _Cache:
 
     def add(self, obj: Any) -> None:
         """See Store.add."""
-        key = self._key_of(obj)
+        try:
+            key = self._key_func(obj)
+        except Exception as err:
+            raise KeyError(obj, err) from err
         if self._transformer is not None:
             obj = self._transform(obj)
         self._cache_storage.add(key, obj)
 
     def update(self, obj: Any) -> None:
         """See Store.update."""
-        key = self._key_of(obj)
+        try:
+            key = self._key_func(obj)
+        except Exception as err:
+            raise KeyError(obj, err) from err
         if self._transformer is not None:
             obj = self._transform(obj)
         self._cache_storage.update(key, obj)
 
     def delete(self, obj: Any) -> None:
         """See Store.delete."""
-        self._cache_storage.delete_with_object(self._key_of(obj), obj)
+        try:
+            key = self._key_func(obj)
+        except Exception as err:
+            raise KeyError(obj, err) from err
+        self._cache_storage.delete_with_object(key, obj)
 
     def list(self) -> builtins.list[Any]:
         """See Store.list."""
@@ -320,7 +330,11 @@ class _Cache:
 
     def get(self, obj: Any) -> tuple[Any, bool]:
         """See Store.get."""
-        return self._cache_storage.get(self._key_of(obj))
+        try:
+            key = self._key_func(obj)
+        except Exception as err:
+            raise KeyError(obj, err) from err
+        return self._cache_storage.get(key)
 
     def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
         """See BatchReader.get_all."""

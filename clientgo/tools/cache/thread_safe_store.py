@@ -29,7 +29,7 @@ from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
 if TYPE_CHECKING:
-    from clientgo.tools.cache.index import Index, Indexers, IndexFunc, Indices
+    from clientgo.tools.cache.index import Indexers, IndexFunc, Indices
 
 
 @runtime_checkable
@@ -218,57 +218,58 @@ class _StoreIndex:
             try:
                 # None is what Go's functions return for no values.
                 new_values = () if new_obj is None else index_func(new_obj) or ()
-                if old_obj is None:
-                    changed.append((name, (), _checked(new_values)))
-                    continue
-                old_values = self.values_of(name, index_func, old_obj, key)
+                old_values: Iterable[str]
+                try:
+                    old_values = () if old_obj is None else index_func(old_obj) or ()
+                except Exception:
+                    old_values = self.values_with(key, name)  # it did not fail when the object was stored
                 if old_values != new_values:  # by far they are mostly the same
-                    changed.append((name, old_values, _checked(new_values)))
+                    changed.append((name, old_values, _checked(new_values) if new_values else ()))
             except Exception as err:
                 raise IndexingError(key, name, err) from err
-        for name, old_values, new_values in changed:
-            self.update_single_index(name, old_values, new_values, key)
+        for name, gone, new in changed:
+            self.update_single_index(name, gone, new, key)
 
-    def values_of(self, name: str, index_func: IndexFunc, obj: Any, key: str) -> Iterable[str]:
-        """Under which values `obj`, which is stored, stands in one index.
+    def index_all(self, items: Mapping[str, Any]) -> None:
+        """Index `items`, as long as nothing is indexed. Raises at the first that cannot be, without saying which."""
+        for name, index_func in self.indexers.items():
+            index = self.indices[name] = {}
+            for key, obj in items.items():
+                values = index_func(obj) or ()
+                if isinstance(values, str):
+                    raise TypeError
+                for value in values:
+                    index.setdefault(value, {})[key] = None
+            if not all(isinstance(value, str) for value in index):
+                raise TypeError
 
-        Looked for, in O(values), if the function that said so once fails now.
-        """
-        try:
-            return index_func(obj) or ()
-        except Exception:
-            return [value for value, keys in self.indices.get(name, {}).items() if key in keys]
+    def values_with(self, key: str, name: str) -> list[str]:
+        """Under which values of one index `key` stands: for an object whose index function fails now. O(values)."""
+        return [value for value, keys in self.indices.get(name, {}).items() if key in keys]
 
     def copy_key(self, key: str, obj: Any, other: _StoreIndex) -> None:
         """Put `key`, under which `obj` stands, where it is in `other`."""
         for name, index_func in self.indexers.items():
-            self.update_single_index(name, (), other.values_of(name, index_func, obj, key), key)
+            values: Iterable[str]
+            try:
+                values = index_func(obj) or ()
+            except Exception:
+                values = other.values_with(key, name)
+            self.update_single_index(name, (), values, key)
 
     def update_single_index(self, name: str, old_values: Iterable[str], new_values: Iterable[str], key: str) -> None:
-        """Move `key` from the old values of one index to the new ones."""
+        """Move `key` from the old values of one index to the new ones; a value goes with its last key."""
         index = self.indices.get(name)
         if index is None:
             index = self.indices[name] = {}
         for value in old_values:
-            self.delete_key_from_index(key, value, index)
+            keys = index.get(value)
+            if keys is not None:
+                keys.pop(key, None)
+                if not keys:
+                    del index[value]
         for value in new_values:
-            self.add_key_to_index(key, value, index)
-
-    def add_key_to_index(self, key: str, indexed_value: str, index: Index) -> None:
-        """Note `key` under the value."""
-        keys = index.get(indexed_value)
-        if keys is None:
-            keys = index[indexed_value] = {}
-        keys[key] = None
-
-    def delete_key_from_index(self, key: str, indexed_value: str, index: Index) -> None:
-        """Forget `key` under the value, and the value with its last key."""
-        keys = index.get(indexed_value)
-        if keys is None:
-            return
-        keys.pop(key, None)
-        if not keys:
-            del index[indexed_value]
+            index.setdefault(value, {})[key] = None
 
     def _index_func(self, index_name: str) -> IndexFunc:
         index_func = self.indexers.get(index_name)
@@ -328,17 +329,17 @@ class _ThreadSafeMap:
         if failures:
             raise TransactionError(done, len(txns), [*failures.values()])
 
-    def add(self, key: str, obj: Any) -> None:
-        """See ThreadSafeStore.add."""
-        self.update(key, obj)
-
     def update(self, key: str, obj: Any) -> None:
         """See ThreadSafeStore.update."""
         rv = _rv_from_object(obj)
         with self._lock:
             self._update_locked(key, obj)
             if rv is not None:
-                self._set_rv_locked(rv)
+                self._rv = rv
+                if self._metrics is not None:
+                    self._publish_rv_locked(rv)
+
+    add = update  # as in Go, where it only calls update
 
     def _update_locked(self, key: str, obj: Any) -> None:
         self._index.update_indices(self._items.get(key), obj, key)
@@ -401,6 +402,11 @@ class _ThreadSafeMap:
         """
         old_items, old_index = self._items, self._index
         self._index = _StoreIndex(old_index.indexers, {})
+        try:
+            self._index.index_all(items)
+            return {}
+        except Exception:  # begin again, one object after the other
+            self._index = _StoreIndex(old_index.indexers, {})
         failures: dict[int, IndexingError] = {}
         for i, (key, obj) in enumerate(items.items()):
             try:
@@ -536,11 +542,12 @@ def with_thread_safe_store_clock(clock: Clock) -> ThreadSafeStoreOption:
 
 def _checked(values: Sequence[str]) -> Sequence[str]:
     """What an index function gave, as it can be indexed. Raises TypeError."""
-    if type(values) is tuple and len(values) == 1 and type(values[0]) is str:
+    kind = type(values)
+    if (kind is tuple or kind is list) and len(values) == 1 and type(values[0]) is str:
         return values  # as mostly
     if isinstance(values, str):
         raise TypeError("the index function returns a string, not a list of strings")
-    if type(values) is not tuple and type(values) is not list:
+    if kind is not tuple and kind is not list:
         values = tuple(values)  # it may be a generator
     for value in values:
         if not isinstance(value, str):

@@ -193,6 +193,15 @@ def test_an_index_function_that_returns_no_strings_fails(values: Any) -> None:
     assert buckets(store) == {"good": {"good"}}
 
 
+@pytest.mark.parametrize("values", ["name", [None], [["a"]], 7], ids=repr)
+def test_a_replace_indexes_strings_only(values: Any) -> None:
+    store = new(lambda obj: values if obj == "bad" else [obj])
+    with pytest.raises(cache.TransactionError) as raised:
+        store.replace({"1": "good", "2": "bad"}, "9")
+    assert raised.value.successful_indices == [0]
+    assert buckets(store) == {"good": {"1"}}
+
+
 def test_an_index_function_may_be_a_generator() -> None:
     def words(obj: str) -> Any:
         yield from obj.split()
@@ -203,6 +212,8 @@ def test_an_index_function_may_be_a_generator() -> None:
     assert {value: store.index_keys("i", value) for value in "abc"} == {"a": [], "b": ["key"], "c": ["key"]}
     store.delete("key")
     assert store.list_index_func_values("i") == []
+    store.replace({"key": "a b"}, "1")
+    assert buckets(store) == {"a": {"key"}, "b": {"key"}}
 
 
 def test_an_index_that_fails_for_one_object_is_not_added() -> None:
