@@ -76,6 +76,16 @@ def test_a_pod_is_written_as_kube_apiserver_writes_it() -> None:
     assert CODEC.stripping().decode(data)[0].to_dict() == document
 
 
+def test_kinds_in_an_object_lose_what_says_their_kind() -> None:
+    """No message has it, and in JSON a server fills it in for a StatefulSet."""
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}
+    wanted = appsv1.StatefulSet.from_dict({"spec": {"volumeClaimTemplates": [claim]}})
+    back = CODEC.stripping().decode(CODEC.encode(wanted))[0]
+    assert isinstance(back, appsv1.StatefulSet)
+    assert back.spec.volume_claim_templates[0].to_dict().keys() & {"apiVersion", "kind"} == set()
+    assert back.spec.volume_claim_templates[0].name == "data"
+
+
 def test_options_are_written_in_the_version_of_the_client() -> None:
     written = CODEC.writing(GroupVersion("apps", "v1")).encode(metav1.DeleteOptions(grace_period_seconds=0))
     assert protobuf.read_envelope(written).api_version == "apps/v1"
@@ -97,6 +107,7 @@ def test_what_has_no_message_is_refused() -> None:
         ({"priority": 2**64}, r"spec\.priority: 18446744073709551616 is no int64"),
         ({"containers": {}}, r"spec\.containers: expected a list, got {}"),
         ([], r"spec: expected an object, got \[\]"),
+        ({"securityContext": {"kind": "Strict"}}, r"spec\.securityContext\.kind: protobuf has no such field"),
     ],
 )
 def test_what_a_message_cannot_say_is_refused_by_its_path(spec: Any, path: str) -> None:

@@ -25,6 +25,8 @@ from clientgo.golang.duration import parse_nanoseconds
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ZERO_TIME: Final = datetime(1, 1, 1, tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
+# What a kind has in JSON alone.
+_TYPE_META: Final = frozenset(("apiVersion", "kind"))
 
 
 class EncodeError(ValueError):
@@ -42,12 +44,12 @@ class EncodeError(ValueError):
 
 
 def encode_message(message: Message, document: dict[str, Any]) -> bytes:
-    """The message; apiVersion and kind stand in no message and are left out. Raises EncodeError.
+    """The message; apiVersion and kind stand in no message and are left out, also of kinds in it. Raises EncodeError.
 
     A field that the message does not have is an error, unless it is null.
     """
     for key, value in document.items():
-        if key not in message.names and value is not None and key not in ("apiVersion", "kind"):
+        if key not in message.names and value is not None and key not in _TYPE_META:
             raise EncodeError("protobuf has no such field", key)
     return _encode(message, document, 0)
 
@@ -57,7 +59,7 @@ def _checked(message: Message, document: Any, depth: int) -> bytes:
         raise EncodeError(f"expected an object, got {json.dumps(document)[:64]}")
     if not document.keys() <= message.names:
         for key in document.keys() - message.names:
-            if document[key] is not None:
+            if document[key] is not None and not (key in _TYPE_META and message.is_kind):
                 raise EncodeError("protobuf has no such field", key)
     return _encode(message, document, depth)
 

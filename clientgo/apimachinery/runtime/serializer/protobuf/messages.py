@@ -17,6 +17,7 @@ import importlib
 from functools import cache
 from typing import Any, Final
 
+from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.serializer.protobuf import wire
 from clientgo.apimachinery.runtime.serializer.protobuf.layout import Layouts
 
@@ -184,6 +185,13 @@ class Message:
     def short_name(self) -> str:
         """The name without the package."""
         return self.name.rpartition(".")[2]
+
+    @property
+    def is_kind(self) -> bool:
+        """Whether it has an apiVersion and a kind in JSON, such as the claims in a StatefulSet."""
+        package, _, name = self.name.rpartition(".")
+        cls = getattr(importlib.import_module(package), name, None)
+        return isinstance(cls, type) and issubclass(cls, Object)
 
     def __repr__(self) -> str:
         return f"<Message {self.name}>"
