@@ -4,9 +4,9 @@
     python test/bench/wire/clients.py informer http://127.0.0.1:PORT 10000 50000
 
 Each client fills a cache with the Pods of the list and keeps it up to date from the watch. Sync time is from the first
-line of its function, imports done, to all Pods cached, and "from start" from when bench_wire.py started the process (the
-clock is one for all processes); the events are timed from the request that lets them go to the
-moment the client has been told of the last one. The clients called "reading" read of each object what handlers read;
+line of its function, imports done, to all Pods cached, and "from start" from when bench_wire.py started the process
+(the clock is one for all processes); the events are timed from the request that lets them go to the moment the client
+has been told of the last one. The clients called "reading" read of each object what handlers read;
 the others its name alone.
 """
 
@@ -30,7 +30,7 @@ from replay_server import LAST
 
 PATIENCE = 300.0
 STARTED = "BENCH_STARTED"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
+JSON = "application/json"
 
 
 class Run:
@@ -119,7 +119,7 @@ def floor(run: Run, reading: bool = False) -> None:
     connection.close()
 
 
-def watch(run: Run) -> None:
+def watch(run: Run, content_type: str = "") -> None:
     """This library's typed list and watch, into a dict: an informer's part of the wire."""
     import clientgo.kubernetes.typed.core.v1.core_client  # noqa: F401 - else imported on first use
     from clientgo import context, kubernetes, rest
@@ -128,7 +128,7 @@ def watch(run: Run) -> None:
 
     run.start()
     ctx = context.background()
-    pods = kubernetes.new_for_config(rest.Config(host=run.url, qps=-1)).core_v1().pods("")
+    pods = kubernetes.new_for_config(rest.Config(host=run.url, qps=-1, content_type=content_type)).core_v1().pods("")
     listed = pods.list(ctx, metav1.ListOptions())
     # Not listed.items: each of these keeps the whole list alive.
     cache = {pod.object_key(): pod for pod in meta.extract_list(listed)}
@@ -210,13 +210,14 @@ CLIENTS: dict[str, Callable[[Run], None]] = {
     "floor": floor,
     "watch": watch,
     "informer": informer,
-    "watch, fast": watch,
-    "informer, fast": informer,
-    "informer, protobuf": partial(informer, content_type=PROTOBUF),
+    "watch, json": partial(watch, content_type=JSON),
+    "watch, json, fast": partial(watch, content_type=JSON),
+    "informer, json": partial(informer, content_type=JSON),
+    "informer, json, fast": partial(informer, content_type=JSON),
     "floor, reading": partial(floor, reading=True),
     "informer, reading": partial(informer, reading=True),
-    "informer, fast, reading": partial(informer, reading=True),
-    "informer, protobuf, reading": partial(informer, reading=True, content_type=PROTOBUF),
+    "informer, json, reading": partial(informer, reading=True, content_type=JSON),
+    "informer, json, fast, reading": partial(informer, reading=True, content_type=JSON),
     "official informer": official_informer,
 }
 
