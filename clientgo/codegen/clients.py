@@ -170,6 +170,8 @@ class Clientset:
     groups: tuple[GroupVersion, ...]
     # The package that holds all of it and nothing else; "" when hand-written code stands there too.
     package: str = ""
+    # Whether the kinds have protobuf messages, which the clients then ask for. Go: client-gen's --prefers-protobuf.
+    prefers_protobuf: bool = False
 
     def parents(self) -> list[str]:
         """The packages around the generated ones that hold generated code alone, and want an `__init__.py`."""

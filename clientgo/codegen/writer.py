@@ -98,7 +98,7 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
         put(f"{clientset.listers}.{place}.__init__", lister_gen.render_group_init(clientset, version))
         put(f"{clientset.informers}.{place}.__init__", informer_gen.render_version_interface(clientset, version))
         for kind in version.kinds():
-            put(f"{typed}.{kind.module}", client_gen.render_kind(version, kind))
+            put(f"{typed}.{kind.module}", client_gen.render_kind(clientset, version, kind))
             if kind.listable:
                 put(f"{clientset.listers}.{place}.{kind.module}", lister_gen.render_kind(version, kind))
             if kind.watchable:

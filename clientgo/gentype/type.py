@@ -1,7 +1,7 @@
 """Create, update, delete, get, list, watch, patch and apply for any class of objects. Mirrors gentype/type.go.
 
 A generated client is a subclass or an instance of one of the four classes here. Differs: options may be left out; an
-apply takes the object or a plain document in place of Go's apply configurations.
+apply takes the object or a plain document in place of Go's apply configurations; `prefers_protobuf` is a parameter.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from typing import Any, Generic, TypeVar
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.interfaces import ParameterCodec
 from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util.json import encode
 from clientgo.context import Context
@@ -43,11 +45,17 @@ class Client(Generic[T]):
         object_class: type[T],
         *,
         parameter_codec: ParameterCodec = PARAMETER_CODEC,
+        prefers_protobuf: bool = False,
     ) -> None:
-        """`namespace` is "" for resources without one, and for all namespaces."""
+        """`namespace` is "" for resources without one, and for all namespaces.
+
+        `prefers_protobuf`: ask for protobuf unless the config says otherwise, as for built-in kinds, which have
+        messages. Go: PrefersProtobuf.
+        """
         self._resource = resource
         self._client = client
         self._parameter_codec = parameter_codec
+        self._prefers_protobuf = prefers_protobuf
         self._namespace = namespace
         self._object_class = object_class
 
@@ -60,6 +68,7 @@ class Client(Generic[T]):
         return self._namespace
 
     def _on_resource(self, request: Request) -> Request:
+        request = request.use_protobuf_as_default_if_preferred(self._prefers_protobuf)
         return request.namespace_if_scoped(self._namespace, self._namespace != "").resource(self._resource)
 
     @takes_context
@@ -154,7 +163,7 @@ class _AlsoApplier(Client[T]):
     def apply(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
         """Make the fields in `obj` this field manager's.
 
-        Raises ValueError without a name; StatusError on a conflict.
+        Raises ValueError without a name, and for an object with fields of a newer server; StatusError on a conflict.
         """
         return self._apply(ctx, obj, opts)
 
@@ -216,8 +225,16 @@ class ClientWithList(_AlsoLister[T, L], Generic[T, L]):
         list_class: type[L],
         *,
         parameter_codec: ParameterCodec = PARAMETER_CODEC,
+        prefers_protobuf: bool = False,
     ) -> None:
-        super().__init__(resource, client, namespace, object_class, parameter_codec=parameter_codec)
+        super().__init__(
+            resource,
+            client,
+            namespace,
+            object_class,
+            parameter_codec=parameter_codec,
+            prefers_protobuf=prefers_protobuf,
+        )
         self._list_class = list_class
 
 
@@ -270,7 +287,12 @@ def new_client_with_list_and_apply(
 
 
 def _apply_document(cls: type[ResourceObject], obj: ResourceObject | Mapping[str, Any]) -> dict[str, Any]:
-    document = obj.to_dict() if isinstance(obj, ResourceObject) else dict(obj)
+    if isinstance(obj, ResourceObject):
+        if has_unknown_fields(document_of(obj)):
+            raise UnknownFieldsError(f"{obj!r} has fields that this version does not know, which no apply can say")
+        document = obj.to_dict()
+    else:
+        document = dict(obj)
     kind = cls.GROUP_VERSION_KIND
     if kind is not None:
         api_version, name = kind.to_api_version_and_kind()

@@ -1,6 +1,7 @@
 """A client for one API version of one server.
 
-Mirrors rest/client.go. JSON, or protobuf where the content type says so; what Go does about CBOR is left out.
+Mirrors rest/client.go. JSON, or protobuf where the content type or a request says so; what Go does about CBOR is left
+out.
 """
 
 from __future__ import annotations
@@ -77,10 +78,13 @@ class RESTClient:
         *,
         warning_handler: WarningHandlerWithContext | None = None,
         clock: WithDelayedExecution | None = None,
+        content_type_defaulted: bool = False,
     ) -> None:
         # Ends in a slash, has neither query nor fragment.
         self.base = base
         self.versioned_api_path = versioned_api_path
+        # A request that prefers protobuf may ask for it when nobody chose a content type.
+        self.content_type_defaulted = content_type_defaulted
         self.content = content
         self.rate_limiter = rate_limiter
         self.client = client if client is not None else http.Client(http_default_transport())
@@ -144,7 +148,14 @@ def new_rest_client(
     parts = urlsplit(base_url)
     path = parts.path if parts.path.endswith("/") else parts.path + "/"
     base = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
-    return RESTClient(base, versioned_api_path, _without_cbor(config), rate_limiter, client)
+    return RESTClient(
+        base,
+        versioned_api_path,
+        _without_cbor(config),
+        rate_limiter,
+        client,
+        content_type_defaulted=not config.content_type,
+    )
 
 
 def _without_cbor(config: ClientContentConfig) -> ClientContentConfig:

@@ -116,16 +116,17 @@ class TLSClientConfig(_Redacted):
 class ContentConfig:
     """How objects are written and read.
 
-    JSON unless `content_type` is application/vnd.kubernetes.protobuf, which typed clients of built-in kinds can speak:
-    half the bytes on the wire, and objects that stay these bytes and are read in place, which suits informers. Writing
-    to an object, or reading all of it, costs more than over JSON. The others (dynamic, metadata, discovery) keep to
-    JSON.
+    Typed clients of built-in kinds ask for protobuf when neither of the first two is set: half the bytes on the wire,
+    and objects that stay these bytes and are read in place, which suits informers. Writing to an object, or reading all
+    of it, costs more than over JSON, which `content_type` application/json makes of all. With
+    application/vnd.kubernetes.protobuf bodies of requests are protobuf too. The others (dynamic, metadata, discovery)
+    keep to JSON.
     """
 
     accept_content_types: str = ""
     """What an answer may be, "" for the content type: "application/vnd.kubernetes.protobuf,application/json"."""
     content_type: str = ""
-    """What goes out, "" for JSON."""
+    """What goes out, and what an answer may be if nothing else says it; "" for the client's own choice."""
     group_version: GroupVersion | None = None
     negotiated_serializer: NegotiatedSerializer | None = None
 

@@ -2,18 +2,20 @@
 
     pod = client.get().namespace("default").resource("pods").name("web").do(ctx).into(corev1.Pod())
 
-Differs: `Result.into` returns the object; getters that fill a pointer in Go return the value;
-and a request that is not answered for long, or a watch that is silent for too long, counts as dead, where Go relies on
-HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
+Differs: `Result.into` returns the object; getters that fill a pointer in Go return the value; a request that asks for
+protobuf by default has its body in JSON all the same, in which nothing is lost that only the server knows; and a
+request that is not answered for long, or a watch that is silent for too long, counts as dead, where Go relies on HTTP/2
+pings (see REQUEST_SILENCE and watch_silence).
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
@@ -29,9 +31,11 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupResource, GroupVersion, GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError
 from clientgo.apimachinery.util import net
 from clientgo.context import Context
-from clientgo.golang import http
+from clientgo.golang import hex, http
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.rest.client import ClientContentConfig
@@ -86,6 +90,12 @@ WATCH_ANSWER_SILENCE = 2 * 75.0
 # A server ends a watch at its timeoutSeconds; without it, within an hour (twice --min-request-timeout).
 _WATCH_GRACE = 30.0
 _DEFAULT_WATCH_TIMEOUT = 3600.0
+
+# What requests of typed clients accept by default.
+_PROTOBUF_OR_JSON = f"{CONTENT_TYPE_PROTOBUF},application/json"
+
+# What text has none of, but for tabs, which Go counts among them.
+_CONTROL_CHARACTER = re.compile(rb"[\x00-\x09]")
 
 # How much of an answer that is no Status goes into an error.
 _MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
@@ -150,6 +160,8 @@ class Request:
     def __init__(self, c: RESTClient) -> None:
         self._c = c
         self._content: ClientContentConfig = c.content
+        self._content_type_not_set = c.content_type_defaulted
+        self._protobuf_is_default = False
         self._warning_handler: WarningHandlerWithContext | None = c.warning_handler
         self._rate_limiter = c.rate_limiter
         self._backoff: BackoffManagerWithContext = c.new_backoff_manager()
@@ -174,6 +186,23 @@ class Request:
         self._set_accept_header()
 
     # --- building ---
+
+    def use_protobuf_as_default_if_preferred(self, prefers_protobuf: bool) -> Request:
+        """See use_protobuf_as_default. Go: UseProtobufAsDefaultIfPreferred."""
+        return self.use_protobuf_as_default() if prefers_protobuf else self
+
+    def use_protobuf_as_default(self) -> Request:
+        """Ask for protobuf, and for JSON of a server that has none, unless the config says what it wants.
+
+        A body stays JSON, where Go's is protobuf: it is cheaper to write here, and the server names fields that it does
+        not know. Only an object that came with fields of a newer server goes out as protobuf, which alone can say them.
+        Go: UseProtobufAsDefault.
+        """
+        if self._content_type_not_set and not self._content.accept_content_types:
+            self._protobuf_is_default = True
+            self._content = replace(self._content, accept_content_types=_PROTOBUF_OR_JSON)
+            self._set_accept_header()
+        return self
 
     def _set_accept_header(self) -> None:
         if self._content.accept_content_types:
@@ -364,13 +393,22 @@ class Request:
             with open(obj, "rb") as file:
                 self._body_bytes = file.read()
         elif isinstance(obj, Object):
-            content_type = self._content.content_type
-            self._body_bytes = self._content.negotiator.encoder(content_type, {}).encode(obj)
+            self._body_bytes, content_type = self._encoded(obj)
             self.set_header("Content-Type", content_type)
         elif hasattr(obj, "read"):
             self._body, self._body_bytes = obj, None
         else:
             raise TypeError(f"unknown type used for body: {type(obj).__name__}")
+
+    def _encoded(self, obj: Object) -> tuple[bytes, str]:
+        """The object as a body, and its content type."""
+        content_type, negotiator = self._content.content_type, self._content.negotiator
+        try:
+            return negotiator.encoder(content_type, {}).encode(obj), content_type
+        except UnknownFieldsError:
+            if not self._protobuf_is_default:
+                raise
+        return negotiator.encoder(CONTENT_TYPE_PROTOBUF, {}).encode(obj), CONTENT_TYPE_PROTOBUF
 
     def _fail(self, message: str) -> Request:
         self._err = ValueError(message)
@@ -958,9 +996,13 @@ def _go_list(messages: Sequence[str]) -> str:
 
 
 def _log_body(ctx: Context, prefix: str, body: bytes | None) -> None:
+    """The body as it is, or its bytes in hexadecimal when there are control characters in it, as protobuf has."""
     logger = klog.from_context(ctx)
-    if logger.v(8).enabled():
-        logger.v(8).info(prefix, body=_truncate_body(logger, (body or b"").decode("utf-8", "backslashreplace")))
+    if not logger.v(8).enabled():
+        return
+    body = body or b""
+    text = hex.dump(body) if _CONTROL_CHARACTER.search(body) else body.decode("utf-8", "backslashreplace")
+    logger.v(8).info(prefix, body=_truncate_body(logger, text))
 
 
 def _truncate_body(logger: klog.Logger, body: str) -> str:

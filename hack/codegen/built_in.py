@@ -61,6 +61,7 @@ def generate(output: Output) -> None:
             informers="clientgo.informers",
             listers="clientgo.listers",
             groups=groups,
+            prefers_protobuf=True,
         ),
     )
     for name in PROGRAMS:

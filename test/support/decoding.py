@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
@@ -16,6 +17,12 @@ from clientgo.dynamic.scheme import BasicNegotiatedSerializer
 from clientgo.golang.http import BytesBody
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.rest.watch import Decoder
+
+# Whether typed clients of built-in groups ask for JSON here, by CLIENTGO_TEST_ENCODING=json: see conftest.py.
+OVER_JSON = os.environ.get("CLIENTGO_TEST_ENCODING") == "json"
+
+# For tests of the default itself.
+protobuf_is_the_default = pytest.mark.skipif(OVER_JSON, reason="typed clients ask for JSON in this pass")
 
 # For tests of objects that are still undecoded.
 needs_msgspec = pytest.mark.skipif(not undecoded.AVAILABLE, reason="msgspec is not installed, or switched off")

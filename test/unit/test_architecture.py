@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from decoding import needs_msgspec
+from decoding import protobuf_is_the_default
 from eventwalk import Function, Walk
 from libraryimports import imports_of
 from patience import PATIENCE
@@ -94,7 +94,7 @@ def settle(walk: Walk) -> None:
     raise AssertionError("the threads do not come to rest")
 
 
-@needs_msgspec
+@protobuf_is_the_default
 def test_an_event_takes_the_way_the_text_says() -> None:
     """Three events at most: on a busy machine one may find a thread that is still on its way to where it waits."""
     for _ in range(3):

@@ -6,7 +6,11 @@ bytes can be kept: beside the document, for the one who writes the object back.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+
+class UnknownFieldsError(ValueError):
+    """What was to be written cannot say the fields that a newer server sent."""
 
 
 class UnknownFields(dict[str, Any]):
@@ -18,10 +22,14 @@ class UnknownFields(dict[str, Any]):
 
     __slots__ = ("fields",)
 
+    # Whether there ever was one: if not, nobody has to look for them.
+    made: ClassVar[bool] = False
+
     def __init__(self, document: dict[str, Any], fields: dict[str, bytes]) -> None:
         """`fields` are the bytes by the message's name: those of an embedded struct stand in the same document."""
         super().__init__(document)
         self.fields = fields
+        UnknownFields.made = True
 
     def copy_with(self, document: dict[str, Any]) -> UnknownFields:
         """Another document with the same bytes."""
@@ -49,3 +57,14 @@ def without_unknown_fields(value: Any) -> Any:
     if isinstance(value, list):
         return [without_unknown_fields(item) for item in value]
     return value
+
+
+def has_unknown_fields(document: Any) -> bool:
+    """Whether there are such fields in any part of the document: also in one that was copied from another object."""
+    return UnknownFields.made and _holds_unknown_fields(document)
+
+
+def _holds_unknown_fields(value: Any) -> bool:
+    if isinstance(value, dict):
+        return type(value) is UnknownFields or any(map(_holds_unknown_fields, value.values()))
+    return isinstance(value, list) and any(map(_holds_unknown_fields, value))

@@ -63,8 +63,8 @@ class FrameDecoder(Decoder):
         self._buffer = buffer[at:]
         return frames
 
-    def decode_line(self, line: Any) -> Event:
-        """The event in a frame. Raises ValueError that names the last resource version seen."""
+    def _undecoded_event(self, line: Any) -> Event:
+        """The event in a frame. Raises as `decode_line` does."""
         try:
             name, obj = self._decode_event(line)
         except Exception as err:

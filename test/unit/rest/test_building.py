@@ -426,6 +426,17 @@ def test_a_body_is_logged_up_to_a_length(verbosity, body, level, shown):
             [f'"Request Body" body="{"a" * 1024} [truncated 976 chars]"', '"Response Body" body="pong"'],
             id="truncate",
         ),
+        pytest.param(
+            8,
+            b"k8s\0" + b"a" * 20,
+            [
+                '"Request Body" body=<\n'
+                "\t00000000  6b 38 73 00 61 61 61 61  61 61 61 61 61 61 61 61  |k8s.aaaaaaaaaaaa|\n"
+                "\t00000010  61 61 61 61 61 61 61 61                           |aaaaaaaa|\n >",
+                '"Response Body" body="pong"',
+            ],
+            id="protobuf",
+        ),
     ],
 )
 def test_bodies_are_logged_from_verbosity_8_on(verbosity, caplog, level, body, lines):

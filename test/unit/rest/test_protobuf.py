@@ -60,7 +60,7 @@ def client_of(server: Server, media: str, transport: Any = None) -> kubernetes.C
     return kubernetes.new_for_config(config)
 
 
-@pytest.fixture(params=[JSON, PROTOBUF])
+@pytest.fixture(params=[JSON, PROTOBUF, ""], ids=["json", "protobuf", "default"])
 def client(request: pytest.FixtureRequest, server: Server) -> Iterator[kubernetes.Clientset]:
     made = client_of(server, request.param)
     yield made
@@ -146,12 +146,7 @@ def test_bodies_are_protobuf_both_ways(server: Server) -> None:
     assert recorder.got == [PROTOBUF, PROTOBUF, f"{PROTOBUF};stream=watch"]
 
 
-def test_without_a_wish_everything_is_json(server: Server) -> None:
-    recorder = Recorder(LocalTransport(server))
-    client = client_of(server, "", recorder)
-    client.core_v1().config_maps("default").list(CTX, LIST)
-    client.close()
-    assert recorder.got == [JSON]
+def test_codecs_offer_json_alone_to_who_has_no_wish() -> None:
     assert [info.media_type for info in CODECS.supported_media_types()] == [JSON]
 
 

@@ -1,8 +1,8 @@
 """The codecs of a scheme. Mirrors runtime/serializer/codec_factory.go.
 
 Differs: there are no internal versions, so that every codec is one without conversion; and protobuf is for those who
-ask for it by name. It is smaller on the wire, and Go's default; here it is cheaper than JSON for who reads a few fields
-of an object, and dearer for who reads all.
+ask for it by name, as typed clients of built-in groups do. It is smaller on the wire, cheaper than JSON for who reads a
+few fields of an object, and dearer for who reads all.
 """
 
 from __future__ import annotations

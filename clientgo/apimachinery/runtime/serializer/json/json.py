@@ -17,7 +17,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind,
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.undecoded import UndecodedObject, read_list
-from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode
 from clientgo.golang.json import UnmarshalTypeError
@@ -173,11 +173,11 @@ class JSONSerializer:
     def encode(self, obj: Object) -> bytes:
         """The object with apiVersion and kind, and a newline, as Go's encoder ends it.
 
-        Raises ValueError for what would lose something: an object read as protobuf, with fields nobody knows.
+        Raises UnknownFieldsError for what would lose something: an object read as protobuf, with fields nobody knows.
         """
         document = document_of(obj)
-        if type(document) is UnknownFields:
-            raise ValueError(
+        if has_unknown_fields(document):
+            raise UnknownFieldsError(
                 f"{obj!r} has fields that this version does not know, which only protobuf can write: "
                 f"the client's content type must be {CONTENT_TYPE_PROTOBUF}"
             )

@@ -18,4 +18,4 @@ class MutatingAdmissionPolicyBindingInterface(gentype.ClientWithListAndApply[adm
     """Reads and writes mutatingadmissionpolicybindings."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("mutatingadmissionpolicybindings", client, "", admissionregistrationv1.MutatingAdmissionPolicyBinding, admissionregistrationv1.MutatingAdmissionPolicyBindingList)
+        super().__init__("mutatingadmissionpolicybindings", client, "", admissionregistrationv1.MutatingAdmissionPolicyBinding, admissionregistrationv1.MutatingAdmissionPolicyBindingList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class MutatingWebhookConfigurationInterface(gentype.ClientWithListAndApply[admis
     """Reads and writes mutatingwebhookconfigurations."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("mutatingwebhookconfigurations", client, "", admissionregistrationv1.MutatingWebhookConfiguration, admissionregistrationv1.MutatingWebhookConfigurationList)
+        super().__init__("mutatingwebhookconfigurations", client, "", admissionregistrationv1.MutatingWebhookConfiguration, admissionregistrationv1.MutatingWebhookConfigurationList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ValidatingAdmissionPolicyBindingInterface(gentype.ClientWithListAndApply[a
     """Reads and writes validatingadmissionpolicybindings."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("validatingadmissionpolicybindings", client, "", admissionregistrationv1.ValidatingAdmissionPolicyBinding, admissionregistrationv1.ValidatingAdmissionPolicyBindingList)
+        super().__init__("validatingadmissionpolicybindings", client, "", admissionregistrationv1.ValidatingAdmissionPolicyBinding, admissionregistrationv1.ValidatingAdmissionPolicyBindingList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ValidatingAdmissionPolicyInterface(gentype.ClientWithListAndApply[admissio
     """Reads and writes validatingadmissionpolicies."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("validatingadmissionpolicies", client, "", admissionregistrationv1alpha1.ValidatingAdmissionPolicy, admissionregistrationv1alpha1.ValidatingAdmissionPolicyList)
+        super().__init__("validatingadmissionpolicies", client, "", admissionregistrationv1alpha1.ValidatingAdmissionPolicy, admissionregistrationv1alpha1.ValidatingAdmissionPolicyList, prefers_protobuf=True)

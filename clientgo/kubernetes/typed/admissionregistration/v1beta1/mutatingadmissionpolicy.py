@@ -18,4 +18,4 @@ class MutatingAdmissionPolicyInterface(gentype.ClientWithListAndApply[admissionr
     """Reads and writes mutatingadmissionpolicies."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("mutatingadmissionpolicies", client, "", admissionregistrationv1beta1.MutatingAdmissionPolicy, admissionregistrationv1beta1.MutatingAdmissionPolicyList)
+        super().__init__("mutatingadmissionpolicies", client, "", admissionregistrationv1beta1.MutatingAdmissionPolicy, admissionregistrationv1beta1.MutatingAdmissionPolicyList, prefers_protobuf=True)

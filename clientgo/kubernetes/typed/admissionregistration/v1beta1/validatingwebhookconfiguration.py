@@ -18,4 +18,4 @@ class ValidatingWebhookConfigurationInterface(gentype.ClientWithListAndApply[adm
     """Reads and writes validatingwebhookconfigurations."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("validatingwebhookconfigurations", client, "", admissionregistrationv1beta1.ValidatingWebhookConfiguration, admissionregistrationv1beta1.ValidatingWebhookConfigurationList)
+        super().__init__("validatingwebhookconfigurations", client, "", admissionregistrationv1beta1.ValidatingWebhookConfiguration, admissionregistrationv1beta1.ValidatingWebhookConfigurationList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class StorageVersionInterface(gentype.ClientWithListAndApply[apiserverinternalv1
     """Reads and writes storageversions."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("storageversions", client, "", apiserverinternalv1alpha1.StorageVersion, apiserverinternalv1alpha1.StorageVersionList)
+        super().__init__("storageversions", client, "", apiserverinternalv1alpha1.StorageVersion, apiserverinternalv1alpha1.StorageVersionList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ControllerRevisionInterface(gentype.ClientWithListAndApply[appsv1.Controll
     """Reads and writes controllerrevisions of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("controllerrevisions", client, namespace, appsv1.ControllerRevision, appsv1.ControllerRevisionList)
+        super().__init__("controllerrevisions", client, namespace, appsv1.ControllerRevision, appsv1.ControllerRevisionList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class DaemonSetInterface(gentype.ClientWithListAndApply[appsv1.DaemonSet, appsv1
     """Reads and writes daemonsets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("daemonsets", client, namespace, appsv1.DaemonSet, appsv1.DaemonSetList)
+        super().__init__("daemonsets", client, namespace, appsv1.DaemonSet, appsv1.DaemonSetList, prefers_protobuf=True)

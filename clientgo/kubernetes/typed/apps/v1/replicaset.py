@@ -23,7 +23,7 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[appsv1.ReplicaSet, apps
     """Reads and writes replicasets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("replicasets", client, namespace, appsv1.ReplicaSet, appsv1.ReplicaSetList)
+        super().__init__("replicasets", client, namespace, appsv1.ReplicaSet, appsv1.ReplicaSetList, prefers_protobuf=True)
 
     @takes_context
     def apply_scale(
@@ -44,6 +44,7 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[appsv1.ReplicaSet, apps
         return (
             self.get_client()
             .get()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("replicasets")
             .name(replica_set_name)
@@ -61,6 +62,7 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[appsv1.ReplicaSet, apps
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("replicasets")
             .name(replica_set_name)

@@ -23,7 +23,7 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
     """Reads and writes statefulsets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("statefulsets", client, namespace, appsv1.StatefulSet, appsv1.StatefulSetList)
+        super().__init__("statefulsets", client, namespace, appsv1.StatefulSet, appsv1.StatefulSetList, prefers_protobuf=True)
 
     @takes_context
     def apply_scale(
@@ -44,6 +44,7 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
         return (
             self.get_client()
             .get()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)
@@ -61,6 +62,7 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)

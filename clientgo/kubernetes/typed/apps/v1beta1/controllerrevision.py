@@ -18,4 +18,4 @@ class ControllerRevisionInterface(gentype.ClientWithListAndApply[appsv1beta1.Con
     """Reads and writes controllerrevisions of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("controllerrevisions", client, namespace, appsv1beta1.ControllerRevision, appsv1beta1.ControllerRevisionList)
+        super().__init__("controllerrevisions", client, namespace, appsv1beta1.ControllerRevision, appsv1beta1.ControllerRevisionList, prefers_protobuf=True)

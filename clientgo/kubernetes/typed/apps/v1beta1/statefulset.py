@@ -18,4 +18,4 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta1.StatefulSe
     """Reads and writes statefulsets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("statefulsets", client, namespace, appsv1beta1.StatefulSet, appsv1beta1.StatefulSetList)
+        super().__init__("statefulsets", client, namespace, appsv1beta1.StatefulSet, appsv1beta1.StatefulSetList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class DaemonSetInterface(gentype.ClientWithListAndApply[appsv1beta2.DaemonSet, a
     """Reads and writes daemonsets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("daemonsets", client, namespace, appsv1beta2.DaemonSet, appsv1beta2.DaemonSetList)
+        super().__init__("daemonsets", client, namespace, appsv1beta2.DaemonSet, appsv1beta2.DaemonSetList, prefers_protobuf=True)

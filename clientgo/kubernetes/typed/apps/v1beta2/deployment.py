@@ -18,4 +18,4 @@ class DeploymentInterface(gentype.ClientWithListAndApply[appsv1beta2.Deployment,
     """Reads and writes deployments of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("deployments", client, namespace, appsv1beta2.Deployment, appsv1beta2.DeploymentList)
+        super().__init__("deployments", client, namespace, appsv1beta2.Deployment, appsv1beta2.DeploymentList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[appsv1beta2.ReplicaSet,
     """Reads and writes replicasets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("replicasets", client, namespace, appsv1beta2.ReplicaSet, appsv1beta2.ReplicaSetList)
+        super().__init__("replicasets", client, namespace, appsv1beta2.ReplicaSet, appsv1beta2.ReplicaSetList, prefers_protobuf=True)

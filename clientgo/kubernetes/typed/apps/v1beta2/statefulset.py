@@ -22,7 +22,7 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
     """Reads and writes statefulsets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("statefulsets", client, namespace, appsv1beta2.StatefulSet, appsv1beta2.StatefulSetList)
+        super().__init__("statefulsets", client, namespace, appsv1beta2.StatefulSet, appsv1beta2.StatefulSetList, prefers_protobuf=True)
 
     @takes_context
     def apply_scale(
@@ -43,6 +43,7 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
         return (
             self.get_client()
             .get()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)
@@ -60,6 +61,7 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("statefulsets")
             .name(stateful_set_name)

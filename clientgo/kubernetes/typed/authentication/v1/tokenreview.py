@@ -18,4 +18,4 @@ class TokenReviewInterface(gentype.Client[authenticationv1.TokenReview]):
     """Reads and writes tokenreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("tokenreviews", client, "", authenticationv1.TokenReview)
+        super().__init__("tokenreviews", client, "", authenticationv1.TokenReview, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class SelfSubjectReviewInterface(gentype.Client[authenticationv1alpha1.SelfSubje
     """Reads and writes selfsubjectreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("selfsubjectreviews", client, "", authenticationv1alpha1.SelfSubjectReview)
+        super().__init__("selfsubjectreviews", client, "", authenticationv1alpha1.SelfSubjectReview, prefers_protobuf=True)

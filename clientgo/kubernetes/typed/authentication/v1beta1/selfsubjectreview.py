@@ -18,4 +18,4 @@ class SelfSubjectReviewInterface(gentype.Client[authenticationv1beta1.SelfSubjec
     """Reads and writes selfsubjectreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("selfsubjectreviews", client, "", authenticationv1beta1.SelfSubjectReview)
+        super().__init__("selfsubjectreviews", client, "", authenticationv1beta1.SelfSubjectReview, prefers_protobuf=True)

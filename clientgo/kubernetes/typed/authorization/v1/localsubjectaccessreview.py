@@ -18,4 +18,4 @@ class LocalSubjectAccessReviewInterface(gentype.Client[authorizationv1.LocalSubj
     """Reads and writes localsubjectaccessreviews of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("localsubjectaccessreviews", client, namespace, authorizationv1.LocalSubjectAccessReview)
+        super().__init__("localsubjectaccessreviews", client, namespace, authorizationv1.LocalSubjectAccessReview, prefers_protobuf=True)

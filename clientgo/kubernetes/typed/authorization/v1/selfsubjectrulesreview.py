@@ -18,4 +18,4 @@ class SelfSubjectRulesReviewInterface(gentype.Client[authorizationv1.SelfSubject
     """Reads and writes selfsubjectrulesreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("selfsubjectrulesreviews", client, "", authorizationv1.SelfSubjectRulesReview)
+        super().__init__("selfsubjectrulesreviews", client, "", authorizationv1.SelfSubjectRulesReview, prefers_protobuf=True)

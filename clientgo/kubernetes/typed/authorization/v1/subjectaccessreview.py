@@ -18,4 +18,4 @@ class SubjectAccessReviewInterface(gentype.Client[authorizationv1.SubjectAccessR
     """Reads and writes subjectaccessreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("subjectaccessreviews", client, "", authorizationv1.SubjectAccessReview)
+        super().__init__("subjectaccessreviews", client, "", authorizationv1.SubjectAccessReview, prefers_protobuf=True)

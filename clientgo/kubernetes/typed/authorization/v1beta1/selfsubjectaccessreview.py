@@ -18,4 +18,4 @@ class SelfSubjectAccessReviewInterface(gentype.Client[authorizationv1beta1.SelfS
     """Reads and writes selfsubjectaccessreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("selfsubjectaccessreviews", client, "", authorizationv1beta1.SelfSubjectAccessReview)
+        super().__init__("selfsubjectaccessreviews", client, "", authorizationv1beta1.SelfSubjectAccessReview, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class SelfSubjectRulesReviewInterface(gentype.Client[authorizationv1beta1.SelfSu
     """Reads and writes selfsubjectrulesreviews."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("selfsubjectrulesreviews", client, "", authorizationv1beta1.SelfSubjectRulesReview)
+        super().__init__("selfsubjectrulesreviews", client, "", authorizationv1beta1.SelfSubjectRulesReview, prefers_protobuf=True)

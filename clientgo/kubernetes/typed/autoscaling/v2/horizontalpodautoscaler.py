@@ -18,4 +18,4 @@ class HorizontalPodAutoscalerInterface(gentype.ClientWithListAndApply[autoscalin
     """Reads and writes horizontalpodautoscalers of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("horizontalpodautoscalers", client, namespace, autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList)
+        super().__init__("horizontalpodautoscalers", client, namespace, autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class JobInterface(gentype.ClientWithListAndApply[batchv1.Job, batchv1.JobList])
     """Reads and writes jobs of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("jobs", client, namespace, batchv1.Job, batchv1.JobList)
+        super().__init__("jobs", client, namespace, batchv1.Job, batchv1.JobList, prefers_protobuf=True)

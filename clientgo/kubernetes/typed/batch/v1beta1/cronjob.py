@@ -18,4 +18,4 @@ class CronJobInterface(gentype.ClientWithListAndApply[batchv1beta1.CronJob, batc
     """Reads and writes cronjobs of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("cronjobs", client, namespace, batchv1beta1.CronJob, batchv1beta1.CronJobList)
+        super().__init__("cronjobs", client, namespace, batchv1beta1.CronJob, batchv1beta1.CronJobList, prefers_protobuf=True)

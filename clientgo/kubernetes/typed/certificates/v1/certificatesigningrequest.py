@@ -21,7 +21,7 @@ class CertificateSigningRequestInterface(gentype.ClientWithListAndApply[certific
     """Reads and writes certificatesigningrequests."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("certificatesigningrequests", client, "", certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList)
+        super().__init__("certificatesigningrequests", client, "", certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList, prefers_protobuf=True)
 
     @takes_context
     def update_approval(
@@ -31,6 +31,7 @@ class CertificateSigningRequestInterface(gentype.ClientWithListAndApply[certific
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .resource("certificatesigningrequests")
             .name(certificate_signing_request_name)
             .sub_resource("approval")

@@ -18,4 +18,4 @@ class ClusterTrustBundleInterface(gentype.ClientWithListAndApply[certificatesv1a
     """Reads and writes clustertrustbundles."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("clustertrustbundles", client, "", certificatesv1alpha1.ClusterTrustBundle, certificatesv1alpha1.ClusterTrustBundleList)
+        super().__init__("clustertrustbundles", client, "", certificatesv1alpha1.ClusterTrustBundle, certificatesv1alpha1.ClusterTrustBundleList, prefers_protobuf=True)

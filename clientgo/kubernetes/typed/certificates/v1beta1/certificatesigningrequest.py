@@ -21,4 +21,4 @@ class CertificateSigningRequestInterface(CertificateSigningRequestExpansion):
     """Reads and writes certificatesigningrequests."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("certificatesigningrequests", client, "", certificatesv1beta1.CertificateSigningRequest, certificatesv1beta1.CertificateSigningRequestList)
+        super().__init__("certificatesigningrequests", client, "", certificatesv1beta1.CertificateSigningRequest, certificatesv1beta1.CertificateSigningRequestList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ClusterTrustBundleInterface(gentype.ClientWithListAndApply[certificatesv1b
     """Reads and writes clustertrustbundles."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("clustertrustbundles", client, "", certificatesv1beta1.ClusterTrustBundle, certificatesv1beta1.ClusterTrustBundleList)
+        super().__init__("clustertrustbundles", client, "", certificatesv1beta1.ClusterTrustBundle, certificatesv1beta1.ClusterTrustBundleList, prefers_protobuf=True)

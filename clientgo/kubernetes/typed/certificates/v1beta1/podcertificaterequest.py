@@ -18,4 +18,4 @@ class PodCertificateRequestInterface(gentype.ClientWithListAndApply[certificates
     """Reads and writes podcertificaterequests of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("podcertificaterequests", client, namespace, certificatesv1beta1.PodCertificateRequest, certificatesv1beta1.PodCertificateRequestList)
+        super().__init__("podcertificaterequests", client, namespace, certificatesv1beta1.PodCertificateRequest, certificatesv1beta1.PodCertificateRequestList, prefers_protobuf=True)

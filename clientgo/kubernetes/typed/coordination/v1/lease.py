@@ -18,4 +18,4 @@ class LeaseInterface(gentype.ClientWithListAndApply[coordinationv1.Lease, coordi
     """Reads and writes leases of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("leases", client, namespace, coordinationv1.Lease, coordinationv1.LeaseList)
+        super().__init__("leases", client, namespace, coordinationv1.Lease, coordinationv1.LeaseList, prefers_protobuf=True)

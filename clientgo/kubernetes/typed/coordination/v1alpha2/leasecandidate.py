@@ -18,4 +18,4 @@ class LeaseCandidateInterface(gentype.ClientWithListAndApply[coordinationv1alpha
     """Reads and writes leasecandidates of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("leasecandidates", client, namespace, coordinationv1alpha2.LeaseCandidate, coordinationv1alpha2.LeaseCandidateList)
+        super().__init__("leasecandidates", client, namespace, coordinationv1alpha2.LeaseCandidate, coordinationv1alpha2.LeaseCandidateList, prefers_protobuf=True)

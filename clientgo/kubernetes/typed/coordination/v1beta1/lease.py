@@ -18,4 +18,4 @@ class LeaseInterface(gentype.ClientWithListAndApply[coordinationv1beta1.Lease, c
     """Reads and writes leases of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("leases", client, namespace, coordinationv1beta1.Lease, coordinationv1beta1.LeaseList)
+        super().__init__("leases", client, namespace, coordinationv1beta1.Lease, coordinationv1beta1.LeaseList, prefers_protobuf=True)

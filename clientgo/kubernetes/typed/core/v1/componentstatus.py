@@ -18,4 +18,4 @@ class ComponentStatusInterface(gentype.ClientWithListAndApply[corev1.ComponentSt
     """Reads and writes componentstatuses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("componentstatuses", client, "", corev1.ComponentStatus, corev1.ComponentStatusList)
+        super().__init__("componentstatuses", client, "", corev1.ComponentStatus, corev1.ComponentStatusList, prefers_protobuf=True)

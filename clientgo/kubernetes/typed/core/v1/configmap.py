@@ -18,4 +18,4 @@ class ConfigMapInterface(gentype.ClientWithListAndApply[corev1.ConfigMap, corev1
     """Reads and writes configmaps of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("configmaps", client, namespace, corev1.ConfigMap, corev1.ConfigMapList)
+        super().__init__("configmaps", client, namespace, corev1.ConfigMap, corev1.ConfigMapList, prefers_protobuf=True)

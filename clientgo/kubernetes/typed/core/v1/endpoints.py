@@ -18,4 +18,4 @@ class EndpointsInterface(gentype.ClientWithListAndApply[corev1.Endpoints, corev1
     """Reads and writes endpoints of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("endpoints", client, namespace, corev1.Endpoints, corev1.EndpointsList)
+        super().__init__("endpoints", client, namespace, corev1.Endpoints, corev1.EndpointsList, prefers_protobuf=True)

@@ -19,4 +19,4 @@ class EventInterface(EventExpansion):
     """Reads and writes events of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("events", client, namespace, corev1.Event, corev1.EventList)
+        super().__init__("events", client, namespace, corev1.Event, corev1.EventList, prefers_protobuf=True)

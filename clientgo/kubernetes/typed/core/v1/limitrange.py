@@ -18,4 +18,4 @@ class LimitRangeInterface(gentype.ClientWithListAndApply[corev1.LimitRange, core
     """Reads and writes limitranges of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("limitranges", client, namespace, corev1.LimitRange, corev1.LimitRangeList)
+        super().__init__("limitranges", client, namespace, corev1.LimitRange, corev1.LimitRangeList, prefers_protobuf=True)

@@ -19,4 +19,4 @@ class NamespaceInterface(NamespaceExpansion):
     """Reads and writes namespaces."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("namespaces", client, "", corev1.Namespace, corev1.NamespaceList)
+        super().__init__("namespaces", client, "", corev1.Namespace, corev1.NamespaceList, prefers_protobuf=True)

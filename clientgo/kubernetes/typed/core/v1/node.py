@@ -19,4 +19,4 @@ class NodeInterface(NodeExpansion):
     """Reads and writes nodes."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("nodes", client, "", corev1.Node, corev1.NodeList)
+        super().__init__("nodes", client, "", corev1.Node, corev1.NodeList, prefers_protobuf=True)

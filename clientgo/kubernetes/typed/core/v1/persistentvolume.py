@@ -18,4 +18,4 @@ class PersistentVolumeInterface(gentype.ClientWithListAndApply[corev1.Persistent
     """Reads and writes persistentvolumes."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("persistentvolumes", client, "", corev1.PersistentVolume, corev1.PersistentVolumeList)
+        super().__init__("persistentvolumes", client, "", corev1.PersistentVolume, corev1.PersistentVolumeList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class PersistentVolumeClaimInterface(gentype.ClientWithListAndApply[corev1.Persi
     """Reads and writes persistentvolumeclaims of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("persistentvolumeclaims", client, namespace, corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList)
+        super().__init__("persistentvolumeclaims", client, namespace, corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList, prefers_protobuf=True)

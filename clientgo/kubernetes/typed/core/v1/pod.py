@@ -22,7 +22,7 @@ class PodInterface(PodExpansion):
     """Reads and writes pods of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("pods", client, namespace, corev1.Pod, corev1.PodList)
+        super().__init__("pods", client, namespace, corev1.Pod, corev1.PodList, prefers_protobuf=True)
 
     @takes_context
     def update_ephemeral_containers(
@@ -32,6 +32,7 @@ class PodInterface(PodExpansion):
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("pods")
             .name(pod_name)
@@ -50,6 +51,7 @@ class PodInterface(PodExpansion):
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("pods")
             .name(pod_name)

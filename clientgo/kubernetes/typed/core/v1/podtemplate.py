@@ -18,4 +18,4 @@ class PodTemplateInterface(gentype.ClientWithListAndApply[corev1.PodTemplate, co
     """Reads and writes podtemplates of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("podtemplates", client, namespace, corev1.PodTemplate, corev1.PodTemplateList)
+        super().__init__("podtemplates", client, namespace, corev1.PodTemplate, corev1.PodTemplateList, prefers_protobuf=True)

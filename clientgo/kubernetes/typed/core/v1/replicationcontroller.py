@@ -22,7 +22,7 @@ class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.Repli
     """Reads and writes replicationcontrollers of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("replicationcontrollers", client, namespace, corev1.ReplicationController, corev1.ReplicationControllerList)
+        super().__init__("replicationcontrollers", client, namespace, corev1.ReplicationController, corev1.ReplicationControllerList, prefers_protobuf=True)
 
     @takes_context
     def get_scale(
@@ -32,6 +32,7 @@ class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.Repli
         return (
             self.get_client()
             .get()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("replicationcontrollers")
             .name(replication_controller_name)
@@ -49,6 +50,7 @@ class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.Repli
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("replicationcontrollers")
             .name(replication_controller_name)

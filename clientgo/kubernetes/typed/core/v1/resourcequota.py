@@ -18,4 +18,4 @@ class ResourceQuotaInterface(gentype.ClientWithListAndApply[corev1.ResourceQuota
     """Reads and writes resourcequotas of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("resourcequotas", client, namespace, corev1.ResourceQuota, corev1.ResourceQuotaList)
+        super().__init__("resourcequotas", client, namespace, corev1.ResourceQuota, corev1.ResourceQuotaList, prefers_protobuf=True)

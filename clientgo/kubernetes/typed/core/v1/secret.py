@@ -18,4 +18,4 @@ class SecretInterface(gentype.ClientWithListAndApply[corev1.Secret, corev1.Secre
     """Reads and writes secrets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("secrets", client, namespace, corev1.Secret, corev1.SecretList)
+        super().__init__("secrets", client, namespace, corev1.Secret, corev1.SecretList, prefers_protobuf=True)

@@ -19,4 +19,4 @@ class ServiceInterface(ServiceExpansion):
     """Reads and writes services of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("services", client, namespace, corev1.Service, corev1.ServiceList)
+        super().__init__("services", client, namespace, corev1.Service, corev1.ServiceList, prefers_protobuf=True)

@@ -22,7 +22,7 @@ class ServiceAccountInterface(gentype.ClientWithListAndApply[corev1.ServiceAccou
     """Reads and writes serviceaccounts of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("serviceaccounts", client, namespace, corev1.ServiceAccount, corev1.ServiceAccountList)
+        super().__init__("serviceaccounts", client, namespace, corev1.ServiceAccount, corev1.ServiceAccountList, prefers_protobuf=True)
 
     @takes_context
     def create_token(
@@ -32,6 +32,7 @@ class ServiceAccountInterface(gentype.ClientWithListAndApply[corev1.ServiceAccou
         return (
             self.get_client()
             .post()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("serviceaccounts")
             .name(service_account_name)

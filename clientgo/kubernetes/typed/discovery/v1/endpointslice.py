@@ -18,4 +18,4 @@ class EndpointSliceInterface(gentype.ClientWithListAndApply[discoveryv1.Endpoint
     """Reads and writes endpointslices of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("endpointslices", client, namespace, discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList)
+        super().__init__("endpointslices", client, namespace, discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList, prefers_protobuf=True)

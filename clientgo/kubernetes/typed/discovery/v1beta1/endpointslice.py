@@ -18,4 +18,4 @@ class EndpointSliceInterface(gentype.ClientWithListAndApply[discoveryv1beta1.End
     """Reads and writes endpointslices of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("endpointslices", client, namespace, discoveryv1beta1.EndpointSlice, discoveryv1beta1.EndpointSliceList)
+        super().__init__("endpointslices", client, namespace, discoveryv1beta1.EndpointSlice, discoveryv1beta1.EndpointSliceList, prefers_protobuf=True)

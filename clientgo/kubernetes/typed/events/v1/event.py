@@ -18,4 +18,4 @@ class EventInterface(gentype.ClientWithListAndApply[eventsv1.Event, eventsv1.Eve
     """Reads and writes events of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("events", client, namespace, eventsv1.Event, eventsv1.EventList)
+        super().__init__("events", client, namespace, eventsv1.Event, eventsv1.EventList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class DaemonSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Daemon
     """Reads and writes daemonsets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("daemonsets", client, namespace, extensionsv1beta1.DaemonSet, extensionsv1beta1.DaemonSetList)
+        super().__init__("daemonsets", client, namespace, extensionsv1beta1.DaemonSet, extensionsv1beta1.DaemonSetList, prefers_protobuf=True)

@@ -23,7 +23,7 @@ class DeploymentInterface(DeploymentExpansion):
     """Reads and writes deployments of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("deployments", client, namespace, extensionsv1beta1.Deployment, extensionsv1beta1.DeploymentList)
+        super().__init__("deployments", client, namespace, extensionsv1beta1.Deployment, extensionsv1beta1.DeploymentList, prefers_protobuf=True)
 
     @takes_context
     def apply_scale(
@@ -44,6 +44,7 @@ class DeploymentInterface(DeploymentExpansion):
         return (
             self.get_client()
             .get()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("deployments")
             .name(deployment_name)
@@ -61,6 +62,7 @@ class DeploymentInterface(DeploymentExpansion):
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("deployments")
             .name(deployment_name)

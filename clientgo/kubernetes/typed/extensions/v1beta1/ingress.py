@@ -18,4 +18,4 @@ class IngressInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Ingress,
     """Reads and writes ingresses of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("ingresses", client, namespace, extensionsv1beta1.Ingress, extensionsv1beta1.IngressList)
+        super().__init__("ingresses", client, namespace, extensionsv1beta1.Ingress, extensionsv1beta1.IngressList, prefers_protobuf=True)

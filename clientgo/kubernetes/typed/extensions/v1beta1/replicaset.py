@@ -22,7 +22,7 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
     """Reads and writes replicasets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("replicasets", client, namespace, extensionsv1beta1.ReplicaSet, extensionsv1beta1.ReplicaSetList)
+        super().__init__("replicasets", client, namespace, extensionsv1beta1.ReplicaSet, extensionsv1beta1.ReplicaSetList, prefers_protobuf=True)
 
     @takes_context
     def apply_scale(
@@ -43,6 +43,7 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
         return (
             self.get_client()
             .get()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("replicasets")
             .name(replica_set_name)
@@ -60,6 +61,7 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
         return (
             self.get_client()
             .put()
+            .use_protobuf_as_default()
             .namespace(self.get_namespace())
             .resource("replicasets")
             .name(replica_set_name)

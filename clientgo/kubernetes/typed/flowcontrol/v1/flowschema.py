@@ -18,4 +18,4 @@ class FlowSchemaInterface(gentype.ClientWithListAndApply[flowcontrolv1.FlowSchem
     """Reads and writes flowschemas."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("flowschemas", client, "", flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList)
+        super().__init__("flowschemas", client, "", flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList, prefers_protobuf=True)

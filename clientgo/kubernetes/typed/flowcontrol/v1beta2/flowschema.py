@@ -18,4 +18,4 @@ class FlowSchemaInterface(gentype.ClientWithListAndApply[flowcontrolv1beta2.Flow
     """Reads and writes flowschemas."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("flowschemas", client, "", flowcontrolv1beta2.FlowSchema, flowcontrolv1beta2.FlowSchemaList)
+        super().__init__("flowschemas", client, "", flowcontrolv1beta2.FlowSchema, flowcontrolv1beta2.FlowSchemaList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class PriorityLevelConfigurationInterface(gentype.ClientWithListAndApply[flowcon
     """Reads and writes prioritylevelconfigurations."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("prioritylevelconfigurations", client, "", flowcontrolv1beta2.PriorityLevelConfiguration, flowcontrolv1beta2.PriorityLevelConfigurationList)
+        super().__init__("prioritylevelconfigurations", client, "", flowcontrolv1beta2.PriorityLevelConfiguration, flowcontrolv1beta2.PriorityLevelConfigurationList, prefers_protobuf=True)

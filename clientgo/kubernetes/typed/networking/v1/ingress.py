@@ -18,4 +18,4 @@ class IngressInterface(gentype.ClientWithListAndApply[networkingv1.Ingress, netw
     """Reads and writes ingresses of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("ingresses", client, namespace, networkingv1.Ingress, networkingv1.IngressList)
+        super().__init__("ingresses", client, namespace, networkingv1.Ingress, networkingv1.IngressList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class IngressClassInterface(gentype.ClientWithListAndApply[networkingv1.IngressC
     """Reads and writes ingressclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("ingressclasses", client, "", networkingv1.IngressClass, networkingv1.IngressClassList)
+        super().__init__("ingressclasses", client, "", networkingv1.IngressClass, networkingv1.IngressClassList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class IPAddressInterface(gentype.ClientWithListAndApply[networkingv1.IPAddress, 
     """Reads and writes ipaddresses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("ipaddresses", client, "", networkingv1.IPAddress, networkingv1.IPAddressList)
+        super().__init__("ipaddresses", client, "", networkingv1.IPAddress, networkingv1.IPAddressList, prefers_protobuf=True)

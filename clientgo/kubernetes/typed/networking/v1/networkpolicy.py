@@ -18,4 +18,4 @@ class NetworkPolicyInterface(gentype.ClientWithListAndApply[networkingv1.Network
     """Reads and writes networkpolicies of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("networkpolicies", client, namespace, networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList)
+        super().__init__("networkpolicies", client, namespace, networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class IPAddressInterface(gentype.ClientWithListAndApply[networkingv1beta1.IPAddr
     """Reads and writes ipaddresses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("ipaddresses", client, "", networkingv1beta1.IPAddress, networkingv1beta1.IPAddressList)
+        super().__init__("ipaddresses", client, "", networkingv1beta1.IPAddress, networkingv1beta1.IPAddressList, prefers_protobuf=True)

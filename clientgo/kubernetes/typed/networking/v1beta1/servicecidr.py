@@ -18,4 +18,4 @@ class ServiceCIDRInterface(gentype.ClientWithListAndApply[networkingv1beta1.Serv
     """Reads and writes servicecidrs."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("servicecidrs", client, "", networkingv1beta1.ServiceCIDR, networkingv1beta1.ServiceCIDRList)
+        super().__init__("servicecidrs", client, "", networkingv1beta1.ServiceCIDR, networkingv1beta1.ServiceCIDRList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class RuntimeClassInterface(gentype.ClientWithListAndApply[nodev1.RuntimeClass, 
     """Reads and writes runtimeclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("runtimeclasses", client, "", nodev1.RuntimeClass, nodev1.RuntimeClassList)
+        super().__init__("runtimeclasses", client, "", nodev1.RuntimeClass, nodev1.RuntimeClassList, prefers_protobuf=True)

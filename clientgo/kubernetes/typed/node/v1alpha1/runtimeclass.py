@@ -18,4 +18,4 @@ class RuntimeClassInterface(gentype.ClientWithListAndApply[nodev1alpha1.RuntimeC
     """Reads and writes runtimeclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("runtimeclasses", client, "", nodev1alpha1.RuntimeClass, nodev1alpha1.RuntimeClassList)
+        super().__init__("runtimeclasses", client, "", nodev1alpha1.RuntimeClass, nodev1alpha1.RuntimeClassList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class RuntimeClassInterface(gentype.ClientWithListAndApply[nodev1beta1.RuntimeCl
     """Reads and writes runtimeclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("runtimeclasses", client, "", nodev1beta1.RuntimeClass, nodev1beta1.RuntimeClassList)
+        super().__init__("runtimeclasses", client, "", nodev1beta1.RuntimeClass, nodev1beta1.RuntimeClassList, prefers_protobuf=True)

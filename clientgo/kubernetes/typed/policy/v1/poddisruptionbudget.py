@@ -18,4 +18,4 @@ class PodDisruptionBudgetInterface(gentype.ClientWithListAndApply[policyv1.PodDi
     """Reads and writes poddisruptionbudgets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("poddisruptionbudgets", client, namespace, policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList)
+        super().__init__("poddisruptionbudgets", client, namespace, policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList, prefers_protobuf=True)

@@ -19,4 +19,4 @@ class EvictionInterface(EvictionExpansion):
     """What can be done with evictions: the methods of the expansion alone."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("evictions", client, namespace, policyv1beta1.Eviction)
+        super().__init__("evictions", client, namespace, policyv1beta1.Eviction, prefers_protobuf=True)

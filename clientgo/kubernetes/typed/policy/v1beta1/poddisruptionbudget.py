@@ -18,4 +18,4 @@ class PodDisruptionBudgetInterface(gentype.ClientWithListAndApply[policyv1beta1.
     """Reads and writes poddisruptionbudgets of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("poddisruptionbudgets", client, namespace, policyv1beta1.PodDisruptionBudget, policyv1beta1.PodDisruptionBudgetList)
+        super().__init__("poddisruptionbudgets", client, namespace, policyv1beta1.PodDisruptionBudget, policyv1beta1.PodDisruptionBudgetList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class RoleBindingInterface(gentype.ClientWithListAndApply[rbacv1.RoleBinding, rb
     """Reads and writes rolebindings of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("rolebindings", client, namespace, rbacv1.RoleBinding, rbacv1.RoleBindingList)
+        super().__init__("rolebindings", client, namespace, rbacv1.RoleBinding, rbacv1.RoleBindingList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ClusterRoleInterface(gentype.ClientWithListAndApply[rbacv1alpha1.ClusterRo
     """Reads and writes clusterroles."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("clusterroles", client, "", rbacv1alpha1.ClusterRole, rbacv1alpha1.ClusterRoleList)
+        super().__init__("clusterroles", client, "", rbacv1alpha1.ClusterRole, rbacv1alpha1.ClusterRoleList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ClusterRoleBindingInterface(gentype.ClientWithListAndApply[rbacv1alpha1.Cl
     """Reads and writes clusterrolebindings."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("clusterrolebindings", client, "", rbacv1alpha1.ClusterRoleBinding, rbacv1alpha1.ClusterRoleBindingList)
+        super().__init__("clusterrolebindings", client, "", rbacv1alpha1.ClusterRoleBinding, rbacv1alpha1.ClusterRoleBindingList, prefers_protobuf=True)

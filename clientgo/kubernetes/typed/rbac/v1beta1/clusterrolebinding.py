@@ -18,4 +18,4 @@ class ClusterRoleBindingInterface(gentype.ClientWithListAndApply[rbacv1beta1.Clu
     """Reads and writes clusterrolebindings."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("clusterrolebindings", client, "", rbacv1beta1.ClusterRoleBinding, rbacv1beta1.ClusterRoleBindingList)
+        super().__init__("clusterrolebindings", client, "", rbacv1beta1.ClusterRoleBinding, rbacv1beta1.ClusterRoleBindingList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class RoleInterface(gentype.ClientWithListAndApply[rbacv1beta1.Role, rbacv1beta1
     """Reads and writes roles of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("roles", client, namespace, rbacv1beta1.Role, rbacv1beta1.RoleList)
+        super().__init__("roles", client, namespace, rbacv1beta1.Role, rbacv1beta1.RoleList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class RoleBindingInterface(gentype.ClientWithListAndApply[rbacv1beta1.RoleBindin
     """Reads and writes rolebindings of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("rolebindings", client, namespace, rbacv1beta1.RoleBinding, rbacv1beta1.RoleBindingList)
+        super().__init__("rolebindings", client, namespace, rbacv1beta1.RoleBinding, rbacv1beta1.RoleBindingList, prefers_protobuf=True)

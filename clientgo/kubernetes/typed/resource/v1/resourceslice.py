@@ -18,4 +18,4 @@ class ResourceSliceInterface(gentype.ClientWithListAndApply[resourcev1.ResourceS
     """Reads and writes resourceslices."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("resourceslices", client, "", resourcev1.ResourceSlice, resourcev1.ResourceSliceList)
+        super().__init__("resourceslices", client, "", resourcev1.ResourceSlice, resourcev1.ResourceSliceList, prefers_protobuf=True)

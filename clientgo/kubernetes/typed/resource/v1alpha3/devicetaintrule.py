@@ -18,4 +18,4 @@ class DeviceTaintRuleInterface(gentype.ClientWithListAndApply[resourcev1alpha3.D
     """Reads and writes devicetaintrules."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("devicetaintrules", client, "", resourcev1alpha3.DeviceTaintRule, resourcev1alpha3.DeviceTaintRuleList)
+        super().__init__("devicetaintrules", client, "", resourcev1alpha3.DeviceTaintRule, resourcev1alpha3.DeviceTaintRuleList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ResourcePoolStatusRequestInterface(gentype.ClientWithListAndApply[resource
     """Reads and writes resourcepoolstatusrequests."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("resourcepoolstatusrequests", client, "", resourcev1alpha3.ResourcePoolStatusRequest, resourcev1alpha3.ResourcePoolStatusRequestList)
+        super().__init__("resourcepoolstatusrequests", client, "", resourcev1alpha3.ResourcePoolStatusRequest, resourcev1alpha3.ResourcePoolStatusRequestList, prefers_protobuf=True)

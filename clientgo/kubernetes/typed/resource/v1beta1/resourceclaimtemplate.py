@@ -18,4 +18,4 @@ class ResourceClaimTemplateInterface(gentype.ClientWithListAndApply[resourcev1be
     """Reads and writes resourceclaimtemplates of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("resourceclaimtemplates", client, namespace, resourcev1beta1.ResourceClaimTemplate, resourcev1beta1.ResourceClaimTemplateList)
+        super().__init__("resourceclaimtemplates", client, namespace, resourcev1beta1.ResourceClaimTemplate, resourcev1beta1.ResourceClaimTemplateList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ResourceSliceInterface(gentype.ClientWithListAndApply[resourcev1beta1.Reso
     """Reads and writes resourceslices."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("resourceslices", client, "", resourcev1beta1.ResourceSlice, resourcev1beta1.ResourceSliceList)
+        super().__init__("resourceslices", client, "", resourcev1beta1.ResourceSlice, resourcev1beta1.ResourceSliceList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class DeviceClassInterface(gentype.ClientWithListAndApply[resourcev1beta2.Device
     """Reads and writes deviceclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("deviceclasses", client, "", resourcev1beta2.DeviceClass, resourcev1beta2.DeviceClassList)
+        super().__init__("deviceclasses", client, "", resourcev1beta2.DeviceClass, resourcev1beta2.DeviceClassList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class DeviceTaintRuleInterface(gentype.ClientWithListAndApply[resourcev1beta2.De
     """Reads and writes devicetaintrules."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("devicetaintrules", client, "", resourcev1beta2.DeviceTaintRule, resourcev1beta2.DeviceTaintRuleList)
+        super().__init__("devicetaintrules", client, "", resourcev1beta2.DeviceTaintRule, resourcev1beta2.DeviceTaintRuleList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class ResourceClaimInterface(gentype.ClientWithListAndApply[resourcev1beta2.Reso
     """Reads and writes resourceclaims of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("resourceclaims", client, namespace, resourcev1beta2.ResourceClaim, resourcev1beta2.ResourceClaimList)
+        super().__init__("resourceclaims", client, namespace, resourcev1beta2.ResourceClaim, resourcev1beta2.ResourceClaimList, prefers_protobuf=True)

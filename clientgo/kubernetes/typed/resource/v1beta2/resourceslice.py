@@ -18,4 +18,4 @@ class ResourceSliceInterface(gentype.ClientWithListAndApply[resourcev1beta2.Reso
     """Reads and writes resourceslices."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("resourceslices", client, "", resourcev1beta2.ResourceSlice, resourcev1beta2.ResourceSliceList)
+        super().__init__("resourceslices", client, "", resourcev1beta2.ResourceSlice, resourcev1beta2.ResourceSliceList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class PriorityClassInterface(gentype.ClientWithListAndApply[schedulingv1.Priorit
     """Reads and writes priorityclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("priorityclasses", client, "", schedulingv1.PriorityClass, schedulingv1.PriorityClassList)
+        super().__init__("priorityclasses", client, "", schedulingv1.PriorityClass, schedulingv1.PriorityClassList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class PodGroupInterface(gentype.ClientWithListAndApply[schedulingv1alpha2.PodGro
     """Reads and writes podgroups of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("podgroups", client, namespace, schedulingv1alpha2.PodGroup, schedulingv1alpha2.PodGroupList)
+        super().__init__("podgroups", client, namespace, schedulingv1alpha2.PodGroup, schedulingv1alpha2.PodGroupList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class WorkloadInterface(gentype.ClientWithListAndApply[schedulingv1alpha2.Worklo
     """Reads and writes workloads of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("workloads", client, namespace, schedulingv1alpha2.Workload, schedulingv1alpha2.WorkloadList)
+        super().__init__("workloads", client, namespace, schedulingv1alpha2.Workload, schedulingv1alpha2.WorkloadList, prefers_protobuf=True)

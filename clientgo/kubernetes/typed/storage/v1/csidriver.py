@@ -18,4 +18,4 @@ class CSIDriverInterface(gentype.ClientWithListAndApply[storagev1.CSIDriver, sto
     """Reads and writes csidrivers."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("csidrivers", client, "", storagev1.CSIDriver, storagev1.CSIDriverList)
+        super().__init__("csidrivers", client, "", storagev1.CSIDriver, storagev1.CSIDriverList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class CSINodeInterface(gentype.ClientWithListAndApply[storagev1.CSINode, storage
     """Reads and writes csinodes."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("csinodes", client, "", storagev1.CSINode, storagev1.CSINodeList)
+        super().__init__("csinodes", client, "", storagev1.CSINode, storagev1.CSINodeList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class CSIStorageCapacityInterface(gentype.ClientWithListAndApply[storagev1.CSISt
     """Reads and writes csistoragecapacities of one namespace, or lists all with an empty one."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
-        super().__init__("csistoragecapacities", client, namespace, storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList)
+        super().__init__("csistoragecapacities", client, namespace, storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList, prefers_protobuf=True)

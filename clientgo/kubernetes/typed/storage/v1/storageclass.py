@@ -18,4 +18,4 @@ class StorageClassInterface(gentype.ClientWithListAndApply[storagev1.StorageClas
     """Reads and writes storageclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("storageclasses", client, "", storagev1.StorageClass, storagev1.StorageClassList)
+        super().__init__("storageclasses", client, "", storagev1.StorageClass, storagev1.StorageClassList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class VolumeAttributesClassInterface(gentype.ClientWithListAndApply[storagev1alp
     """Reads and writes volumeattributesclasses."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("volumeattributesclasses", client, "", storagev1alpha1.VolumeAttributesClass, storagev1alpha1.VolumeAttributesClassList)
+        super().__init__("volumeattributesclasses", client, "", storagev1alpha1.VolumeAttributesClass, storagev1alpha1.VolumeAttributesClassList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class CSINodeInterface(gentype.ClientWithListAndApply[storagev1beta1.CSINode, st
     """Reads and writes csinodes."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("csinodes", client, "", storagev1beta1.CSINode, storagev1beta1.CSINodeList)
+        super().__init__("csinodes", client, "", storagev1beta1.CSINode, storagev1beta1.CSINodeList, prefers_protobuf=True)

@@ -18,4 +18,4 @@ class VolumeAttachmentInterface(gentype.ClientWithListAndApply[storagev1beta1.Vo
     """Reads and writes volumeattachments."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("volumeattachments", client, "", storagev1beta1.VolumeAttachment, storagev1beta1.VolumeAttachmentList)
+        super().__init__("volumeattachments", client, "", storagev1beta1.VolumeAttachment, storagev1beta1.VolumeAttachmentList, prefers_protobuf=True)

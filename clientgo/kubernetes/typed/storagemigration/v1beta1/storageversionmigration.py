@@ -18,4 +18,4 @@ class StorageVersionMigrationInterface(gentype.ClientWithListAndApply[storagemig
     """Reads and writes storageversionmigrations."""
 
     def __init__(self, client: rest.Interface) -> None:
-        super().__init__("storageversionmigrations", client, "", storagemigrationv1beta1.StorageVersionMigration, storagemigrationv1beta1.StorageVersionMigrationList)
+        super().__init__("storageversionmigrations", client, "", storagemigrationv1beta1.StorageVersionMigration, storagemigrationv1beta1.StorageVersionMigrationList, prefers_protobuf=True)
