@@ -17,8 +17,6 @@ __all__ = ["MAX_DURATION", "Time", "now"]
 MAX_DURATION: Final = (2**63 - 1) / 1e9
 """Go's longest Duration in seconds, 292 years: what stands for "never" (Go: math.MaxInt64 nanoseconds)."""
 
-_new = float.__new__
-
 
 class Time(float):
     """Seconds since 1970 on the wall clock, with the monotonic clock's reading of the same moment. Go: time.Time.
@@ -42,13 +40,13 @@ class Time(float):
     @classmethod
     def of(cls, wall: float, monotonic: float) -> Time:
         """The instant with these two readings."""
-        instant = _new(cls, wall)
+        instant = cls(wall)
         instant.monotonic = monotonic
         return instant
 
     def __add__(self, seconds: float) -> Time:
         """The instant so many seconds later. Go: Time.Add."""
-        instant = _new(Time, float.__add__(self, seconds))
+        instant = Time(float.__add__(self, seconds))
         instant.monotonic = self.monotonic + seconds
         return instant
 
@@ -83,6 +81,6 @@ class Time(float):
 
 def now() -> Time:
     """What both clocks of the computer show. Go: time.Now."""
-    instant = _new(Time, time.time())
+    instant = Time(time.time())
     instant.monotonic = time.monotonic()
     return instant
