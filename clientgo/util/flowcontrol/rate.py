@@ -23,7 +23,8 @@ INF = math.inf
 INF_DURATION = MAX_DURATION
 """As a delay: the event can never happen. Go: rate.InfDuration."""
 
-_ROUNDING = 1e-5
+# The longest duration and a time added up, a float is exact to two microseconds.
+_ENDLESS = INF_DURATION - 1e-5
 
 
 def every(interval: float) -> float:
@@ -56,6 +57,7 @@ class Reservation:
     _limiter: Limiter
     _ok: bool
     _tokens: int = 0
+    # By the limiter's own time.
     _time_to_act: float = 0.0
     # The limit at the time of the reservation; it can change later.
     _limit: float = field(default=0.0)
@@ -66,29 +68,32 @@ class Reservation:
 
     def delay(self) -> float:
         """Seconds from now until the event may happen."""
-        return self.delay_from(self._limiter._clock.now())
+        return self._delay_from(self._limiter._elapsed())
 
     def delay_from(self, t: float) -> float:
         """Seconds from `t` until the event may happen; 0.0 when it may happen at once, INF_DURATION when never."""
-        if not self._ok:
-            return INF_DURATION
-        delay = max(0.0, self._time_to_act - t)
-        # Now and the longest duration added up, a float is exact to two microseconds.
-        return delay if delay < INF_DURATION - _ROUNDING else INF_DURATION
+        return self._delay_from(t - self._limiter._began)
 
     def cancel(self) -> None:
         """The event will not happen: give back the tokens as far as later reservations allow."""
-        self.cancel_at(self._limiter._clock.now())
+        if self._ok:
+            self._limiter._give_back(self, self._limiter._elapsed())
 
     def cancel_at(self, t: float) -> None:
         """`cancel`, as of time `t`. Does nothing when the event was due before."""
         if self._ok:
-            self._limiter._give_back(self, t)
+            self._limiter._give_back(self, t - self._limiter._began)
+
+    def _delay_from(self, t: float) -> float:
+        if not self._ok:
+            return INF_DURATION
+        delay = max(0.0, self._time_to_act - t)
+        return delay if delay < _ENDLESS else INF_DURATION
 
     def __repr__(self) -> str:
         if not self._ok:
             return "<Reservation impossible>"
-        return f"<Reservation of {self._tokens} at {self._time_to_act}>"
+        return f"<Reservation of {self._tokens} at {self._limiter._began + self._time_to_act}>"
 
 
 class Limiter:
@@ -104,6 +109,9 @@ class Limiter:
     def __init__(self, limit: float, burst: int, clock: WithDelayedExecution | None = None) -> None:
         """A full bucket. A limit of 0 hands out what is in the bucket and nothing more."""
         self._clock: WithDelayedExecution = clock or REAL_CLOCK
+        # The limiter's own time is seconds since then: plain floats, which no step of the wall clock moves. Whoever
+        # passes a time passes the clock's.
+        self._began = self._clock.now()
         # Guards everything below.
         self._lock = threading.Lock()
         self._limit = limit
@@ -130,23 +138,23 @@ class Limiter:
     def tokens_at(self, t: float) -> float:
         """How many tokens there are at time `t`."""
         with self._lock:
-            return self._advance(t)[1]
+            return self._advance(t - self._began)[1]
 
     def allow(self) -> bool:
         """Take a token if there is one now."""
-        return self.allow_n(self._clock.now(), 1)
+        return self._reserve(self._elapsed(), 1, 0.0).ok()
 
     def allow_n(self, t: float, n: int) -> bool:
         """Take `n` tokens if there are so many at time `t`, otherwise none."""
-        return self._reserve(t, n, 0.0).ok()
+        return self._reserve(t - self._began, n, 0.0).ok()
 
     def reserve(self) -> Reservation:
         """Take a token, from the future if need be; see the reservation's `delay`."""
-        return self.reserve_n(self._clock.now(), 1)
+        return self._reserve(self._elapsed(), 1, INF_DURATION)
 
     def reserve_n(self, t: float, n: int) -> Reservation:
         """Take `n` tokens at time `t`, from the future if need be. Not `ok` when `n` is above the burst."""
-        return self._reserve(t, n, INF_DURATION)
+        return self._reserve(t - self._began, n, INF_DURATION)
 
     def wait(self, ctx: context.Context) -> None:
         """Block until there is a token and take it. Raises as `wait_n`."""
@@ -166,7 +174,8 @@ class Limiter:
             raise err
         now = self._clock.now()
         deadline = ctx.deadline()
-        reservation = self._reserve(now, n, INF_DURATION if deadline is None else deadline - now)
+        max_wait = INF_DURATION if deadline is None else deadline - now
+        reservation = self._reserve(now - self._began, n, max_wait)
         if not reservation.ok():
             raise ValueError(f"rate: Wait(n={n}) would exceed context deadline")
         delay = reservation.delay_from(now)
@@ -184,7 +193,7 @@ class Limiter:
     def set_limit_at(self, t: float, limit: float) -> None:
         """Change the rate from time `t` on."""
         with self._lock:
-            self._last, self._tokens = self._advance(t)
+            self._last, self._tokens = self._advance(t - self._began)
             self._limit = limit
 
     def set_burst(self, burst: int) -> None:
@@ -194,9 +203,12 @@ class Limiter:
     def set_burst_at(self, t: float, burst: int) -> None:
         """Change the size of the bucket from time `t` on."""
         with self._lock:
-            self._last, tokens = self._advance(t)
+            self._last, tokens = self._advance(t - self._began)
             self._tokens = min(tokens, float(burst))
             self._burst = burst
+
+    def _elapsed(self) -> float:
+        return self._clock.since(self._began)
 
     def _reserve(self, t: float, n: int, max_wait: float) -> Reservation:
         """Take `n` tokens unless that means waiting longer than `max_wait`."""
@@ -219,7 +231,7 @@ class Limiter:
 
     def _give_back(self, reservation: Reservation, t: float) -> None:
         with self._lock:
-            if self._limit == INF or reservation._tokens == 0 or reservation._time_to_act < t:
+            if self._limit == INF or reservation._tokens == 0 or reservation._time_to_act < t - RESOLUTION:
                 return
             # What was reserved after this cannot move forward any more: those tokens stay taken.
             later = self._last_event - reservation._time_to_act
@@ -230,7 +242,7 @@ class Limiter:
             self._last = t
             self._tokens = min(tokens + restored, float(self._burst))
             if reservation._time_to_act == self._last_event:
-                previous = reservation._time_to_act + -_duration_from_tokens(reservation._limit, reservation._tokens)
+                previous = reservation._time_to_act - _duration_from_tokens(reservation._limit, reservation._tokens)
                 if previous >= t:
                     self._last_event = previous
 

@@ -258,7 +258,10 @@ class TypedMaxOfRateLimiter(Generic[T]):
 
     def when(self, item: T) -> float:
         """The longest delay of all limiters, at least 0.0."""
-        return max(0.0, *(limiter.when(item) for limiter in self._limiters)) if self._limiters else 0.0
+        longest = 0.0
+        for limiter in self._limiters:
+            longest = max(longest, limiter.when(item))
+        return longest
 
     def num_requeues(self, item: T) -> int:
         """The largest count of all limiters."""

@@ -122,6 +122,19 @@ def test_cancelling_too_late_gives_nothing_back(clock: FakeClock) -> None:
     assert limiter.tokens() == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("start", [0.0, 1.6e9 + 0.3])
+def test_a_reservation_can_be_cancelled_in_the_moment_of_its_making(start: float) -> None:
+    """Also where a float of that date rounds one of the two times."""
+    clock = FakeClock(start)
+    limiter = rate.new_limiter(10, 5, clock)
+    for _ in range(20):
+        clock.step(0.7)
+        limiter.reserve().cancel_at(clock.now())
+        assert limiter.tokens() == pytest.approx(5.0, abs=1e-4)
+        limiter.reserve_n(clock.now(), 1).cancel()
+        assert limiter.tokens() == pytest.approx(5.0, abs=1e-4)
+
+
 def test_cancel_never_fills_above_the_burst(clock: FakeClock) -> None:
     limiter = rate.new_limiter(10, 2, clock)
     reservation = limiter.reserve_n(0.0, 2)
@@ -149,6 +162,23 @@ def test_set_burst_caps_what_is_there(clock: FakeClock) -> None:
     limiter.set_burst(10)
     clock.step(10.0)
     assert limiter.tokens_at(clock.now()) == 10.0
+
+
+def test_a_time_that_is_passed_is_the_clocks() -> None:
+    start = 1000.0
+    limiter = rate.new_limiter(10, 5, FakeClock(start))
+    assert [limiter.allow_n(start + at, n) for at, n in ((0.0, 5), (0.0, 1), (D, 1), (D, 1))] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    limiter.set_limit_at(start + 2 * D, 1.0)
+    assert limiter.tokens_at(start + 2 * D + 0.5) == pytest.approx(1.5)
+    limiter.set_burst_at(start + 2 * D + 1.0, 4)
+    assert limiter.tokens_at(start + 2 * D + 1.0) == pytest.approx(2.0)
+    limiter.reserve_n(start + 8.0, 4)
+    assert repr(limiter.reserve_n(start + 8.0, 1)) == "<Reservation of 1 at 1009.0>"
 
 
 @pytest.fixture
