@@ -95,6 +95,8 @@ class _DefaultQueueMetrics(Generic[T]):
     def __init__(self, provider: MetricsProvider, name: str, clock: Clock, depth: GaugeMetric | None = None) -> None:
         """`depth` stands in for the provider's, for a queue that counts the depth by itself."""
         self._clock = clock
+        # The times below are seconds since then, as in the delaying queue.
+        self._began = clock.now()
         self._depth = provider.new_depth_metric(name) if depth is None else depth
         self._adds = provider.new_adds_metric(name)
         self._latency = provider.new_latency_metric(name)
@@ -107,22 +109,22 @@ class _DefaultQueueMetrics(Generic[T]):
     def add(self, item: T) -> None:
         self._adds.inc()
         self._depth.inc()
-        self._add_times.setdefault(item, self._clock.now())
+        self._add_times.setdefault(item, self._clock.since(self._began))
 
     def get(self, item: T) -> None:
         self._depth.dec()
-        self._processing_start_times[item] = self._clock.now()
+        self._processing_start_times[item] = now = self._clock.since(self._began)
         added_at = self._add_times.pop(item, None)
         if added_at is not None:
-            self._latency.observe(self._clock.since(added_at))
+            self._latency.observe(now - added_at)
 
     def done(self, item: T) -> None:
         started_at = self._processing_start_times.pop(item, None)
         if started_at is not None:
-            self._work_duration.observe(self._clock.since(started_at))
+            self._work_duration.observe(self._clock.since(self._began) - started_at)
 
     def update_unfinished_work(self) -> None:
-        now = self._clock.now()
+        now = self._clock.since(self._began)
         ages = [now - started_at for started_at in self._processing_start_times.values()]
         self._unfinished_work_seconds.set(sum(ages))
         self._longest_running_processor.set(max(ages, default=0.0))
