@@ -245,7 +245,7 @@ class _DelayingType(Generic[T]):
             entry = (ready_at, next(self._arrivals), item)
             waiting[item] = entry
             heapq.heappush(heap, entry)
-            if len(heap) > 2 * len(waiting) + _REPLACED_AT_LEAST:
+            if known is not None and len(heap) > 2 * len(waiting) + _REPLACED_AT_LEAST:
                 self._drop_replaced()
             if ready_at < self._wakes_at:
                 self._wakes_at = _AWAKE
