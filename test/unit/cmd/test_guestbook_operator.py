@@ -6,7 +6,6 @@ import base64
 import http.client
 import json
 import socket
-import ssl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -208,7 +207,7 @@ class Webhooks:
     """A manager that serves the program's webhooks, and somebody who asks as the API server does."""
 
     def __init__(self, authority: Authority, pair: Pair) -> None:
-        self._trust = ssl.create_default_context(cadata=authority.data.decode())
+        self._trust = authority.trust()
         self._listener = socket.create_server(("127.0.0.1", 0))
         options = WebhookOptions(cert_dir=str(pair.cert.parent), listener=self._listener)
         mgr = ctrl.new_manager(
