@@ -13,6 +13,7 @@ when anything else reads its document. That shows in nothing but time and memory
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from clientgo.apimachinery.runtime import undecoded
@@ -70,6 +71,9 @@ class Object(MetaAccessors):
                 pending = self._undecoded
                 if pending is not None:
                     return UndecodedSource(self, pending) if name == "_source" else self._decode(pending)
+                with suppress(AttributeError):
+                    # Another thread has decoded it since this one found nothing there.
+                    return object.__getattribute__(self, name)
             elif name == "_undecoded":  # A view, which is never undecoded.
                 return None
             raise NoSuchFieldError(self, name)
