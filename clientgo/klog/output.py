@@ -65,21 +65,23 @@ class Settings:
 
 SETTINGS: Final = Settings()
 
-# How verbose each source file is by `vmodule`; refilled after a change. A dict, for which a race does no harm.
+# How verbose each source file is by `vmodule`. Another dict after a change, so that who still goes by the old settings
+# writes into the old one; two threads that fill in the same do no harm.
 _module_verbosity: dict[CodeType, int] = {}
 
 
 def module_shows(n: int, depth: int) -> bool:
     """Whether -vmodule shows verbosity n in the file `depth` frames above the caller of this one."""
+    known = _module_verbosity  # before the settings are looked at
     if not SETTINGS.vmodule:
         return False
     frame = _frame(depth + 2)
     if frame is None:
         return False
     code = frame.f_code
-    verbosity = _module_verbosity.get(code)
+    verbosity = known.get(code)
     if verbosity is None:
-        verbosity = _module_verbosity[code] = _vmodule_of(code.co_filename)
+        verbosity = known[code] = _vmodule_of(code.co_filename)
     return n <= verbosity
 
 
@@ -211,11 +213,12 @@ LOGGER.setLevel(logging.INFO)
 
 def configure(**settings: Any) -> None:
     """Change SETTINGS, by the names of its fields; what decides where lines go makes them go there alone."""
+    global _module_verbosity
     for name, value in settings.items():
         if not hasattr(SETTINGS, name):
             raise ValueError(f"no setting of klog is called {name!r}")
         setattr(SETTINGS, name, value)
-    _module_verbosity.clear()
+    _module_verbosity = {}
     if not SETTINGS.to_stderr:
         _handler.is_configured = True
         LOGGER.propagate = False
