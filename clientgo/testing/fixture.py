@@ -392,7 +392,7 @@ class _Tracker:
                 watcher.action(event.type, event.object.deep_copy())
 
     def __repr__(self) -> str:
-        count = sum(len(resource.objects) for resource in self._resources.values())
+        count = sum(len(resource.objects) for resource in list(self._resources.values()))
         return f"<ObjectTracker {count} objects of {len(self._resources)} resources>"
 
     def _check(self) -> None:

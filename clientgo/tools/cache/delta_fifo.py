@@ -26,6 +26,7 @@ from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
+from clientgo.utils.snapshot import in_one_go
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.shared_informer import DoneChecker
@@ -358,7 +359,7 @@ class DeltaFIFO:
 
         Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
         """
-        items, queue = dict(self._items), tuple(self._queue)
+        items, queue = dict(self._items), in_one_go(lambda: tuple(self._queue), self._lock)
         deltas = tuple((key, tuple(items.get(key, ()))) for key in queue[:most])
         return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(queue))
 
@@ -377,7 +378,7 @@ class DeltaFIFO:
             self._initial._check()
 
     def __repr__(self) -> str:
-        n_deltas = sum(map(len, self._items.values()))
+        n_deltas = sum(map(len, list(self._items.values())))
         state = "closed" if self._closed else "open"
         return f"<{self._name} {len(self._items)} keys, {n_deltas} deltas, {self._initial!r}, {state}>"
 

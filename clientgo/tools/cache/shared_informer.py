@@ -73,6 +73,7 @@ from clientgo.tools.cache.store import Store, new_indexer
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
+from clientgo.utils.snapshot import first_of, in_one_go
 
 
 class SharedInformer(Protocol):
@@ -873,7 +874,7 @@ class _SharedProcessor:
 
     def listeners(self) -> tuple[_ProcessorListener, ...]:
         """All there are, oldest first. Takes no lock."""
-        return tuple(self._listeners)
+        return tuple(list(self._listeners))  # noqa: C414 - a list is made in one step, see clientgo.utils.snapshot
 
     def distribute(self, notifications: Sequence[Notification]) -> None:
         """Add to every listener what is for it. Waits for the processor to run, if there are listeners; else not."""
@@ -1119,8 +1120,8 @@ class _ProcessorListener:
 
         Takes no lock, so that one can look at one that is stuck. Beyond Go.
         """
-        pending, taken = tuple(itertools.islice(self._pending, most)), tuple(itertools.islice(self._taken, most))
-        return HandlerContents(self._handler_name, pending, taken, self._delivering, self._closed)
+        pending = in_one_go(lambda: tuple(itertools.islice(self._pending, most)), self._cond)
+        return HandlerContents(self._handler_name, pending, first_of(self._taken, most), self._delivering, self._closed)
 
     def start(self) -> None:
         """Begin to deliver. The informer's sync counts from here on; what was added before is its first list."""

@@ -33,6 +33,7 @@ from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
+from clientgo.utils.snapshot import in_one_go
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
@@ -418,7 +419,7 @@ class RealFIFO:
 
         Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
         """
-        items = tuple(self._items)
+        items = in_one_go(lambda: tuple(self._items), self._lock)
         deltas = tuple((self._key_of(delta) if delta.type in _BATCHABLE else "", (delta,)) for delta in items[:most])
         return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(items))
 

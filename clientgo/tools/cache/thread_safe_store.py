@@ -27,6 +27,7 @@ from clientgo.tools.cache.store import Transaction, TransactionError, Transactio
 from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, Clock
+from clientgo.utils.snapshot import in_one_go
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.index import Indexers, IndexFunc, Indices
@@ -480,7 +481,7 @@ class _ThreadSafeMap:
 
     def contents(self, most: int = sys.maxsize) -> StoreContents:
         """See CacheStorage.contents."""
-        return StoreContents.of(self._items, self._index.indices, self._rv, most)
+        return in_one_go(lambda: StoreContents.of(self._items, self._index.indices, self._rv, most), self._lock)
 
     def peek(self, key: str) -> Any:
         """The object, or None. Takes no lock, as `contents`. Beyond Go."""

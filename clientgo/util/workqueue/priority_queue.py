@@ -404,8 +404,12 @@ class PriorityQueue(Generic[T]):
         return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
 
     def due_until(self, time: float) -> list[T]:
-        """What waits until `time` at most, as `due` tells it, earliest first. Takes no lock, as `contents`."""
-        due = sorted((entry for entry in list(self._waiting) if entry[0] <= time), key=lambda entry: entry[:3])
+        """What waits until `time` at most, as `due` tells it, earliest first.
+
+        To be called with the lock held, as it is where the queue itself looks for what is due: without a GIL nobody may
+        read a heap while another thread is changing it.
+        """
+        due = sorted((entry for entry in self._waiting if entry[0] <= time), key=lambda entry: entry[:3])
         return [entry[3] for entry in due if self._is_live(entry)]
 
     def priority_of(self, item: T) -> int:
@@ -518,7 +522,7 @@ class PriorityQueue(Generic[T]):
 
     def __repr__(self) -> str:
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
-        states = [record.state for record in self._records.values()]
+        states = [record.state for record in list(self._records.values())]
         return (
             f"<PriorityQueue {self._name!r} {states.count(_State.READY)} ready, "
             f"{states.count(_State.WAITING)} waiting, {len(self._processing)} processing, "

@@ -16,6 +16,7 @@ from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.sleepers import Sleepers
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.convoy import acquire_contended
+from clientgo.utils.snapshot import in_one_go
 
 __all__ = [
     "Interface",
@@ -334,10 +335,11 @@ class Typed(Generic[T]):
     def contents(self) -> QueueContents[T]:
         """What is queued and in work. O(n). Beyond Go.
 
-        Takes no lock, so that one can look at a queue that is stuck: each part is from one moment, but not all from the
-        same one.
+        Takes no lock (but see clientgo.utils.snapshot), so that one can look at a queue that is stuck: each part is
+        from one moment, but not all from the same one.
         """
-        order = tuple(self._queue.items) if isinstance(self._queue, _FIFO) else ()
+        queue = self._queue
+        order = in_one_go(lambda: tuple(queue.items), self._lock) if isinstance(queue, _FIFO) else ()
         return QueueContents(order, frozenset(self._dirty), frozenset(self._processing))
 
     def processing(self) -> frozenset[T]:

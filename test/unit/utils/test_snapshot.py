@@ -1,0 +1,105 @@
+"""Copying what others change meanwhile: as it goes without a GIL, on every Python."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from queueobjects import Item, key_of
+
+from clientgo.tools import cache
+from clientgo.tools.cache import testing as framework
+from clientgo.util import workqueue
+from clientgo.utils.snapshot import first_of, in_one_go
+
+
+class Disturbed(deque[Any]):
+    """A deque that another thread changes while it is copied, the first so many times; then for good."""
+
+    times = 1
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.times:
+            self.times -= 1
+            raise RuntimeError("deque mutated during iteration")
+        return super().__iter__()
+
+
+def test_nothing_is_locked_as_long_as_nobody_comes_in_between() -> None:
+    lock = threading.Lock()
+    with lock:
+        assert in_one_go(lambda: tuple(deque("abc")), lock) == ("a", "b", "c")
+
+
+def test_who_was_disturbed_copies_under_the_lock() -> None:
+    lock, numbers = threading.Lock(), Disturbed([1, 2])
+    held: list[bool] = []
+
+    def copy() -> tuple[Any, ...]:
+        held.append(lock.locked())
+        return tuple(numbers)
+
+    assert in_one_go(copy, lock) == (1, 2)
+    assert held == [False, True] and not lock.locked()
+
+
+def test_who_does_not_get_the_lock_copies_without_it() -> None:
+    lock, numbers = threading.Lock(), Disturbed([1, 2])
+    with lock:  # whoever has it is stuck, and changes nothing any more
+        assert in_one_go(lambda: tuple(numbers), lock) == (1, 2)
+
+
+@pytest.mark.parametrize("times", [0, 1, 99, 10_000])
+def test_a_deque_without_a_lock_is_read_piece_by_piece_in_the_end(times: int) -> None:
+    numbers = Disturbed(range(5))
+    numbers.times = times
+    assert first_of(numbers, 3) == (0, 1, 2)
+    numbers.times = times
+    assert first_of(numbers) == (0, 1, 2, 3, 4)
+    numbers.clear()
+    numbers.times = times
+    assert first_of(numbers) == ()
+
+
+def test_what_fifos_and_queues_hold_is_shown_to_one_who_was_disturbed() -> None:
+    for fifo, where in (
+        (cache.new_delta_fifo(key_of, None), "_queue"),
+        (cache.new_real_fifo_with_options(cache.RealFIFOOptions(key_function=key_of, atomic_events=True)), "_items"),
+    ):
+        fifo.add(Item("a"))
+        setattr(fifo, where, Disturbed(getattr(fifo, where)))
+        assert fifo.contents().length == 1
+    queue: Any = workqueue.new_typed()
+    queue._queue.items = Disturbed("ab")
+    assert queue.contents().order == ("a", "b")
+
+
+def test_what_a_store_holds_is_shown_to_one_who_was_disturbed() -> None:
+    class Objects(dict[str, Any]):
+        times = 1
+
+        def items(self) -> Any:
+            if self.times:
+                self.times -= 1
+                raise RuntimeError("dictionary changed size during iteration")
+            return super().items()
+
+    store: Any = cache.new_thread_safe_store({}, {})
+    store._items = Objects(a=1, b=2)
+    assert store.contents(1).items == {"a": 1}
+
+
+def test_what_waits_for_a_handler_is_shown_to_one_who_was_disturbed() -> None:
+    source = framework.new_fake_controller_source()
+    informer: Any = cache.new_shared_index_informer(source, None, 0.0, {})
+    try:
+        handler: Any = informer.add_event_handler(cache.ResourceEventHandlerFuncs())
+        handler._pending, handler._taken = Disturbed([1, 2]), Disturbed([3])
+        contents = handler.contents()
+        assert contents.pending == (1, 2) and contents.taken == (3,)
+        assert informer.parts().handlers == (handler,)
+    finally:
+        source.shutdown()
