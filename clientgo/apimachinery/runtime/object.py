@@ -192,7 +192,7 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
 
     def _whose(self) -> str:
         pending = self._undecoded
-        metadata = self._document.get("metadata") if pending is None else pending.header
+        metadata = self._document.get("metadata") if pending is None else {"name": pending.key}
         if type(metadata) is not dict and not isinstance(metadata, StandIn):
             return type(self).__name__
         key = "/".join(name for name in (metadata.get("namespace"), metadata.get("name")) if isinstance(name, str))
@@ -212,25 +212,37 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
 
     # What the machinery asks every object for, and listers those they choose among: each is one call.
 
+    def get_name(self) -> str:
+        """See ObjectMetaAccessors.get_name."""
+        pending = self._undecoded
+        return super().get_name() if pending is None else cast(str, pending.object_name)
+
     def get_namespace(self) -> str:
         """See ObjectMetaAccessors.get_namespace."""
         pending = self._undecoded
-        metadata = self._document.get("metadata") if pending is None else pending.header
+        if pending is not None:
+            return cast(str, pending.namespace)
+        metadata = self._document.get("metadata")
         namespace = metadata.get("namespace") if type(metadata) is dict else None
         return namespace if type(namespace) is str else super().get_namespace()
 
     def get_resource_version(self) -> str:
         """See MetaAccessors.get_resource_version."""
         pending = self._undecoded
-        metadata = self._document.get("metadata") if pending is None else pending.header
+        if pending is not None:
+            return cast(str, pending.version)
+        metadata = self._document.get("metadata")
         version = metadata.get("resourceVersion") if type(metadata) is dict else None
         return version if type(version) is str else super().get_resource_version()
 
     def get_labels(self) -> dict[str, str]:
         """See ObjectMetaAccessors.get_labels."""
         pending = self._undecoded
-        metadata = self._document.get("metadata") if pending is None else pending.header
-        labels = metadata.get("labels") if type(metadata) is dict else None
+        if pending is not None:
+            labels = pending.meta("labels")
+        else:
+            metadata = self._document.get("metadata")
+            labels = metadata.get("labels") if type(metadata) is dict else None
         if type(labels) is not dict:
             return super().get_labels()
         for value in labels.values():
@@ -241,7 +253,9 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object):
     def object_key(self) -> str:
         """The cache key: "namespace/name", or "name" without a namespace."""
         pending = self._undecoded
-        metadata = self._document.get("metadata") if pending is None else pending.header
+        if pending is not None:
+            return cast(str, pending.key)
+        metadata = self._document.get("metadata")
         if type(metadata) is dict:
             namespace, name = metadata.get("namespace"), metadata.get("name")
             if type(name) is str:

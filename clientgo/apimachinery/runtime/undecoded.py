@@ -124,20 +124,11 @@ _NO_METADATA: Final[dict[str, Any]] = {}
 class Undecoded:
     """What stands in an object in place of its document. Thread-safe."""
 
-    __slots__ = ("api_version", "documents", "header", "kind")
+    __slots__ = ("api_version", "kind")
 
     # What the document will say; None when it says nothing. The one who makes an object of it may change them.
     api_version: str | None
     kind: str | None
-    # Some of the metadata: for an object what _Header names, for a list all. Never changed.
-    header: Any
-
-    def __init__(self, api_version: str | None, kind: str | None, header: Any) -> None:
-        self.api_version = api_version
-        self.kind = kind
-        self.header = header
-        # Takes the document of the thread that decodes first; empty until then.
-        self.documents: dict[str, Any] = {}
 
     def name(self, api_version: str, kind: str) -> None:
         """Change what the document will say, "" for nothing. Decodes nothing."""
@@ -145,10 +136,8 @@ class Undecoded:
         self.api_version, self.kind = sys.intern(api_version) or None, sys.intern(kind) or None
 
     def document(self) -> JSONObject:
-        """The document, the same dict for everybody. O(size) each time."""
-        # Threads that decode at the same time must end with one dict, and no lock is as simple as this atomic call.
-        document: JSONObject = self.documents.setdefault("", self._decode())
-        return document
+        """The document, the same dict for everybody. O(size) the first time."""
+        raise NotImplementedError
 
     def meta(self, key: str) -> Any:
         """A field of the metadata as JSON; None when it is absent. Nothing that it shares must be changed."""
@@ -168,9 +157,6 @@ class Undecoded:
         """The document of `obj`, in which this stands, to be read and forgotten."""
         return cast("JSONObject", obj._document)
 
-    def _decode(self) -> JSONObject:
-        raise NotImplementedError
-
     def named(self, document: JSONObject) -> JSONObject:
         """The document, after it was given apiVersion and kind."""
         for key, value in (("kind", self.kind), ("apiVersion", self.api_version)):
@@ -181,10 +167,53 @@ class Undecoded:
         return document
 
 
-class UndecodedObject(Undecoded):
-    """One object that is not decoded."""
+# Guards what objects were decoded into; not held while one is.
+_DECODED: Final = threading.Lock()
 
-    __slots__ = ()
+
+class UndecodedObject(Undecoded):
+    """One object that is not decoded.
+
+    A cache has many of them, so that each attribute counts.
+    """
+
+    __slots__ = ("decoded",)
+
+    # What the thread that decoded first has decoded it into; None until then.
+    decoded: Any
+
+    @property
+    def object_name(self) -> str:
+        """The name of the object, "" when it has none."""
+        raise NotImplementedError
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the object, "" when it has none."""
+        raise NotImplementedError
+
+    @property
+    def version(self) -> str:
+        """The resource version of the object, "" when it has none."""
+        raise NotImplementedError
+
+    @property
+    def key(self) -> str:
+        """What the object is cached under: "namespace/name", or "name" without a namespace."""
+        raise NotImplementedError
+
+    def decoded_once(self) -> Any:
+        """What it is decoded into, the same for everybody."""
+        if self.decoded is None:
+            decoded = self.decode()
+            with _DECODED:
+                if self.decoded is None:
+                    self.decoded = decoded
+        return self.decoded
+
+    def decode(self) -> Any:
+        """The same anew each time."""
+        raise NotImplementedError
 
     def copy(self) -> Self:
         """Another of the same bytes, whose document is another. O(1)."""
@@ -214,7 +243,7 @@ class _Recent:
         document = self._documents.get(text)
         if document is not None:
             return document
-        document = text._decode()
+        document = text.decode()
         with self._lock:
             document = self._documents.setdefault(text, document)
             if len(self._documents) > self._most:
@@ -232,22 +261,49 @@ class UndecodedText(UndecodedObject):
     An object that is frozen stays text, whatever is read of it.
     """
 
-    __slots__ = ("_text",)
+    __slots__ = ("_header", "_text")
 
     def __init__(self, text: str | bytes, header: _ObjectHeader) -> None:
         """`text` is ASCII or UTF-8: nothing else is as small, and msgspec reads it without a copy."""
-        super().__init__(header.get("apiVersion"), header.get("kind"), header.get("metadata", _NO_METADATA))
+        self.api_version, self.kind = header.get("apiVersion"), header.get("kind")
+        self.decoded = None
+        # Some of the metadata, never changed.
+        self._header: Mapping[str, Any] = header.get("metadata", _NO_METADATA)
         self._text = text
+
+    @property
+    def object_name(self) -> str:
+        name: str = self._header.get("name", "")
+        return name
+
+    @property
+    def namespace(self) -> str:
+        namespace: str = self._header.get("namespace", "")
+        return namespace
+
+    @property
+    def version(self) -> str:
+        version: str = self._header.get("resourceVersion", "")
+        return version
+
+    @property
+    def key(self) -> str:
+        namespace, name = self._header.get("namespace"), self._header.get("name", "")
+        return f"{namespace}/{name}" if namespace else name
 
     def copy(self) -> Self:
         copied = object.__new__(type(self))
-        copied.api_version, copied.kind, copied.header = self.api_version, self.kind, self.header
+        copied.api_version, copied.kind, copied._header = self.api_version, self.kind, self._header
         copied._text = self._text
-        copied.documents = {}
+        copied.decoded = None
         return copied
 
+    def document(self) -> JSONObject:
+        document: JSONObject = self.decoded_once()
+        return document
+
     def meta(self, key: str) -> Any:
-        value = self.header.get(key)
+        value = self._header.get(key)
         if value is not None or key in _Header.__annotations__:
             return value
         return self.metadata(every=key not in _Metadata.__annotations__).get(key)
@@ -257,12 +313,12 @@ class UndecodedText(UndecodedObject):
         try:
             document = self._read_metadata(every)
         except _REFUSALS:  # A number too big in it.
-            document = self._decode()
+            document = self.decode()
         metadata: JSONObject = document.get("metadata", _NO_METADATA)
         return metadata
 
     def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
-        return None if self.header is _NO_METADATA else UndecodedMetadata(obj)
+        return None if self._header is _NO_METADATA else UndecodedMetadata(obj)
 
     def part(self, obj: Object, key: str) -> Any:
         if key == "metadata" or not obj.frozen:
@@ -277,7 +333,7 @@ class UndecodedText(UndecodedObject):
         document: JSONObject = read(self._text)
         return document
 
-    def _decode(self) -> JSONObject:
+    def decode(self) -> JSONObject:
         return self.named(self._parse())
 
     def _parse(self) -> JSONObject:
@@ -360,12 +416,15 @@ class UndecodedMetadata(Mapping[str, Any]):
 class UndecodedList(Undecoded):
     """A list whose items are objects already, decoded or not, and not yet the documents of a list."""
 
-    __slots__ = ("_is_own", "_items", "_read_only", "_rest", "_taken")
+    __slots__ = ("_documents", "_is_own", "_items", "_metadata", "_read_only", "_rest", "_taken")
 
     def __init__(self, document: JSONObject, items: Sequence[ResourceObject]) -> None:
         """`document` is the list's, with anything in place of the items."""
-        super().__init__(document.get("apiVersion"), document.get("kind"), document.get("metadata") or _NO_METADATA)
+        self.api_version, self.kind = document.get("apiVersion"), document.get("kind")
+        self._metadata = document.get("metadata") or _NO_METADATA
         self._rest = document
+        # What the thread that decodes first has decoded: the items, and the whole. `setdefault` is atomic.
+        self._documents: dict[str, Any] = {}
         self._items = items
         # Known to be, which they stay.
         self._read_only = False
@@ -399,7 +458,7 @@ class UndecodedList(Undecoded):
         return self._items if self._read_only else None
 
     def meta(self, key: str) -> Any:
-        return self.header.get(key)
+        return self._metadata.get(key)
 
     def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
         metadata: JSONObject | None = self._rest.get("metadata")
@@ -407,11 +466,14 @@ class UndecodedList(Undecoded):
 
     def item_documents(self) -> list[JSONObject]:
         """The array of the items that the document begins with, the same list for everybody."""
-        documents: list[JSONObject] = self.documents.setdefault("items", [item._document for item in self._items])
+        documents: list[JSONObject] = self._documents.setdefault("items", [item._document for item in self._items])
         return documents
 
-    def _decode(self) -> JSONObject:
-        return self.named({**self._rest, "items": self.item_documents()})
+    def document(self) -> JSONObject:
+        document: JSONObject = self._documents.setdefault(
+            "", self.named({**self._rest, "items": self.item_documents()})
+        )
+        return document
 
 
 def read_event(line: str) -> tuple[str, UndecodedText] | None:

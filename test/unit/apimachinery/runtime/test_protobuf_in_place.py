@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf import layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
+from clientgo.tools import cache
 from clientgo.tools.cache import mutation_detector
 
 POD = {
@@ -147,6 +149,23 @@ def test_a_list_is_cut_and_not_decoded() -> None:
     items = meta.extract_list(pods)
     assert (pods.get_resource_version(), len(items), all(map(is_undecoded, items))) == ("9", 2, True)
     assert pods.to_dict()["items"][1] == decoded().to_dict()
+
+
+def test_a_cached_object_takes_little_more_than_its_bytes() -> None:
+    indexer = cache.new_indexer(cache.deletion_handling_meta_namespace_key_func,
+                                {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func})  # fmt: skip
+    named = protobuf.encode_message(MESSAGE, {**POD, "metadata": {**POD["metadata"], "name": "pod-0000"}})
+    frames = [frame(named.replace(b"pod-0000", b"pod-%04d" % number)) for number in range(1000)]
+    from_event()
+    tracemalloc.start()
+    try:
+        for each in frames:
+            indexer.add(SERIALIZER.decode_event(each)[1].freeze())
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert (len(indexer.list_keys()), indexer.list()[0].status.phase) == (1000, "Running")
+    assert taken / 1000 < len(named) + 600
 
 
 # --- Messages that nobody writes

@@ -11,9 +11,11 @@ shows when it is read or decoded: as a WireError, which is a ValueError. (No ser
 
 from __future__ import annotations
 
+from sys import intern
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message, decode_places
+from clientgo.apimachinery.runtime.serializer.protobuf.layout import Index, Layouts
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message
 from clientgo.apimachinery.runtime.serializer.protobuf.sections import Section, section, span
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, as_wire_error, spans
@@ -25,36 +27,45 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.object import Object
 
 _OBJECT_META: Final = "clientgo.apimachinery.apis.meta.v1.ObjectMeta"
-# What the machinery asks of every object, with the keys in ObjectMeta: taken out when it arrives.
-_HEADER: Final = (("name", 1 << 3 | BYTES), ("namespace", 3 << 3 | BYTES), ("resourceVersion", 6 << 3 | BYTES))
-_IN_HEADER: Final = frozenset(name for name, _ in _HEADER)
+# What the machinery asks of every object, by the keys in ObjectMeta: taken out when it arrives.
+_NAME, _NAMESPACE, _VERSION = 1 << 3 | BYTES, 3 << 3 | BYTES, 6 << 3 | BYTES
+
+_new = object.__new__
 
 
 class UndecodedMessage(UndecodedObject):
     """The message of one object."""
 
-    __slots__ = ("data", "message")
+    __slots__ = ("data", "key", "message", "namespace", "version")
 
-    def __init__(self, message: Message, data: bytes, header: dict[str, str]) -> None:
-        """`data` is the message and nothing else."""
-        super().__init__(None, None, header)
-        self.message = message
-        self.data = data
+    # The message, and nothing else.
+    data: bytes
+    message: Message
+    # See UndecodedObject. The name is the end of the key, which is the one that a store has it under.
+    key: str
+    namespace: str
+    version: str
+
+    @property
+    def object_name(self) -> str:
+        return self.key[len(self.namespace) + 1 :] if self.namespace else self.key
 
     def copy(self) -> Self:
-        copied = type(self)(self.message, self.data, self.header)
-        copied.api_version, copied.kind = self.api_version, self.kind
+        copied = _new(type(self))
+        copied.api_version, copied.kind, copied.decoded = self.api_version, self.kind, None
+        copied.data, copied.message = self.data, self.message
+        copied.key, copied.namespace, copied.version = self.key, self.namespace, self.version
         return copied
 
     def document(self) -> JSONObject:
-        document: JSONObject = self.documents.setdefault("", self._decode_places())[0]
+        document: JSONObject = self.decoded_once()[0]
         return document
 
     def place(self, at: int) -> Any:
         """The part of the document that stood at `at`; see decode_places."""
-        return self.documents[""][at]
+        return self.decoded[at]
 
-    def _decode_places(self) -> dict[int, Any]:
+    def decode(self) -> dict[int, Any]:
         try:
             places = decode_places(self.message, self.data)
         except WireError as err:
@@ -70,9 +81,7 @@ class UndecodedMessage(UndecodedObject):
 
     def refusal(self, err: Exception, field: str = "") -> WireError:
         """The error for what is malformed, which names the object and the field."""
-        name, namespace = self.header.get("name", ""), self.header.get("namespace")
-        whose = f"{self.message.short_name} {quote(f'{namespace}/{name}' if namespace else name)}"
-        return WireError(str(as_wire_error(err).within(field)), whose)
+        return WireError(str(as_wire_error(err).within(field)), f"{self.message.short_name} {quote(self.key)}")
 
     def says_the_same(self, other: Undecoded | None) -> bool:
         # The cheap way out for copies, which share the bytes; all others are compared as documents.
@@ -84,8 +93,8 @@ class UndecodedMessage(UndecodedObject):
         )
 
     def meta(self, key: str) -> Any:
-        if key in _IN_HEADER:
-            return self.header.get(key)
+        if key == "resourceVersion":
+            return self.version or None
         metadata = self._whole(None).get("metadata")
         value = None if metadata is None else metadata.get(key)
         return value.plain() if isinstance(value, StandIn) else value
@@ -129,29 +138,50 @@ _RECENT: Final = _Recent()
 
 def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
     """An object of the message that `data` is; None for one that must be decoded at once. Raises WireError."""
-    metadata = message.by_name.get("metadata")
-    if metadata is None or metadata.kind != Kind.MESSAGE or metadata.message.name != _OBJECT_META:
-        return None
     try:
-        at = message.layouts.find(data).get(metadata.key)
-        if type(at) is list:  # All of them together are the metadata.
+        index = message.layouts.find(data)
+        if index.header is None:
+            index.header = _metadata_in(message, data, index)
+        at, layouts = index.header
+        if layouts is None:
             return None
-        begin, end = (0, 0) if at is None else span(data, at)
-        return UndecodedMessage(message, data, _header(metadata.message, data[begin:end]))
+        metadata = data[at]
+        index = layouts.find(metadata)
+        if index.header is None:
+            index.header = tuple(_text_at(metadata, index.get(key)) for key in (_NAME, _NAMESPACE, _VERSION))
+        name_at, namespace_at, version_at = index.header
+        # Written out: there are many objects.
+        found = _new(UndecodedMessage)
+        found.api_version = found.kind = found.decoded = None
+        found.message = message
+        found.data = data
+        # Interned, since many objects have the same.
+        found.namespace = namespace = intern(metadata[namespace_at].decode())
+        name = metadata[name_at].decode()
+        found.key = f"{namespace}/{name}" if namespace else name
+        found.version = metadata[version_at].decode()
+        return found
     except (IndexError, UnicodeDecodeError) as err:
         raise as_wire_error(err) from None
 
 
-def _header(message: Message, data: bytes) -> dict[str, str]:
-    index = message.layouts.find(data)
-    header: dict[str, str] = {}
-    for name, key in _HEADER:
-        at = index.get(key)
-        if at is not None:
-            begin, end = span(data, at if type(at) is int else at[-1])
-            if begin < end:
-                header[name] = data[begin:end].decode()
-    return header
+def _metadata_in(message: Message, data: bytes, index: Index) -> tuple[slice, Layouts | None]:
+    """Where an object has its metadata; no layouts when it must be decoded at once."""
+    field = message.by_name.get("metadata")
+    if field is None or field.kind != Kind.MESSAGE or field.message.name != _OBJECT_META:
+        return _NOWHERE, None
+    at = index.get(field.key)
+    if type(at) is list:  # All of them together are the metadata.
+        return _NOWHERE, None
+    return _NOWHERE if at is None else slice(*span(data, at)), field.message.layouts
+
+
+_NOWHERE: Final = slice(0, 0)
+
+
+def _text_at(data: bytes, at: Any) -> slice:
+    """Where the text is whose field was found there; the last one counts."""
+    return _NOWHERE if at is None else slice(*span(data, at[-1] if type(at) is list else at))
 
 
 def cut(field: Field, data: bytes, at: int, end: int) -> tuple[list[bytes], bytes]:

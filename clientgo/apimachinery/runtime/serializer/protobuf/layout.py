@@ -36,16 +36,18 @@ _KEY, _VALUE = 1 << 3 | BYTES, 2 << 3 | BYTES
 class Index(dict[int, Any]):
     """Where the fields are, by their keys: behind the key. A list for a key that comes more than once.
 
-    Not to be changed, but for `answers`.
+    Not to be changed, but for what was worked out: any thread may put it in, since it is the same for all messages that
+    this is the index of.
     """
 
-    __slots__ = ("answers", "texts")
+    __slots__ = ("answers", "header", "texts")
 
     def __init__(self) -> None:
         super().__init__()
-        # By its name, what was worked out about a field, and is so for each message that this is the index of. Any
-        # thread may put something in: it is the same for all.
+        # About a field, by its name; see `sections`.
         self.answers: dict[str, Any] = {}
+        # About what an object begins with; see `in_place`.
+        self.header: Any = None
         # By the keys of maps of text, where each entry has its key and its value; of those that are as all write them.
         self.texts: Mapping[int, list[tuple[slice, slice]]] = _NONE
 

@@ -49,7 +49,7 @@ class Section(StandIn, Mapping[str, Any]):
     _index: Index | None
 
     def get(self, key: str, default: Any = None) -> Any:
-        if self._pending.documents:
+        if self._pending.decoded is not None:
             return self.written().get(key, default)
         try:
             index = self._index
@@ -119,7 +119,7 @@ class Section(StandIn, Mapping[str, Any]):
 
     def is_turned(self) -> bool:
         """Whether the object was turned into a document."""
-        return bool(self._pending.documents)
+        return self._pending.decoded is not None
 
     def place(self, at: int) -> Any:
         """What of the document stands there; see decode_places."""
@@ -130,7 +130,7 @@ class Section(StandIn, Mapping[str, Any]):
         return document
 
     def plain(self) -> JSONObject:
-        document: JSONObject = copy_json(self.written()) if self._pending.documents else self._decode()
+        document: JSONObject = copy_json(self.written()) if self._pending.decoded is not None else self._decode()
         return document
 
     def _decode(self) -> JSONObject:
@@ -144,7 +144,7 @@ class Section(StandIn, Mapping[str, Any]):
         return document if document.fields and self._message.name not in _METADATA else dict(document)
 
     def _now(self) -> JSONObject:
-        return self.written() if self._pending.documents else self._decode()
+        return self.written() if self._pending.decoded is not None else self._decode()
 
     def __getitem__(self, key: str) -> Any:
         return self._now()[key]
@@ -204,7 +204,7 @@ class _Sections(StandIn, Sequence[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         within = self._within
-        if within._pending.documents:
+        if within._pending.decoded is not None:
             return self.written()[index]
         found: Any = self._found[index]
         return self._sections(found) if type(found) is list else within.inner(self._message, *found)
@@ -239,7 +239,7 @@ class _Values(StandIn):
         return self._now().copy()
 
     def _now(self) -> Any:
-        return self.written() if self._pending.documents else self._value
+        return self.written() if self._pending.decoded is not None else self._value
 
     def get(self, key: str, default: Any = None) -> Any:
         return self._now().get(key, default)
