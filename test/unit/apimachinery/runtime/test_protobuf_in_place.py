@@ -233,6 +233,44 @@ def test_what_is_malformed_at_the_top_is_refused_where_it_arrives(make: Callable
         make(broken)
 
 
+def test_an_event_that_is_cut_or_has_more_than_its_object_is_none() -> None:
+    from_event()
+    whole = frame(DATA)
+    for size in range(len(whole)):
+        with pytest.raises(protobuf.WireError):
+            SERIALIZER.decode_event(whole[:size])
+    for more in (b"\0", b"\x1a", b"\x1a\0\x22\0\0"):
+        with pytest.raises(protobuf.WireError):
+            SERIALIZER.decode_event(whole + more)
+    assert is_undecoded(SERIALIZER.decode_event(whole)[1])
+
+
+def test_a_message_that_claims_to_be_longer_than_its_event_is_refused() -> None:
+    from_event()
+    wrapped = protobuf.wrap(DATA, "v1", "Pod").removesuffix(b"\x1a\0\x22\0")
+    at = wrapped.index(DATA) - 2  # its length, of two bytes
+    longer = wrapped[:at] + bytes((wrapped[at] + 1, wrapped[at + 1])) + wrapped[at + 2 :]
+    with pytest.raises(protobuf.WireError, match="unexpected EOF"):
+        SERIALIZER.decode_event(watch_event("ADDED", longer)[4:])
+
+
+def test_an_event_whose_object_is_said_to_be_something_else_is_refused() -> None:
+    from_event()
+    wrapped = protobuf.wrap(DATA, "v1", "Pod").removesuffix(b"\x22\0") + put_bytes(b"\x22", b"application/json")
+    for _ in range(2):
+        with pytest.raises(protobuf.WireError, match="content type b'application/json' is not supported"):
+            SERIALIZER.decode_event(watch_event("ADDED", wrapped)[4:])
+
+
+def test_events_of_one_size_are_told_apart_by_what_they_begin_with() -> None:
+    from_event()
+    pairs = [(SERIALIZER.decode_event(watch_event(event_type, protobuf.wrap(DATA, "v1", "Pod"))[4:]), event_type)
+             for event_type in ("ADDED", "MODIFIED", "DELETED", "ADDED") * 2]  # fmt: skip
+    assert [found[0] for found, _ in pairs] == [event_type for _, event_type in pairs]
+    with pytest.raises(Exception, match="Nod"):  # a kind that nobody knows
+        SERIALIZER.decode_event(watch_event("ADDED", protobuf.wrap(DATA, "v1", "Nod"))[4:])
+
+
 @pytest.mark.parametrize("broken", [b"\n\x05ab", b"\n\x02\xff\xfe", b"\n\xff", b"\n"])
 def test_what_is_malformed_below_is_refused_when_it_is_read(make: Callable[..., Any], broken: bytes) -> None:
     pod = make(b"".join((put_bytes(b"\n", b""), put_bytes(b"\x1a", broken)))) if make is not from_event else None

@@ -81,6 +81,24 @@ def wrap(message: bytes, api_version: str, kind: str) -> bytes:
     return b"".join((MAGIC, put_bytes(b"\n", type_meta), put_bytes(b"\x12", message), b"\x1a\0\x22\0"))
 
 
+class _Head(NamedTuple):
+    """What stands in an event before the message of its object, of one size."""
+
+    event_type: str
+    cls: type[Object]
+    message: Message
+    api_version: str
+    kind: str
+    # Of the event, and where in it the message begins and ends.
+    size: int
+    begin: int
+    end: int
+
+
+# So many are kept.
+_MOST_HEADS: Final = 2000
+
+
 class ProtobufSerializer:
     """Reads and writes the kinds of a scheme that have messages: all built-in ones. Go: protobuf.Serializer.
 
@@ -94,6 +112,10 @@ class ProtobufSerializer:
         self._version = version
         # By the TypeMeta of their envelopes, the kinds that came in events. Only grows.
         self._kinds: dict[bytes, tuple[type[Object], Message, str, str]] = {}
+        # What stands in an event before the message, and what that says; see _plain_event. And how long it was last,
+        # without the event's type.
+        self._heads: dict[bytes, _Head] = {}
+        self._head_size = 0
 
     def decode(
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
@@ -163,35 +185,48 @@ class ProtobufSerializer:
     def _plain_event(self, data: bytes) -> tuple[str, Object] | None:
         """The same for one that is written as every server does, with an object of a kind that came before.
 
-        None for all others, also for those that are no events.
+        None for all others, also for those that are no events. Events of the same type and size begin with the same
+        bytes, and what those say is the same each time.
         """
         try:
-            # WatchEvent: the type, and the object in a RawExtension, which holds a runtime.Unknown.
-            name_end = 2 + data[1]
-            size, at = varint(data, name_end + 1)
-            inner, unknown = varint(data, at + 1)
-            if (data[0], data[name_end], data[at], at + size, unknown + inner) != (*_EVENT, len(data), len(data)):
-                return None
-            if not data.startswith(_MAGIC_AND_TYPE, unknown):
-                return None
-            begin = unknown + len(_MAGIC_AND_TYPE)
-            message_at = begin + 1 + data[begin]
-            known = self._kinds.get(data[begin + 1 : message_at])
-            if known is None or data[message_at] != _RAW_TAG:
-                return None
-            size, begin = varint(data, message_at + 1)
+            head = self._heads.get(data[: self._head_size + data[1]])
+            if head is None or head.size != len(data):
+                head = self._read_head(data)
         except (IndexError, WireError):
             return None
-        end = begin + size
-        if data[end:] not in _NO_CONTENT:
+        if head is None or data[head.end :] not in _NO_CONTENT:
             return None
-        cls, message, api_version, kind = known
-        pending = undecoded_message(message, data[begin:end])
+        pending = undecoded_message(head.message, data[head.begin : head.end])
         if pending is None:
             return None
         if not self._documents.strips:
-            pending.api_version, pending.kind = api_version, kind
-        return data[2:name_end].decode("utf-8", "replace"), cls.from_undecoded(pending)
+            pending.api_version, pending.kind = head.api_version, head.kind
+        return head.event_type, head.cls.from_undecoded(pending)
+
+    def _read_head(self, data: bytes) -> _Head | None:
+        """What stands before the message. Raises WireError, IndexError."""
+        # WatchEvent: the type, and the object in a RawExtension, which holds a runtime.Unknown.
+        name_end = 2 + data[1]
+        size, at = varint(data, name_end + 1)
+        inner, unknown = varint(data, at + 1)
+        if (data[0], data[name_end], data[at], at + size, unknown + inner) != (*_EVENT, len(data), len(data)):
+            return None
+        if not data.startswith(_MAGIC_AND_TYPE, unknown):
+            return None
+        begin = unknown + len(_MAGIC_AND_TYPE)
+        message_at = begin + 1 + data[begin]
+        known = self._kinds.get(data[begin + 1 : message_at])
+        if known is None or data[message_at] != _RAW_TAG:
+            return None
+        size, begin = varint(data, message_at + 1)
+        if begin + size > len(data):
+            return None
+        head = _Head(data[2:name_end].decode("utf-8", "replace"), *known, len(data), begin, begin + size)
+        if len(self._heads) >= _MOST_HEADS:
+            self._heads = {}
+        self._heads[data[:begin]] = head
+        self._head_size = begin - data[1]
+        return head
 
     @staticmethod
     def _type_meta(envelope: Envelope) -> bytes:
