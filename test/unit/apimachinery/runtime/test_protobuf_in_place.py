@@ -190,7 +190,12 @@ def test_the_last_of_two_values_counts_and_messages_are_merged(make: Callable[..
 def test_an_empty_value_replaces_an_earlier_one() -> None:
     name = put_bytes(b"\n", put_bytes(b"\n", b"a") + b"\n\0")
     assert decoded(name).to_dict()["metadata"] == {}
-    assert from_body(name).name == ""
+    assert (from_body(name).name, from_body(name).object_key()) == ("", "")
+
+
+def test_of_two_names_the_last_counts(make: Callable[..., Any]) -> None:
+    pod = make(put_bytes(b"\n", b"".join(put_bytes(b"\n", name) + put_bytes(b"2", name) for name in (b"a", b"b"))))
+    assert (pod.get_name(), pod.name, pod.object_key(), pod.get_resource_version()) == ("b", "b", "b", "b")
 
 
 @pytest.mark.parametrize("frozen", [True, False])
@@ -324,6 +329,12 @@ def test_what_is_malformed_names_object_and_field(status: bytes, read: Callable[
     assert str(caught.value).startswith(f'Pod "ns/a": {reason}')
 
 
+def test_a_write_to_what_is_malformed_is_refused_with_the_name_of_the_object() -> None:
+    pod = with_status(b"\n\x05ab").deep_copy()
+    with pytest.raises(protobuf.WireError, match='Pod "ns/a": status.phase: unexpected EOF'):
+        pod.spec.node_name = "n"
+
+
 def test_unknown_fields_are_skipped_and_survive_a_write() -> None:
     later = put_bytes(b"\xaa\xf1\x0e", b"later")  # number 30,005
     pod = from_body(DATA + later + put_bytes(b"\x1a", later))
@@ -374,6 +385,13 @@ def test_labels_of_the_same_sizes_are_told_apart() -> None:
         assert {key: found[key] for key in labels} == labels
         assert (found.get("z"), "z" in found, found.get("z", "none"), len(found)) == (None, False, "none", 2)
         assert dict(found) == labels == found
+
+
+def test_labels_that_may_be_written_to_follow_what_is_written() -> None:
+    pod = labelled(("a", "1")).deep_copy()
+    labels, same = pod.metadata.labels, pod.metadata.labels
+    labels["a"] = "2"
+    assert (labels["a"], same["a"], pod.get_labels()) == ("2", "2", {"a": "2"})
 
 
 def test_of_labels_of_one_key_the_last_counts() -> None:
