@@ -326,6 +326,11 @@ def go_name(cls: type) -> str:
     return f"{cls.__module__.removesuffix('.types').rpartition('.')[2]}.{cls.__name__}"
 
 
+def has_empty(text: str) -> bool:
+    """Whether the type may have the default EMPTY."""
+    return _NAMED_TYPES.get(text.lstrip("*"), StructType).has_empty
+
+
 def parse_type(text: str, module: str) -> FieldType:
     """Read the type notation of `field`."""
     if text.startswith("*"):

@@ -7,13 +7,16 @@ import typing  # noqa: F401
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime  # noqa: F401
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime.collection_views import objects_view, own_objects_view
-from clientgo.apimachinery.runtime.custom_resource import Schema
-from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType
+from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType, parse_type
 from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
 from clientgo.apimachinery.runtime.view import StandIn, View
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.custom_resource import Schema
+    from clientgo.apimachinery.runtime.structs import Struct
 
 _Getter = Callable[[Any], Any]
 
@@ -32,7 +35,7 @@ EMPTY: Any = _Empty()
 class FieldInfo:
     """What a Go struct field and its tags say; `Struct._fields` has one for each attribute."""
 
-    # The attribute; "" until the class that the field is declared in names it.
+    # The attribute; "" until Python names it, in the class that the field is declared in.
     attr: str
     json: str
     type: str
@@ -42,6 +45,10 @@ class FieldInfo:
     patch_merge_key: str
     # What its schema in a CustomResourceDefinition says beyond the type.
     schema: Schema | None = None
+
+    def __set_name__(self, owner: object, name: str) -> None:
+        if not self.attr:
+            object.__setattr__(self, "attr", name)
 
     @property
     def is_pointer(self) -> bool:
@@ -84,11 +91,42 @@ def field(
     return FieldInfo("", json, type, default, omitempty, patch_strategy, patch_merge_key, schema)
 
 
-def make_property(info: FieldInfo, kind: FieldType, getter: _Getter) -> property:
-    """The attribute of the class that a field becomes."""
-    # From here notebooks know what may follow `pod.spec.`: they do not call properties to find out.
-    getter.__annotations__ = {"return": kind.hint}
-    return property(getter, _make_setter(info, kind), doc=f"{info.json}: {info.type}")
+class FieldProperty(property):
+    """What a field is in its class until it is first read or written; from then on a plain property.
+
+    A group has hundreds of structs and a program touches a few: their readers and writers are half of what it costs to
+    import the group.
+    """
+
+    def __init__(self, owner: type[Struct], info: FieldInfo) -> None:
+        super().__init__(doc=f"{info.json}: {info.type}")
+        self._owner = owner
+        self._info = info
+
+    def _settle(self) -> property:
+        """The property that stands in the class from here on."""
+        owner, info = self._owner, self._info
+        kind = parse_type(info.type, owner.__module__)
+        getter = owner._make_getter(info, kind)
+        # From here notebooks know what may follow `pod.spec.`: they do not call properties to find out.
+        getter.__annotations__ = {"return": kind.hint}
+        settled = property(getter, _make_setter(info, kind), doc=self.__doc__)
+        setattr(owner, info.attr, settled)
+        return settled
+
+    @property
+    def fget(self) -> _Getter | None:  # type: ignore[override]  # It is read-only there too.
+        return self._settle().fget
+
+    @property
+    def fset(self) -> Callable[[Any, Any], None] | None:  # type: ignore[override]
+        return self._settle().fset
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self._settle().__get__(instance, owner)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self._settle().__set__(instance, value)
 
 
 def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:

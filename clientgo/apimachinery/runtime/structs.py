@@ -6,13 +6,15 @@ import dataclasses
 import difflib
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
-from clientgo.apimachinery.runtime.custom_resource import Schema
-from clientgo.apimachinery.runtime.field_types import FieldType, parse_type
-from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field, make_getter, make_property
+from clientgo.apimachinery.runtime.field_types import FieldType, has_empty
+from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, FieldProperty, field, make_getter
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, without_unknown_fields
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View, copy_json
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.custom_resource import Schema
 
 
 class StructMeta(type):
@@ -60,12 +62,11 @@ class Struct(View, metaclass=StructMeta):
         for attr, declared in list(vars(cls).items()):
             if not isinstance(declared, FieldInfo):
                 continue
-            info = dataclasses.replace(declared, attr=attr)
+            info = declared if declared.attr == attr else dataclasses.replace(declared, attr=attr)
             fields[attr] = info
-            kind = parse_type(info.type, cls.__module__)
-            if info.default is EMPTY and not kind.has_empty:
+            if info.default is EMPTY and not has_empty(info.type):
                 raise TypeError(f"{cls.__name__}.{attr}: a {info.type} is never EMPTY; its default is its zero value")
-            setattr(cls, attr, make_property(info, kind, cls._make_getter(info, kind)))
+            setattr(cls, attr, FieldProperty(cls, info))
         cls._fields = fields
 
     @classmethod
