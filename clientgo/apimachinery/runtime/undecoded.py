@@ -22,6 +22,8 @@ import re
 import sys
 import threading
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, cast
 
 from clientgo.apimachinery.util.json import scan
@@ -31,19 +33,10 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.view import JSONObject
 
 
-def _import_msgspec() -> Any:
-    if os.environ.get("CLIENTGO_LAZY_DECODING", "true").lower() in ("false", "0"):
-        return None
-    try:
-        return importlib.import_module("msgspec")
-    except ImportError:
-        return None
-
-
-_msgspec: Final = _import_msgspec()
-
 # Whether objects may be undecoded at all in this process.
-AVAILABLE: Final = _msgspec is not None
+AVAILABLE: Final = (
+    os.environ.get("CLIENTGO_LAZY_DECODING", "true").lower() not in ("false", "0") and find_spec("msgspec") is not None
+)
 
 
 class _Header(TypedDict, total=False):
@@ -99,24 +92,44 @@ class _EventAllMetadata(TypedDict):
     object: _ObjectAllMetadata
 
 
-def _decoder(type: Any) -> Callable[[str | bytes], Any]:
-    decode: Callable[[str | bytes], Any] = _msgspec.json.Decoder(type).decode
-    return decode
+class _Readers:
+    """What reads texts, made when the first comes: msgspec takes a twentieth of a program's start."""
+
+    @cached_property
+    def _msgspec(self) -> Any:
+        return importlib.import_module("msgspec")
+
+    def _reader(self, type: Any) -> Callable[[str | bytes], Any]:
+        decode: Callable[[str | bytes], Any] = self._msgspec.json.Decoder(type).decode
+        return decode
+
+    @cached_property
+    def refusals(self) -> tuple[type[Exception], ...]:
+        """What msgspec raises for what it does not take."""
+        return (self._msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+    @cached_property
+    def malformed(self) -> type[Exception]:
+        """What it raises for what is no JSON."""
+        error: type[Exception] = self._msgspec.DecodeError
+        return error
+
+    @cached_property
+    def shape(self) -> Callable[[str | bytes], Any]:
+        """Arrays at the top are cut into their items and not decoded."""
+        raw = self._msgspec.Raw
+        return self._reader(dict[str, list[raw] | dict[str, Any] | str | bool | None])  # type: ignore[valid-type]
+
+    anything = cached_property(lambda self: self._reader(Any))
+    object_header = cached_property(lambda self: self._reader(_ObjectHeader))
+    event_header = cached_property(lambda self: self._reader(_EventHeader))
+    object_metadata = cached_property(lambda self: self._reader(_ObjectMetadata))
+    event_metadata = cached_property(lambda self: self._reader(_EventMetadata))
+    object_all_metadata = cached_property(lambda self: self._reader(_ObjectAllMetadata))
+    event_all_metadata = cached_property(lambda self: self._reader(_EventAllMetadata))
 
 
-if AVAILABLE:
-    _read_anything = _decoder(Any)
-    _read_object_header = _decoder(_ObjectHeader)
-    _read_event_header = _decoder(_EventHeader)
-    _read_object_metadata = _decoder(_ObjectMetadata)
-    _read_event_metadata = _decoder(_EventMetadata)
-    _read_object_all_metadata = _decoder(_ObjectAllMetadata)
-    _read_event_all_metadata = _decoder(_EventAllMetadata)
-    # Arrays at the top are cut into their items and not decoded.
-    _read_shape = _decoder(dict[str, list[_msgspec.Raw] | dict[str, Any] | str | bool | None])  # type: ignore[name-defined]
-    # What msgspec raises for what it does not take.
-    _REFUSALS: tuple[type[Exception], ...] = (_msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
+_READ: Final = _Readers()
 
 _NO_METADATA: Final[dict[str, Any]] = {}
 
@@ -312,7 +325,7 @@ class UndecodedText(UndecodedObject):
         """The metadata alone, decoded anew each time; with managedFields and what is unknown only if `every`."""
         try:
             document = self._read_metadata(every)
-        except _REFUSALS:  # A number too big in it.
+        except _READ.refusals:  # A number too big in it.
             document = self.decode()
         metadata: JSONObject = document.get("metadata", _NO_METADATA)
         return metadata
@@ -329,7 +342,7 @@ class UndecodedText(UndecodedObject):
         return _RECENT.document_of(self) if obj.frozen else super().snapshot(obj)
 
     def _read_metadata(self, every: bool) -> JSONObject:
-        read = _read_object_all_metadata if every else _read_object_metadata
+        read = _READ.object_all_metadata if every else _READ.object_metadata
         document: JSONObject = read(self._text)
         return document
 
@@ -347,7 +360,7 @@ class _UndecodedEventObject(UndecodedText):
     __slots__ = ()
 
     def _read_metadata(self, every: bool) -> JSONObject:
-        read = _read_event_all_metadata if every else _read_event_metadata
+        read = _READ.event_all_metadata if every else _READ.event_metadata
         document: JSONObject = read(self._text)["object"]
         return document
 
@@ -482,8 +495,8 @@ def read_event(line: str) -> tuple[str, UndecodedText] | None:
         return None
     text = line if line.isascii() else line.encode()
     try:
-        event: _EventHeader = _read_event_header(text)
-    except _REFUSALS:
+        event: _EventHeader = _READ.event_header(text)
+    except _READ.refusals:
         return None
     header = event["object"]
     if "items" in header or _may_have_endless_integer(line):
@@ -496,12 +509,12 @@ def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedText]] | None:
     if not AVAILABLE:
         return None
     try:
-        document: JSONObject = _read_shape(data)
+        document: JSONObject = _READ.shape(data)
         items, document["items"] = document.get("items"), []
         if any(value for value in document.values() if type(value) is list) or type(items) is not list:
             return None
         texts = [_read_item(item) for item in items]
-    except _REFUSALS:
+    except _READ.refusals:
         return None
     return (document, [text for text in texts if text is not None]) if None not in texts else None
 
@@ -509,7 +522,7 @@ def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedText]] | None:
 def _read_item(raw: Any) -> UndecodedText | None:
     line = str(raw, "utf-8")
     text = line if line.isascii() else bytes(raw)
-    header: _ObjectHeader = _read_object_header(text)
+    header: _ObjectHeader = _READ.object_header(text)
     if "items" in header or _may_have_endless_integer(line):
         return None
     return UndecodedText(text, header)
@@ -534,8 +547,8 @@ def _parse(text: str | bytes) -> Any:
 
 def _parse_here(text: str | bytes) -> Any:
     try:
-        return _read_anything(text)
-    except _msgspec.DecodeError:
+        return _READ.anything(text)
+    except _READ.malformed:
         # A number beyond a double's range, which is infinite for json.loads.
         decoded = text if isinstance(text, str) else text.decode()
         return scan(decoded.lstrip(" \t\r\n"), 0)[0]
