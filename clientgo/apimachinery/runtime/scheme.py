@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 from clientgo.apimachinery.runtime import conversion
@@ -31,7 +32,8 @@ FieldLabelConversionFunc = Callable[[str, str], tuple[str, str]]
 class Scheme:
     """Maps kinds to classes and classes to kinds. Go: runtime.Scheme.
 
-    Filled once at start, then read by many threads; registration takes a lock, reading needs none.
+    Filled once at start, then read by many threads; registration takes a lock, reading needs none. A group version may
+    be filled in when it is first asked for (`add_known_types_later`), which nobody notices but by the time it takes.
 
     Invariants:
       * classes[gvk] is cls  <=>  gvk in kinds[cls]
@@ -50,6 +52,12 @@ class Scheme:
         self._conversions: dict[tuple[type, type], Callable[[Any, Any], None]] = {}
         self._version_priority: dict[str, list[str]] = {}
         self._observed_versions: list[GroupVersion] = []
+        # Held while a group version is filled in, by the thread that then registers its kinds, so taken before _lock.
+        self._filling = threading.RLock()
+        # Guarded by _filling: the packages of group versions that are still to be filled in, until they are; which
+        # one is under way. Readers look at the dict without the lock.
+        self._later: dict[GroupVersion, str] = {}
+        self._under_way: GroupVersion | None = None
 
     # --- registration ---
 
@@ -62,6 +70,9 @@ class Scheme:
         """Register `cls` as `gvk`. Raises ValueError when another class has the kind. Go: AddKnownTypeWithName."""
         if not gvk.version:
             raise ValueError(f"version is required on all types: {gvk} {cls.__name__}")
+        if self._classes.get(gvk) is cls:
+            return
+        self._fill(gvk.group_version())
         with self._lock:
             present = self._classes.get(gvk)
             if present is not None and present is not cls:
@@ -75,6 +86,48 @@ class Scheme:
             kinds = self._kinds.setdefault(cls, [])
             if gvk not in kinds:
                 kinds.append(gvk)
+
+    def add_known_types_later(self, group_version: GroupVersion, package: str) -> None:
+        """Let the package's `add_to_scheme` register the kinds of the group version when one is first asked for.
+
+        It may register nothing else. Until then the package need not be imported: all groups of Kubernetes take a tenth
+        of a second. No Go name.
+        """
+        with self._filling, self._lock:
+            self._observe(group_version)
+            self._later[group_version] = package
+            taken = any(
+                gvk == cls.GROUP_VERSION_KIND and cls not in self._unversioned
+                for gvk, cls in self._classes.items()
+                if gvk.group == group_version.group and gvk.version == group_version.version
+            )
+        if taken:  # Whether a kind has two classes is said at once.
+            self._fill(group_version)
+
+    def _fill(self, group_version: GroupVersion) -> None:
+        package = self._later.get(group_version)
+        if package is None:
+            return
+        # Not under the lock: another thread may be importing it, and wait for us when it registers.
+        add_to_scheme = import_module(package).add_to_scheme
+        with self._filling:
+            if group_version not in self._later or group_version == self._under_way:
+                return
+            self._under_way = group_version
+            try:
+                add_to_scheme(self)
+                del self._later[group_version]
+            finally:
+                self._under_way = None
+
+    def _fill_all(self, group: str | None = None) -> None:
+        for group_version in list(self._later):
+            if group is None or group_version.group == group:
+                self._fill(group_version)
+
+    def _fill_for(self, cls: type[Object]) -> None:
+        if self._later and cls.GROUP_VERSION_KIND is not None:
+            self._fill(cls.GROUP_VERSION_KIND.group_version())
 
     def add_unversioned_types(self, group_version: GroupVersion, *classes: type[Object]) -> None:
         """Register kinds that are the same in every version. Go: AddUnversionedTypes."""
@@ -98,9 +151,16 @@ class Scheme:
 
     def class_for(self, gvk: GroupVersionKind) -> type[Object]:
         """The class of the kind. Raises the not-registered error."""
-        cls = self._classes.get(gvk) or self._unversioned_kinds.get(gvk.kind)
+        cls = self._class(gvk) or self._unversioned_kinds.get(gvk.kind)
         if cls is None:
             raise new_not_registered_err_for_kind(self._name, gvk)
+        return cls
+
+    def _class(self, gvk: GroupVersionKind) -> type[Object] | None:
+        cls = self._classes.get(gvk)
+        if cls is None and self._later:
+            self._fill(gvk.group_version())
+            cls = self._classes.get(gvk)
         return cls
 
     def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]:
@@ -109,6 +169,7 @@ class Scheme:
         An unstructured object names its kind itself; raises the missing-kind or missing-version error when not.
         """
         cls = type(obj)
+        self._fill_for(cls)
         if cls.GROUP_VERSION_KIND is None and cls not in self._kinds:
             return [self._own_kind(obj)], False
         kinds = self._kinds.get(cls)
@@ -126,15 +187,17 @@ class Scheme:
 
     def recognizes(self, gvk: GroupVersionKind) -> bool:
         """Whether the kind is registered. Go: Recognizes."""
-        return gvk in self._classes
+        return self._class(gvk) is not None
 
     def is_unversioned(self, obj: Object) -> tuple[bool, bool]:
         """(unversioned, known). Go: IsUnversioned."""
+        self._fill_for(type(obj))
         known = type(obj) in self._kinds
         return known and type(obj) in self._unversioned, known
 
     def unversioned_kind(self, cls: type[Object]) -> GroupVersionKind | None:
         """The one kind that objects of an unversioned class are written as; None for all other classes."""
+        self._fill_for(cls)
         return self._unversioned.get(cls)
 
     def is_group_registered(self, group: str) -> bool:
@@ -147,14 +210,17 @@ class Scheme:
 
     def known_types(self, group_version: GroupVersion) -> dict[str, type[Object]]:
         """Kind to class in one group version. Go: KnownTypes."""
+        self._fill(group_version)
         return {gvk.kind: cls for gvk, cls in list(self._classes.items()) if gvk.group_version() == group_version}
 
     def all_known_types(self) -> dict[GroupVersionKind, type[Object]]:
         """Go: AllKnownTypes."""
+        self._fill_all()
         return dict(self._classes)
 
     def version_for_group_kind(self, group_kind: Any) -> list[GroupVersion]:
         """The versions a kind is registered in, by priority. Go: VersionsForGroupKind."""
+        self._fill_all(group_kind.group)
         available = [gvk.group_version() for gvk in list(self._classes) if gvk.group_kind() == group_kind]
         ordered = [version for version in self.prioritized_versions_for_group(group_kind.group) if version in available]
         return ordered + [version for version in available if version not in ordered]
@@ -305,7 +371,7 @@ class Scheme:
         return func(label, value)
 
     def __repr__(self) -> str:
-        return f"<Scheme {self._name}: {len(self._classes)} kinds in {len(self._observed_versions)} versions>"
+        return f"<Scheme {self._name}: {len(self.all_known_types())} kinds in {len(self._observed_versions)} versions>"
 
 
 def new_scheme() -> Scheme:
