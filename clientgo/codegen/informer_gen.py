@@ -5,6 +5,7 @@ from __future__ import annotations
 from clientgo.codegen import naming
 from clientgo.codegen.client_gen import GENERATED, render_front_door
 from clientgo.codegen.clients import Clientset, GroupVersion, Kind
+from clientgo.codegen.later_gen import render_later
 
 _OPTIONS = "with_custom_resync_config, with_informer_name, with_namespace, with_transform, with_tweak_list_options"
 _SHARED = f"BaseSharedInformerFactory, SharedInformerOption, {_OPTIONS}"
@@ -28,7 +29,7 @@ def render_kind(clientset: Clientset, group: GroupVersion, kind: Kind) -> str:
             "from clientgo.context import Context",
             "from clientgo.informers import internalinterfaces",
             f"from {clientset.clientset} import Interface",
-            f"from {lister} import {name}Lister, new_{snake}_lister",
+            f"from {lister}.{kind.module} import {name}Lister, new_{snake}_lister",
             "from clientgo.tools import cache",
         ]
     )
@@ -133,16 +134,14 @@ def render_version_interface(clientset: Clientset, group: GroupVersion) -> str:
     """<group>/<version>/__init__.py: the informers of a group version."""
     package = f"{clientset.informers}.{group.directory}.{group.version}"
     kinds = [kind for kind in group.kinds() if kind.watchable]
-    header = _sorted(
-        [
-            "from clientgo.informers import internalinterfaces",
-            *(f"from {package}.{kind.module} import {kind.name}Informer" for kind in kinds),
-        ]
-    )
+    typing = "from typing import TYPE_CHECKING\n\n" if kinds else ""
+    passed_on = render_later(package, [(f"{package}.{kind.module}", [f"{kind.name}Informer"]) for kind in kinds]) or "\n"
     accessors = "".join(
         f'''
     def {kind.accessor}(self) -> {kind.name}Informer:
         """The informer of {kind.genclient.resource}."""
+        from {package}.{kind.module} import {kind.name}Informer
+
         return {kind.name}Informer(self._factory, {"self._namespace, " if kind.genclient.namespaced else ""}self._tweak_list_options)
 '''
         for kind in kinds
@@ -152,14 +151,13 @@ def render_version_interface(clientset: Clientset, group: GroupVersion) -> str:
 
 from __future__ import annotations
 
-{header}
-
-__all__ = [
+{typing}from clientgo.informers import internalinterfaces
+{passed_on}__all__ = [
 {exported}]
 
 
 class Interface:
-    """One accessor a resource of {group.group or "core"}/{group.version}."""
+    """One accessor a resource of {group.group or "core"}/{group.version}; imports what a kind needs when it is asked."""
 
     def __init__(
         self,

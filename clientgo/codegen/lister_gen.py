@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clientgo.codegen import naming
-from clientgo.codegen.client_gen import GENERATED, render_front_door
+from clientgo.codegen.client_gen import GENERATED
 from clientgo.codegen.clients import LISTER_EXPANSIONS, Clientset, GroupVersion, Kind
+from clientgo.codegen.later_gen import render_front_door
 
 
 def render_kind(group: GroupVersion, kind: Kind) -> str:
@@ -52,6 +53,7 @@ def new_{_snake(kind)}_lister(indexer: cache.Indexer) -> {name}Lister:
 
 def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
     """<group>/<version>/__init__.py."""
+    package = f"{clientset.listers}.{group.directory}.{group.version}"
     imports = []
     for kind in group.kinds():
         if not kind.listable:
@@ -61,10 +63,9 @@ def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
             names.append(f"{kind.name}NamespaceLister")
         names.append(f"new_{_snake(kind)}_lister")
         if (group.module, kind.name) in LISTER_EXPANSIONS:
-            module = f"{clientset.listers}.{group.directory}.{group.version}.{kind.module}_expansion"
-            imports.append((module, [f"{kind.name}ListerExpansion"]))
-        imports.append((f"{clientset.listers}.{group.directory}.{group.version}.{kind.module}", names))
-    return render_front_door(f"The listers of {group.group or 'core'}/{group.version}.", imports)
+            imports.append((f"{package}.{kind.module}_expansion", [f"{kind.name}ListerExpansion"]))
+        imports.append((f"{package}.{kind.module}", names))
+    return render_front_door(f"The listers of {group.group or 'core'}/{group.version}. {GENERATED}", package, imports)
 
 
 def _snake(kind: Kind) -> str:

@@ -8,6 +8,8 @@ Everything goes to the logger named "clientgo"; `output` says from there where. 
 `logging.DEBUG` shows verbosity 10.
 """
 
+from typing import TYPE_CHECKING
+
 from clientgo.klog.contextual import (
     LOGGER_KEY,
     Logger,
@@ -19,7 +21,6 @@ from clientgo.klog.contextual import (
     todo,
 )
 from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
-from clientgo.klog.flags import add_flags, init_flags
 from clientgo.klog.k8s_references import KMetadata, ObjectRef, kobj, kobj_slice, kref
 from clientgo.klog.klog import (
     Verbose,
@@ -45,6 +46,17 @@ from clientgo.klog.klog import (
 )
 from clientgo.klog.output import KlogFormatter, flush, install
 from clientgo.klog.serialize import format_message
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.klog.flags import add_flags, init_flags
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "flags": ["add_flags", "init_flags"],
+        },
+    )
 
 __all__ = [
     "EXIT_FLUSH_TIMEOUT",

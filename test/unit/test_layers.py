@@ -48,9 +48,12 @@ CIRCLES = [
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The modules of the library that one imports, sooner or later; not those for type checkers alone."""
+    """The modules of the library that one imports, sooner or later; not those for type checkers alone.
+
+    What a package has for them it passes on: there the names are imported when they are first asked for.
+    """
     for found in imports_of(path):
-        if found.for_checkers:
+        if found.for_checkers and path.name != "__init__.py":
             continue
         if isinstance(found.node, ast.Import):
             yield from (alias.name for alias in found.node.names)

@@ -1,22 +1,7 @@
 """k8s.io/apimachinery/pkg/runtime: the object model, and the scheme that knows which class stands for which kind."""
 
-from clientgo.apimachinery.runtime.codec import (
-    DISABLED_GROUP_VERSIONER,
-    INTERNAL_GROUP_VERSIONER,
-    NoopDecoder,
-    NoopEncoder,
-    decode,
-    decode_into,
-    encode,
-    encode_or_die,
-    new_base64_serializer,
-    new_codec,
-    new_coercing_multi_group_versioner,
-    new_multi_group_versioner,
-    new_parameter_codec,
-    serializer_info_for_media_type,
-    use_or_create_object,
-)
+from typing import TYPE_CHECKING
+
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.conversion import (
     convert_slice_string_to_bool,
@@ -34,13 +19,6 @@ from clientgo.apimachinery.runtime.converter import (
     UnstructuredConverter,
     deep_copy_json,
     deep_copy_json_value,
-)
-from clientgo.apimachinery.runtime.custom_resource import (
-    CustomResource,
-    PrinterColumn,
-    ScaleSubresource,
-    Schema,
-    ValidationRule,
 )
 from clientgo.apimachinery.runtime.error import (
     MissingKindError,
@@ -62,16 +40,6 @@ from clientgo.apimachinery.runtime.error import (
 )
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field
 from clientgo.apimachinery.runtime.genclient import ClientMethod, Genclient
-from clientgo.apimachinery.runtime.helper import (
-    DEFAULT_FRAMER,
-    MultiObjectTyper,
-    WithoutVersionDecoder,
-    WithVersionEncoder,
-    decode_list,
-    encode_list,
-    set_zero_value,
-    unsafe_object_convertor,
-)
 from clientgo.apimachinery.runtime.interfaces import (
     API_VERSION_INTERNAL,
     ClientNegotiator,
@@ -98,10 +66,6 @@ from clientgo.apimachinery.runtime.interfaces import (
     StreamSerializerInfo,
     Unstructured,
 )
-from clientgo.apimachinery.runtime.mapper import (
-    new_equivalent_resource_registry,
-    new_equivalent_resource_registry_with_identity,
-)
 from clientgo.apimachinery.runtime.negotiate import (
     NegotiateError,
     new_client_negotiator,
@@ -116,7 +80,6 @@ from clientgo.apimachinery.runtime.object import (
 )
 from clientgo.apimachinery.runtime.promoted import NoSuchFieldError, PromotedListMeta, PromotedObjectMeta
 from clientgo.apimachinery.runtime.scheme import FieldLabelConversionFunc, Scheme, new_scheme
-from clientgo.apimachinery.runtime.scheme_builder import SchemeBuilder, new_scheme_builder
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.types import (
     CONTENT_TYPE_CBOR,
@@ -128,6 +91,67 @@ from clientgo.apimachinery.runtime.types import (
     Unknown,
 )
 from clientgo.apimachinery.runtime.view import JSONObject, ReadOnlyError, copy_json
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.codec import (
+        DISABLED_GROUP_VERSIONER,
+        INTERNAL_GROUP_VERSIONER,
+        NoopDecoder,
+        NoopEncoder,
+        decode,
+        decode_into,
+        encode,
+        encode_or_die,
+        new_base64_serializer,
+        new_codec,
+        new_coercing_multi_group_versioner,
+        new_multi_group_versioner,
+        new_parameter_codec,
+        serializer_info_for_media_type,
+        use_or_create_object,
+    )
+    from clientgo.apimachinery.runtime.custom_resource import (
+        CustomResource,
+        PrinterColumn,
+        ScaleSubresource,
+        Schema,
+        ValidationRule,
+    )
+    from clientgo.apimachinery.runtime.helper import (
+        DEFAULT_FRAMER,
+        MultiObjectTyper,
+        WithoutVersionDecoder,
+        WithVersionEncoder,
+        decode_list,
+        encode_list,
+        set_zero_value,
+        unsafe_object_convertor,
+    )
+    from clientgo.apimachinery.runtime.mapper import (
+        new_equivalent_resource_registry,
+        new_equivalent_resource_registry_with_identity,
+    )
+    from clientgo.apimachinery.runtime.scheme_builder import SchemeBuilder, new_scheme_builder
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "codec": [
+                "DISABLED_GROUP_VERSIONER", "INTERNAL_GROUP_VERSIONER", "NoopDecoder", "NoopEncoder", "decode",
+                "decode_into", "encode", "encode_or_die", "new_base64_serializer", "new_codec",
+                "new_coercing_multi_group_versioner", "new_multi_group_versioner", "new_parameter_codec",
+                "serializer_info_for_media_type", "use_or_create_object",
+            ],
+            "custom_resource": ["CustomResource", "PrinterColumn", "ScaleSubresource", "Schema", "ValidationRule"],
+            "helper": [
+                "DEFAULT_FRAMER", "MultiObjectTyper", "WithoutVersionDecoder", "WithVersionEncoder", "decode_list",
+                "encode_list", "set_zero_value", "unsafe_object_convertor",
+            ],
+            "mapper": ["new_equivalent_resource_registry", "new_equivalent_resource_registry_with_identity"],
+            "scheme_builder": ["SchemeBuilder", "new_scheme_builder"],
+        },
+    )
 
 __all__ = [
     "API_VERSION_INTERNAL",

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from clientgo.apimachinery.runtime import undecoded
 from clientgo.apimachinery.runtime.accessors import ListMetaAccessors, MetaAccessors, ObjectMetaAccessors
-from clientgo.apimachinery.runtime.custom_resource import CustomResource
 from clientgo.apimachinery.runtime.field_types import FieldType
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field, make_late_getter
 from clientgo.apimachinery.runtime.genclient import Genclient
@@ -28,6 +27,9 @@ from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedList, Un
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View
 from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.strconv import quote
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.custom_resource import CustomResource
 
 
 class Object(MetaAccessors):

@@ -6,6 +6,8 @@ handlers, and the listers read the Indexer. There is one module for each Go file
 here.
 """
 
+from typing import TYPE_CHECKING
+
 from clientgo.tools.cache.backlog import HandlerContents, HandlerStatistics, Overflow
 from clientgo.tools.cache.controller import (
     Config,
@@ -42,23 +44,12 @@ from clientgo.tools.cache.delta_fifo import (
     new_delta_fifo,
     new_delta_fifo_with_options,
 )
-from clientgo.tools.cache.expiration_cache import (
-    ExpirationCache,
-    ExpirationPolicy,
-    TimestampedEntry,
-    TTLPolicy,
-    new_expiration_store,
-    new_ttl_store,
-)
-from clientgo.tools.cache.expiration_cache_fakes import FakeExpirationPolicy, new_fake_expiration_store
-from clientgo.tools.cache.fake_custom_store import FakeCustomStore
 from clientgo.tools.cache.fifo import FIFO, ErrFIFOClosed, PopProcessFunc, Queue, QueueWithBatch, new_fifo
 from clientgo.tools.cache.fifo_metrics import (
     HandlerMetricsProvider,
     InformerMetricsProvider,
     set_informer_metrics_provider,
 )
-from clientgo.tools.cache.heap import Heap, LessFunc, new_heap
 from clientgo.tools.cache.identity import (
     InformerName,
     InformerNameAndResource,
@@ -75,14 +66,6 @@ from clientgo.tools.cache.index import (
     meta_namespace_index_func,
 )
 from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics
-from clientgo.tools.cache.listers import (
-    AppendFunc,
-    GenericLister,
-    GenericNamespaceLister,
-    list_all,
-    list_all_by_namespace,
-    new_generic_lister,
-)
 from clientgo.tools.cache.listwatch import (
     Getter,
     Lister,
@@ -103,12 +86,6 @@ from clientgo.tools.cache.listwatch import (
     to_lister_with_context,
     to_watcher_with_context,
 )
-from clientgo.tools.cache.mutation_cache import (
-    MutationCache,
-    ResourceVersionComparator,
-    new_integer_resource_version_mutation_cache,
-)
-from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
 from clientgo.tools.cache.object_names import (
     ObjectName,
     namespaced_name_as_object_name,
@@ -160,7 +137,6 @@ from clientgo.tools.cache.shared_informer import (
     wait_for_named_cache_sync,
     wait_for_named_cache_sync_with_context,
 )
-from clientgo.tools.cache.staleness import DEFAULT_MAX_SILENCE, StaleError, StalenessCheck
 from clientgo.tools.cache.store import (
     ExplicitKey,
     KeyError,
@@ -200,7 +176,59 @@ from clientgo.tools.cache.thread_safe_store import (
     with_thread_safe_store_clock,
     with_thread_safe_store_metrics,
 )
-from clientgo.tools.cache.undelta_store import UndeltaStore, new_undelta_store
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.tools.cache.expiration_cache import (
+        ExpirationCache,
+        ExpirationPolicy,
+        TimestampedEntry,
+        TTLPolicy,
+        new_expiration_store,
+        new_ttl_store,
+    )
+    from clientgo.tools.cache.expiration_cache_fakes import FakeExpirationPolicy, new_fake_expiration_store
+    from clientgo.tools.cache.fake_custom_store import FakeCustomStore
+    from clientgo.tools.cache.heap import Heap, LessFunc, new_heap
+    from clientgo.tools.cache.listers import (
+        AppendFunc,
+        GenericLister,
+        GenericNamespaceLister,
+        list_all,
+        list_all_by_namespace,
+        new_generic_lister,
+    )
+    from clientgo.tools.cache.mutation_cache import (
+        MutationCache,
+        ResourceVersionComparator,
+        new_integer_resource_version_mutation_cache,
+    )
+    from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
+    from clientgo.tools.cache.staleness import DEFAULT_MAX_SILENCE, StaleError, StalenessCheck
+    from clientgo.tools.cache.undelta_store import UndeltaStore, new_undelta_store
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "expiration_cache": [
+                "ExpirationCache", "ExpirationPolicy", "TimestampedEntry", "TTLPolicy", "new_expiration_store",
+                "new_ttl_store",
+            ],
+            "expiration_cache_fakes": ["FakeExpirationPolicy", "new_fake_expiration_store"],
+            "fake_custom_store": ["FakeCustomStore"],
+            "heap": ["Heap", "LessFunc", "new_heap"],
+            "listers": [
+                "AppendFunc", "GenericLister", "GenericNamespaceLister", "list_all", "list_all_by_namespace",
+                "new_generic_lister",
+            ],
+            "mutation_cache": [
+                "MutationCache", "ResourceVersionComparator", "new_integer_resource_version_mutation_cache",
+            ],
+            "mutation_detector": ["MutationDetector", "new_cache_mutation_detector"],
+            "staleness": ["DEFAULT_MAX_SILENCE", "StaleError", "StalenessCheck"],
+            "undelta_store": ["UndeltaStore", "new_undelta_store"],
+        },
+    )
 
 __all__ = [
     "DEFAULT_MAX_SILENCE",

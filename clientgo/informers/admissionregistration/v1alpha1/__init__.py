@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicy import MutatingAdmissionPolicyInformer
-from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicybinding import (
-    MutatingAdmissionPolicyBindingInformer,
-)
-from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicy import (
-    ValidatingAdmissionPolicyInformer,
-)
-from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicybinding import (
-    ValidatingAdmissionPolicyBindingInformer,
-)
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicy import (
+        MutatingAdmissionPolicyInformer,
+    )
+    from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicybinding import (
+        MutatingAdmissionPolicyBindingInformer,
+    )
+    from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicy import (
+        ValidatingAdmissionPolicyInformer,
+    )
+    from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicybinding import (
+        ValidatingAdmissionPolicyBindingInformer,
+    )
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "mutatingadmissionpolicy": ["MutatingAdmissionPolicyInformer"],
+            "mutatingadmissionpolicybinding": ["MutatingAdmissionPolicyBindingInformer"],
+            "validatingadmissionpolicy": ["ValidatingAdmissionPolicyInformer"],
+            "validatingadmissionpolicybinding": ["ValidatingAdmissionPolicyBindingInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -24,7 +41,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of admissionregistration.k8s.io/v1alpha1."""
+    """One accessor a resource of admissionregistration.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -38,16 +55,32 @@ class Interface:
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInformer:
         """The informer of mutatingadmissionpolicies."""
+        from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicy import (
+            MutatingAdmissionPolicyInformer,
+        )
+
         return MutatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInformer:
         """The informer of mutatingadmissionpolicybindings."""
+        from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicybinding import (
+            MutatingAdmissionPolicyBindingInformer,
+        )
+
         return MutatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInformer:
         """The informer of validatingadmissionpolicies."""
+        from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicy import (
+            ValidatingAdmissionPolicyInformer,
+        )
+
         return ValidatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInformer:
         """The informer of validatingadmissionpolicybindings."""
+        from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicybinding import (
+            ValidatingAdmissionPolicyBindingInformer,
+        )
+
         return ValidatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.admissionregistration.v1alpha1 import (
+from clientgo.listers.admissionregistration.v1alpha1.mutatingadmissionpolicybinding import (
     MutatingAdmissionPolicyBindingLister,
     new_mutating_admission_policy_binding_lister,
 )

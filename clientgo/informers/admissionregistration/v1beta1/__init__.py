@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicy import MutatingAdmissionPolicyInformer
-from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicybinding import (
-    MutatingAdmissionPolicyBindingInformer,
-)
-from clientgo.informers.admissionregistration.v1beta1.mutatingwebhookconfiguration import (
-    MutatingWebhookConfigurationInformer,
-)
-from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicy import ValidatingAdmissionPolicyInformer
-from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicybinding import (
-    ValidatingAdmissionPolicyBindingInformer,
-)
-from clientgo.informers.admissionregistration.v1beta1.validatingwebhookconfiguration import (
-    ValidatingWebhookConfigurationInformer,
-)
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicy import MutatingAdmissionPolicyInformer
+    from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicybinding import (
+        MutatingAdmissionPolicyBindingInformer,
+    )
+    from clientgo.informers.admissionregistration.v1beta1.mutatingwebhookconfiguration import (
+        MutatingWebhookConfigurationInformer,
+    )
+    from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicy import (
+        ValidatingAdmissionPolicyInformer,
+    )
+    from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicybinding import (
+        ValidatingAdmissionPolicyBindingInformer,
+    )
+    from clientgo.informers.admissionregistration.v1beta1.validatingwebhookconfiguration import (
+        ValidatingWebhookConfigurationInformer,
+    )
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "mutatingadmissionpolicy": ["MutatingAdmissionPolicyInformer"],
+            "mutatingadmissionpolicybinding": ["MutatingAdmissionPolicyBindingInformer"],
+            "mutatingwebhookconfiguration": ["MutatingWebhookConfigurationInformer"],
+            "validatingadmissionpolicy": ["ValidatingAdmissionPolicyInformer"],
+            "validatingadmissionpolicybinding": ["ValidatingAdmissionPolicyBindingInformer"],
+            "validatingwebhookconfiguration": ["ValidatingWebhookConfigurationInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -30,7 +49,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of admissionregistration.k8s.io/v1beta1."""
+    """One accessor a resource of admissionregistration.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -44,24 +63,48 @@ class Interface:
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInformer:
         """The informer of mutatingadmissionpolicies."""
+        from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicy import (
+            MutatingAdmissionPolicyInformer,
+        )
+
         return MutatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInformer:
         """The informer of mutatingadmissionpolicybindings."""
+        from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicybinding import (
+            MutatingAdmissionPolicyBindingInformer,
+        )
+
         return MutatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInformer:
         """The informer of mutatingwebhookconfigurations."""
+        from clientgo.informers.admissionregistration.v1beta1.mutatingwebhookconfiguration import (
+            MutatingWebhookConfigurationInformer,
+        )
+
         return MutatingWebhookConfigurationInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInformer:
         """The informer of validatingadmissionpolicies."""
+        from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicy import (
+            ValidatingAdmissionPolicyInformer,
+        )
+
         return ValidatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInformer:
         """The informer of validatingadmissionpolicybindings."""
+        from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicybinding import (
+            ValidatingAdmissionPolicyBindingInformer,
+        )
+
         return ValidatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def validating_webhook_configurations(self) -> ValidatingWebhookConfigurationInformer:
         """The informer of validatingwebhookconfigurations."""
+        from clientgo.informers.admissionregistration.v1beta1.validatingwebhookconfiguration import (
+            ValidatingWebhookConfigurationInformer,
+        )
+
         return ValidatingWebhookConfigurationInformer(self._factory, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.apiserverinternal.v1alpha1 import StorageVersionLister, new_storage_version_lister
+from clientgo.listers.apiserverinternal.v1alpha1.storageversion import StorageVersionLister, new_storage_version_lister
 from clientgo.tools import cache
 
 

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.apps.v1 import ReplicaSetLister, new_replica_set_lister
+from clientgo.listers.apps.v1.replicaset import ReplicaSetLister, new_replica_set_lister
 from clientgo.tools import cache
 
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.apps.v1beta1.controllerrevision import ControllerRevisionInformer
-from clientgo.informers.apps.v1beta1.deployment import DeploymentInformer
-from clientgo.informers.apps.v1beta1.statefulset import StatefulSetInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.apps.v1beta1.controllerrevision import ControllerRevisionInformer
+    from clientgo.informers.apps.v1beta1.deployment import DeploymentInformer
+    from clientgo.informers.apps.v1beta1.statefulset import StatefulSetInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "controllerrevision": ["ControllerRevisionInformer"],
+            "deployment": ["DeploymentInformer"],
+            "statefulset": ["StatefulSetInformer"],
+        },
+    )
 
 __all__ = [
     "ControllerRevisionInformer",
@@ -16,7 +30,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of apps/v1beta1."""
+    """One accessor a resource of apps/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -30,12 +44,18 @@ class Interface:
 
     def controller_revisions(self) -> ControllerRevisionInformer:
         """The informer of controllerrevisions."""
+        from clientgo.informers.apps.v1beta1.controllerrevision import ControllerRevisionInformer
+
         return ControllerRevisionInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def deployments(self) -> DeploymentInformer:
         """The informer of deployments."""
+        from clientgo.informers.apps.v1beta1.deployment import DeploymentInformer
+
         return DeploymentInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def stateful_sets(self) -> StatefulSetInformer:
         """The informer of statefulsets."""
+        from clientgo.informers.apps.v1beta1.statefulset import StatefulSetInformer
+
         return StatefulSetInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.apps.v1beta2.controllerrevision import ControllerRevisionInformer
-from clientgo.informers.apps.v1beta2.daemonset import DaemonSetInformer
-from clientgo.informers.apps.v1beta2.deployment import DeploymentInformer
-from clientgo.informers.apps.v1beta2.replicaset import ReplicaSetInformer
-from clientgo.informers.apps.v1beta2.statefulset import StatefulSetInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.apps.v1beta2.controllerrevision import ControllerRevisionInformer
+    from clientgo.informers.apps.v1beta2.daemonset import DaemonSetInformer
+    from clientgo.informers.apps.v1beta2.deployment import DeploymentInformer
+    from clientgo.informers.apps.v1beta2.replicaset import ReplicaSetInformer
+    from clientgo.informers.apps.v1beta2.statefulset import StatefulSetInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "controllerrevision": ["ControllerRevisionInformer"],
+            "daemonset": ["DaemonSetInformer"],
+            "deployment": ["DeploymentInformer"],
+            "replicaset": ["ReplicaSetInformer"],
+            "statefulset": ["StatefulSetInformer"],
+        },
+    )
 
 __all__ = [
     "ControllerRevisionInformer",
@@ -20,7 +36,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of apps/v1beta2."""
+    """One accessor a resource of apps/v1beta2; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -34,20 +50,30 @@ class Interface:
 
     def controller_revisions(self) -> ControllerRevisionInformer:
         """The informer of controllerrevisions."""
+        from clientgo.informers.apps.v1beta2.controllerrevision import ControllerRevisionInformer
+
         return ControllerRevisionInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def daemon_sets(self) -> DaemonSetInformer:
         """The informer of daemonsets."""
+        from clientgo.informers.apps.v1beta2.daemonset import DaemonSetInformer
+
         return DaemonSetInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def deployments(self) -> DeploymentInformer:
         """The informer of deployments."""
+        from clientgo.informers.apps.v1beta2.deployment import DeploymentInformer
+
         return DeploymentInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def replica_sets(self) -> ReplicaSetInformer:
         """The informer of replicasets."""
+        from clientgo.informers.apps.v1beta2.replicaset import ReplicaSetInformer
+
         return ReplicaSetInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def stateful_sets(self) -> StatefulSetInformer:
         """The informer of statefulsets."""
+        from clientgo.informers.apps.v1beta2.statefulset import StatefulSetInformer
+
         return StatefulSetInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.apps.v1beta2 import DeploymentLister, new_deployment_lister
+from clientgo.listers.apps.v1beta2.deployment import DeploymentLister, new_deployment_lister
 from clientgo.tools import cache
 
 

@@ -10,7 +10,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of authorization.k8s.io/v1."""
+    """One accessor a resource of authorization.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,

@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.autoscaling.v1 import HorizontalPodAutoscalerLister, new_horizontal_pod_autoscaler_lister
+from clientgo.listers.autoscaling.v1.horizontalpodautoscaler import (
+    HorizontalPodAutoscalerLister,
+    new_horizontal_pod_autoscaler_lister,
+)
 from clientgo.tools import cache
 
 

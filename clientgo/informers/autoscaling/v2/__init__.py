@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.autoscaling.v2.horizontalpodautoscaler import HorizontalPodAutoscalerInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.autoscaling.v2.horizontalpodautoscaler import HorizontalPodAutoscalerInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "horizontalpodautoscaler": ["HorizontalPodAutoscalerInformer"],
+        },
+    )
 
 __all__ = [
     "HorizontalPodAutoscalerInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of autoscaling/v2."""
+    """One accessor a resource of autoscaling/v2; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def horizontal_pod_autoscalers(self) -> HorizontalPodAutoscalerInformer:
         """The informer of horizontalpodautoscalers."""
+        from clientgo.informers.autoscaling.v2.horizontalpodautoscaler import HorizontalPodAutoscalerInformer
+
         return HorizontalPodAutoscalerInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.batch.v1.cronjob import CronJobInformer
-from clientgo.informers.batch.v1.job import JobInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.batch.v1.cronjob import CronJobInformer
+    from clientgo.informers.batch.v1.job import JobInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "cronjob": ["CronJobInformer"],
+            "job": ["JobInformer"],
+        },
+    )
 
 __all__ = [
     "CronJobInformer",
@@ -14,7 +27,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of batch/v1."""
+    """One accessor a resource of batch/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -28,8 +41,12 @@ class Interface:
 
     def cron_jobs(self) -> CronJobInformer:
         """The informer of cronjobs."""
+        from clientgo.informers.batch.v1.cronjob import CronJobInformer
+
         return CronJobInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def jobs(self) -> JobInformer:
         """The informer of jobs."""
+        from clientgo.informers.batch.v1.job import JobInformer
+
         return JobInformer(self._factory, self._namespace, self._tweak_list_options)

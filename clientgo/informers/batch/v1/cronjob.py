@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.batch.v1 import CronJobLister, new_cron_job_lister
+from clientgo.listers.batch.v1.cronjob import CronJobLister, new_cron_job_lister
 from clientgo.tools import cache
 
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.batch.v1beta1.cronjob import CronJobInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.batch.v1beta1.cronjob import CronJobInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "cronjob": ["CronJobInformer"],
+        },
+    )
 
 __all__ = [
     "CronJobInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of batch/v1beta1."""
+    """One accessor a resource of batch/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def cron_jobs(self) -> CronJobInformer:
         """The informer of cronjobs."""
+        from clientgo.informers.batch.v1beta1.cronjob import CronJobInformer
+
         return CronJobInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.certificates.v1.certificatesigningrequest import CertificateSigningRequestInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.certificates.v1.certificatesigningrequest import CertificateSigningRequestInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "certificatesigningrequest": ["CertificateSigningRequestInformer"],
+        },
+    )
 
 __all__ = [
     "CertificateSigningRequestInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of certificates.k8s.io/v1."""
+    """One accessor a resource of certificates.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInformer:
         """The informer of certificatesigningrequests."""
+        from clientgo.informers.certificates.v1.certificatesigningrequest import CertificateSigningRequestInformer
+
         return CertificateSigningRequestInformer(self._factory, self._tweak_list_options)

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "clustertrustbundle": ["ClusterTrustBundleInformer"],
+        },
+    )
 
 __all__ = [
     "ClusterTrustBundleInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of certificates.k8s.io/v1alpha1."""
+    """One accessor a resource of certificates.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInformer:
         """The informer of clustertrustbundles."""
+        from clientgo.informers.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInformer
+
         return ClusterTrustBundleInformer(self._factory, self._tweak_list_options)

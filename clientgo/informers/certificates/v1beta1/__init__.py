@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInformer
-from clientgo.informers.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInformer
-from clientgo.informers.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInformer
+    from clientgo.informers.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInformer
+    from clientgo.informers.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "certificatesigningrequest": ["CertificateSigningRequestInformer"],
+            "clustertrustbundle": ["ClusterTrustBundleInformer"],
+            "podcertificaterequest": ["PodCertificateRequestInformer"],
+        },
+    )
 
 __all__ = [
     "CertificateSigningRequestInformer",
@@ -16,7 +30,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of certificates.k8s.io/v1beta1."""
+    """One accessor a resource of certificates.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -30,12 +44,18 @@ class Interface:
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInformer:
         """The informer of certificatesigningrequests."""
+        from clientgo.informers.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInformer
+
         return CertificateSigningRequestInformer(self._factory, self._tweak_list_options)
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInformer:
         """The informer of clustertrustbundles."""
+        from clientgo.informers.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInformer
+
         return ClusterTrustBundleInformer(self._factory, self._tweak_list_options)
 
     def pod_certificate_requests(self) -> PodCertificateRequestInformer:
         """The informer of podcertificaterequests."""
+        from clientgo.informers.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInformer
+
         return PodCertificateRequestInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.certificates.v1beta1 import (
+from clientgo.listers.certificates.v1beta1.certificatesigningrequest import (
     CertificateSigningRequestLister,
     new_certificate_signing_request_lister,
 )

@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.certificates.v1beta1 import ClusterTrustBundleLister, new_cluster_trust_bundle_lister
+from clientgo.listers.certificates.v1beta1.clustertrustbundle import (
+    ClusterTrustBundleLister,
+    new_cluster_trust_bundle_lister,
+)
 from clientgo.tools import cache
 
 

@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.certificates.v1beta1 import PodCertificateRequestLister, new_pod_certificate_request_lister
+from clientgo.listers.certificates.v1beta1.podcertificaterequest import (
+    PodCertificateRequestLister,
+    new_pod_certificate_request_lister,
+)
 from clientgo.tools import cache
 
 

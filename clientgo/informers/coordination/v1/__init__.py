@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.coordination.v1.lease import LeaseInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.coordination.v1.lease import LeaseInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "lease": ["LeaseInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of coordination.k8s.io/v1."""
+    """One accessor a resource of coordination.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def leases(self) -> LeaseInformer:
         """The informer of leases."""
+        from clientgo.informers.coordination.v1.lease import LeaseInformer
+
         return LeaseInformer(self._factory, self._namespace, self._tweak_list_options)

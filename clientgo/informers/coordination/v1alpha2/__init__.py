@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.coordination.v1alpha2.leasecandidate import LeaseCandidateInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.coordination.v1alpha2.leasecandidate import LeaseCandidateInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "leasecandidate": ["LeaseCandidateInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of coordination.k8s.io/v1alpha2."""
+    """One accessor a resource of coordination.k8s.io/v1alpha2; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def lease_candidates(self) -> LeaseCandidateInformer:
         """The informer of leasecandidates."""
+        from clientgo.informers.coordination.v1alpha2.leasecandidate import LeaseCandidateInformer
+
         return LeaseCandidateInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.coordination.v1alpha2 import LeaseCandidateLister, new_lease_candidate_lister
+from clientgo.listers.coordination.v1alpha2.leasecandidate import LeaseCandidateLister, new_lease_candidate_lister
 from clientgo.tools import cache
 
 

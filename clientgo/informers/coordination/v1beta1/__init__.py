@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.coordination.v1beta1.lease import LeaseInformer
-from clientgo.informers.coordination.v1beta1.leasecandidate import LeaseCandidateInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.coordination.v1beta1.lease import LeaseInformer
+    from clientgo.informers.coordination.v1beta1.leasecandidate import LeaseCandidateInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "lease": ["LeaseInformer"],
+            "leasecandidate": ["LeaseCandidateInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -14,7 +27,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of coordination.k8s.io/v1beta1."""
+    """One accessor a resource of coordination.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -28,8 +41,12 @@ class Interface:
 
     def leases(self) -> LeaseInformer:
         """The informer of leases."""
+        from clientgo.informers.coordination.v1beta1.lease import LeaseInformer
+
         return LeaseInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def lease_candidates(self) -> LeaseCandidateInformer:
         """The informer of leasecandidates."""
+        from clientgo.informers.coordination.v1beta1.leasecandidate import LeaseCandidateInformer
+
         return LeaseCandidateInformer(self._factory, self._namespace, self._tweak_list_options)

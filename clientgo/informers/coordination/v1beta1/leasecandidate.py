@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.coordination.v1beta1 import LeaseCandidateLister, new_lease_candidate_lister
+from clientgo.listers.coordination.v1beta1.leasecandidate import LeaseCandidateLister, new_lease_candidate_lister
 from clientgo.tools import cache
 
 

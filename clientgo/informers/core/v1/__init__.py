@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.core.v1.componentstatus import ComponentStatusInformer
-from clientgo.informers.core.v1.configmap import ConfigMapInformer
-from clientgo.informers.core.v1.endpoints import EndpointsInformer
-from clientgo.informers.core.v1.event import EventInformer
-from clientgo.informers.core.v1.limitrange import LimitRangeInformer
-from clientgo.informers.core.v1.namespace import NamespaceInformer
-from clientgo.informers.core.v1.node import NodeInformer
-from clientgo.informers.core.v1.persistentvolume import PersistentVolumeInformer
-from clientgo.informers.core.v1.persistentvolumeclaim import PersistentVolumeClaimInformer
-from clientgo.informers.core.v1.pod import PodInformer
-from clientgo.informers.core.v1.podtemplate import PodTemplateInformer
-from clientgo.informers.core.v1.replicationcontroller import ReplicationControllerInformer
-from clientgo.informers.core.v1.resourcequota import ResourceQuotaInformer
-from clientgo.informers.core.v1.secret import SecretInformer
-from clientgo.informers.core.v1.service import ServiceInformer
-from clientgo.informers.core.v1.serviceaccount import ServiceAccountInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.core.v1.componentstatus import ComponentStatusInformer
+    from clientgo.informers.core.v1.configmap import ConfigMapInformer
+    from clientgo.informers.core.v1.endpoints import EndpointsInformer
+    from clientgo.informers.core.v1.event import EventInformer
+    from clientgo.informers.core.v1.limitrange import LimitRangeInformer
+    from clientgo.informers.core.v1.namespace import NamespaceInformer
+    from clientgo.informers.core.v1.node import NodeInformer
+    from clientgo.informers.core.v1.persistentvolume import PersistentVolumeInformer
+    from clientgo.informers.core.v1.persistentvolumeclaim import PersistentVolumeClaimInformer
+    from clientgo.informers.core.v1.pod import PodInformer
+    from clientgo.informers.core.v1.podtemplate import PodTemplateInformer
+    from clientgo.informers.core.v1.replicationcontroller import ReplicationControllerInformer
+    from clientgo.informers.core.v1.resourcequota import ResourceQuotaInformer
+    from clientgo.informers.core.v1.secret import SecretInformer
+    from clientgo.informers.core.v1.service import ServiceInformer
+    from clientgo.informers.core.v1.serviceaccount import ServiceAccountInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "componentstatus": ["ComponentStatusInformer"],
+            "configmap": ["ConfigMapInformer"],
+            "endpoints": ["EndpointsInformer"],
+            "event": ["EventInformer"],
+            "limitrange": ["LimitRangeInformer"],
+            "namespace": ["NamespaceInformer"],
+            "node": ["NodeInformer"],
+            "persistentvolume": ["PersistentVolumeInformer"],
+            "persistentvolumeclaim": ["PersistentVolumeClaimInformer"],
+            "pod": ["PodInformer"],
+            "podtemplate": ["PodTemplateInformer"],
+            "replicationcontroller": ["ReplicationControllerInformer"],
+            "resourcequota": ["ResourceQuotaInformer"],
+            "secret": ["SecretInformer"],
+            "service": ["ServiceInformer"],
+            "serviceaccount": ["ServiceAccountInformer"],
+        },
+    )
 
 __all__ = [
     "ComponentStatusInformer",
@@ -42,7 +69,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of core/v1."""
+    """One accessor a resource of core/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -56,64 +83,96 @@ class Interface:
 
     def component_statuses(self) -> ComponentStatusInformer:
         """The informer of componentstatuses."""
+        from clientgo.informers.core.v1.componentstatus import ComponentStatusInformer
+
         return ComponentStatusInformer(self._factory, self._tweak_list_options)
 
     def config_maps(self) -> ConfigMapInformer:
         """The informer of configmaps."""
+        from clientgo.informers.core.v1.configmap import ConfigMapInformer
+
         return ConfigMapInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def endpoints(self) -> EndpointsInformer:
         """The informer of endpoints."""
+        from clientgo.informers.core.v1.endpoints import EndpointsInformer
+
         return EndpointsInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def events(self) -> EventInformer:
         """The informer of events."""
+        from clientgo.informers.core.v1.event import EventInformer
+
         return EventInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def limit_ranges(self) -> LimitRangeInformer:
         """The informer of limitranges."""
+        from clientgo.informers.core.v1.limitrange import LimitRangeInformer
+
         return LimitRangeInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def namespaces(self) -> NamespaceInformer:
         """The informer of namespaces."""
+        from clientgo.informers.core.v1.namespace import NamespaceInformer
+
         return NamespaceInformer(self._factory, self._tweak_list_options)
 
     def nodes(self) -> NodeInformer:
         """The informer of nodes."""
+        from clientgo.informers.core.v1.node import NodeInformer
+
         return NodeInformer(self._factory, self._tweak_list_options)
 
     def persistent_volumes(self) -> PersistentVolumeInformer:
         """The informer of persistentvolumes."""
+        from clientgo.informers.core.v1.persistentvolume import PersistentVolumeInformer
+
         return PersistentVolumeInformer(self._factory, self._tweak_list_options)
 
     def persistent_volume_claims(self) -> PersistentVolumeClaimInformer:
         """The informer of persistentvolumeclaims."""
+        from clientgo.informers.core.v1.persistentvolumeclaim import PersistentVolumeClaimInformer
+
         return PersistentVolumeClaimInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def pods(self) -> PodInformer:
         """The informer of pods."""
+        from clientgo.informers.core.v1.pod import PodInformer
+
         return PodInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def pod_templates(self) -> PodTemplateInformer:
         """The informer of podtemplates."""
+        from clientgo.informers.core.v1.podtemplate import PodTemplateInformer
+
         return PodTemplateInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def replication_controllers(self) -> ReplicationControllerInformer:
         """The informer of replicationcontrollers."""
+        from clientgo.informers.core.v1.replicationcontroller import ReplicationControllerInformer
+
         return ReplicationControllerInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def resource_quotas(self) -> ResourceQuotaInformer:
         """The informer of resourcequotas."""
+        from clientgo.informers.core.v1.resourcequota import ResourceQuotaInformer
+
         return ResourceQuotaInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def secrets(self) -> SecretInformer:
         """The informer of secrets."""
+        from clientgo.informers.core.v1.secret import SecretInformer
+
         return SecretInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def services(self) -> ServiceInformer:
         """The informer of services."""
+        from clientgo.informers.core.v1.service import ServiceInformer
+
         return ServiceInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def service_accounts(self) -> ServiceAccountInformer:
         """The informer of serviceaccounts."""
+        from clientgo.informers.core.v1.serviceaccount import ServiceAccountInformer
+
         return ServiceAccountInformer(self._factory, self._namespace, self._tweak_list_options)

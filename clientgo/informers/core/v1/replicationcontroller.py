@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.core.v1 import ReplicationControllerLister, new_replication_controller_lister
+from clientgo.listers.core.v1.replicationcontroller import (
+    ReplicationControllerLister,
+    new_replication_controller_lister,
+)
 from clientgo.tools import cache
 
 

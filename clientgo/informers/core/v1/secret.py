@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.core.v1 import SecretLister, new_secret_lister
+from clientgo.listers.core.v1.secret import SecretLister, new_secret_lister
 from clientgo.tools import cache
 
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.discovery.v1.endpointslice import EndpointSliceInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.discovery.v1.endpointslice import EndpointSliceInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "endpointslice": ["EndpointSliceInformer"],
+        },
+    )
 
 __all__ = [
     "EndpointSliceInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of discovery.k8s.io/v1."""
+    """One accessor a resource of discovery.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def endpoint_slices(self) -> EndpointSliceInformer:
         """The informer of endpointslices."""
+        from clientgo.informers.discovery.v1.endpointslice import EndpointSliceInformer
+
         return EndpointSliceInformer(self._factory, self._namespace, self._tweak_list_options)

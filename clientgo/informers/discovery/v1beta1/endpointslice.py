@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.discovery.v1beta1 import EndpointSliceLister, new_endpoint_slice_lister
+from clientgo.listers.discovery.v1beta1.endpointslice import EndpointSliceLister, new_endpoint_slice_lister
 from clientgo.tools import cache
 
 

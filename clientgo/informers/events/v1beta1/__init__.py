@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.events.v1beta1.event import EventInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.events.v1beta1.event import EventInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "event": ["EventInformer"],
+        },
+    )
 
 __all__ = [
     "EventInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of events.k8s.io/v1beta1."""
+    """One accessor a resource of events.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def events(self) -> EventInformer:
         """The informer of events."""
+        from clientgo.informers.events.v1beta1.event import EventInformer
+
         return EventInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.extensions.v1beta1.daemonset import DaemonSetInformer
-from clientgo.informers.extensions.v1beta1.deployment import DeploymentInformer
-from clientgo.informers.extensions.v1beta1.ingress import IngressInformer
-from clientgo.informers.extensions.v1beta1.networkpolicy import NetworkPolicyInformer
-from clientgo.informers.extensions.v1beta1.replicaset import ReplicaSetInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.extensions.v1beta1.daemonset import DaemonSetInformer
+    from clientgo.informers.extensions.v1beta1.deployment import DeploymentInformer
+    from clientgo.informers.extensions.v1beta1.ingress import IngressInformer
+    from clientgo.informers.extensions.v1beta1.networkpolicy import NetworkPolicyInformer
+    from clientgo.informers.extensions.v1beta1.replicaset import ReplicaSetInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "daemonset": ["DaemonSetInformer"],
+            "deployment": ["DeploymentInformer"],
+            "ingress": ["IngressInformer"],
+            "networkpolicy": ["NetworkPolicyInformer"],
+            "replicaset": ["ReplicaSetInformer"],
+        },
+    )
 
 __all__ = [
     "DaemonSetInformer",
@@ -20,7 +36,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of extensions/v1beta1."""
+    """One accessor a resource of extensions/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -34,20 +50,30 @@ class Interface:
 
     def daemon_sets(self) -> DaemonSetInformer:
         """The informer of daemonsets."""
+        from clientgo.informers.extensions.v1beta1.daemonset import DaemonSetInformer
+
         return DaemonSetInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def deployments(self) -> DeploymentInformer:
         """The informer of deployments."""
+        from clientgo.informers.extensions.v1beta1.deployment import DeploymentInformer
+
         return DeploymentInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def ingresses(self) -> IngressInformer:
         """The informer of ingresses."""
+        from clientgo.informers.extensions.v1beta1.ingress import IngressInformer
+
         return IngressInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def network_policies(self) -> NetworkPolicyInformer:
         """The informer of networkpolicies."""
+        from clientgo.informers.extensions.v1beta1.networkpolicy import NetworkPolicyInformer
+
         return NetworkPolicyInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def replica_sets(self) -> ReplicaSetInformer:
         """The informer of replicasets."""
+        from clientgo.informers.extensions.v1beta1.replicaset import ReplicaSetInformer
+
         return ReplicaSetInformer(self._factory, self._namespace, self._tweak_list_options)

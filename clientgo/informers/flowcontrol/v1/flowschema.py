@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.flowcontrol.v1 import FlowSchemaLister, new_flow_schema_lister
+from clientgo.listers.flowcontrol.v1.flowschema import FlowSchemaLister, new_flow_schema_lister
 from clientgo.tools import cache
 
 

@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.flowcontrol.v1 import PriorityLevelConfigurationLister, new_priority_level_configuration_lister
+from clientgo.listers.flowcontrol.v1.prioritylevelconfiguration import (
+    PriorityLevelConfigurationLister,
+    new_priority_level_configuration_lister,
+)
 from clientgo.tools import cache
 
 

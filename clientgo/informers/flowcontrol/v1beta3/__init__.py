@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.flowcontrol.v1beta3.flowschema import FlowSchemaInformer
-from clientgo.informers.flowcontrol.v1beta3.prioritylevelconfiguration import PriorityLevelConfigurationInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.flowcontrol.v1beta3.flowschema import FlowSchemaInformer
+    from clientgo.informers.flowcontrol.v1beta3.prioritylevelconfiguration import PriorityLevelConfigurationInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "flowschema": ["FlowSchemaInformer"],
+            "prioritylevelconfiguration": ["PriorityLevelConfigurationInformer"],
+        },
+    )
 
 __all__ = [
     "FlowSchemaInformer",
@@ -14,7 +27,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of flowcontrol.apiserver.k8s.io/v1beta3."""
+    """One accessor a resource of flowcontrol.apiserver.k8s.io/v1beta3; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -28,8 +41,12 @@ class Interface:
 
     def flow_schemas(self) -> FlowSchemaInformer:
         """The informer of flowschemas."""
+        from clientgo.informers.flowcontrol.v1beta3.flowschema import FlowSchemaInformer
+
         return FlowSchemaInformer(self._factory, self._tweak_list_options)
 
     def priority_level_configurations(self) -> PriorityLevelConfigurationInformer:
         """The informer of prioritylevelconfigurations."""
+        from clientgo.informers.flowcontrol.v1beta3.prioritylevelconfiguration import PriorityLevelConfigurationInformer
+
         return PriorityLevelConfigurationInformer(self._factory, self._tweak_list_options)

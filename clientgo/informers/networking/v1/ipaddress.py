@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.networking.v1 import IPAddressLister, new_ip_address_lister
+from clientgo.listers.networking.v1.ipaddress import IPAddressLister, new_ip_address_lister
 from clientgo.tools import cache
 
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.networking.v1beta1.ingress import IngressInformer
-from clientgo.informers.networking.v1beta1.ingressclass import IngressClassInformer
-from clientgo.informers.networking.v1beta1.ipaddress import IPAddressInformer
-from clientgo.informers.networking.v1beta1.servicecidr import ServiceCIDRInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.networking.v1beta1.ingress import IngressInformer
+    from clientgo.informers.networking.v1beta1.ingressclass import IngressClassInformer
+    from clientgo.informers.networking.v1beta1.ipaddress import IPAddressInformer
+    from clientgo.informers.networking.v1beta1.servicecidr import ServiceCIDRInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "ingress": ["IngressInformer"],
+            "ingressclass": ["IngressClassInformer"],
+            "ipaddress": ["IPAddressInformer"],
+            "servicecidr": ["ServiceCIDRInformer"],
+        },
+    )
 
 __all__ = [
     "IPAddressInformer",
@@ -18,7 +33,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of networking.k8s.io/v1beta1."""
+    """One accessor a resource of networking.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -32,16 +47,24 @@ class Interface:
 
     def ip_addresses(self) -> IPAddressInformer:
         """The informer of ipaddresses."""
+        from clientgo.informers.networking.v1beta1.ipaddress import IPAddressInformer
+
         return IPAddressInformer(self._factory, self._tweak_list_options)
 
     def ingresses(self) -> IngressInformer:
         """The informer of ingresses."""
+        from clientgo.informers.networking.v1beta1.ingress import IngressInformer
+
         return IngressInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def ingress_classes(self) -> IngressClassInformer:
         """The informer of ingressclasses."""
+        from clientgo.informers.networking.v1beta1.ingressclass import IngressClassInformer
+
         return IngressClassInformer(self._factory, self._tweak_list_options)
 
     def service_cidrs(self) -> ServiceCIDRInformer:
         """The informer of servicecidrs."""
+        from clientgo.informers.networking.v1beta1.servicecidr import ServiceCIDRInformer
+
         return ServiceCIDRInformer(self._factory, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.networking.v1beta1 import ServiceCIDRLister, new_service_cidr_lister
+from clientgo.listers.networking.v1beta1.servicecidr import ServiceCIDRLister, new_service_cidr_lister
 from clientgo.tools import cache
 
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.node.v1beta1.runtimeclass import RuntimeClassInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.node.v1beta1.runtimeclass import RuntimeClassInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "runtimeclass": ["RuntimeClassInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of node.k8s.io/v1beta1."""
+    """One accessor a resource of node.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def runtime_classes(self) -> RuntimeClassInformer:
         """The informer of runtimeclasses."""
+        from clientgo.informers.node.v1beta1.runtimeclass import RuntimeClassInformer
+
         return RuntimeClassInformer(self._factory, self._tweak_list_options)

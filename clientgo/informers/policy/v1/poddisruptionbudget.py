@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.policy.v1 import PodDisruptionBudgetLister, new_pod_disruption_budget_lister
+from clientgo.listers.policy.v1.poddisruptionbudget import PodDisruptionBudgetLister, new_pod_disruption_budget_lister
 from clientgo.tools import cache
 
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.policy.v1beta1.poddisruptionbudget import PodDisruptionBudgetInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.policy.v1beta1.poddisruptionbudget import PodDisruptionBudgetInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "poddisruptionbudget": ["PodDisruptionBudgetInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of policy/v1beta1."""
+    """One accessor a resource of policy/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def pod_disruption_budgets(self) -> PodDisruptionBudgetInformer:
         """The informer of poddisruptionbudgets."""
+        from clientgo.informers.policy.v1beta1.poddisruptionbudget import PodDisruptionBudgetInformer
+
         return PodDisruptionBudgetInformer(self._factory, self._namespace, self._tweak_list_options)

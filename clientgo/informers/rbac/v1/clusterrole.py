@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.rbac.v1 import ClusterRoleLister, new_cluster_role_lister
+from clientgo.listers.rbac.v1.clusterrole import ClusterRoleLister, new_cluster_role_lister
 from clientgo.tools import cache
 
 

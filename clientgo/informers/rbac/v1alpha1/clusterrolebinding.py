@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.rbac.v1alpha1 import ClusterRoleBindingLister, new_cluster_role_binding_lister
+from clientgo.listers.rbac.v1alpha1.clusterrolebinding import ClusterRoleBindingLister, new_cluster_role_binding_lister
 from clientgo.tools import cache
 
 

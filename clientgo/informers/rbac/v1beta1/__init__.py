@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.rbac.v1beta1.clusterrole import ClusterRoleInformer
-from clientgo.informers.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInformer
-from clientgo.informers.rbac.v1beta1.role import RoleInformer
-from clientgo.informers.rbac.v1beta1.rolebinding import RoleBindingInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.rbac.v1beta1.clusterrole import ClusterRoleInformer
+    from clientgo.informers.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInformer
+    from clientgo.informers.rbac.v1beta1.role import RoleInformer
+    from clientgo.informers.rbac.v1beta1.rolebinding import RoleBindingInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "clusterrole": ["ClusterRoleInformer"],
+            "clusterrolebinding": ["ClusterRoleBindingInformer"],
+            "role": ["RoleInformer"],
+            "rolebinding": ["RoleBindingInformer"],
+        },
+    )
 
 __all__ = [
     "ClusterRoleBindingInformer",
@@ -18,7 +33,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of rbac.authorization.k8s.io/v1beta1."""
+    """One accessor a resource of rbac.authorization.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -32,16 +47,24 @@ class Interface:
 
     def cluster_roles(self) -> ClusterRoleInformer:
         """The informer of clusterroles."""
+        from clientgo.informers.rbac.v1beta1.clusterrole import ClusterRoleInformer
+
         return ClusterRoleInformer(self._factory, self._tweak_list_options)
 
     def cluster_role_bindings(self) -> ClusterRoleBindingInformer:
         """The informer of clusterrolebindings."""
+        from clientgo.informers.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInformer
+
         return ClusterRoleBindingInformer(self._factory, self._tweak_list_options)
 
     def roles(self) -> RoleInformer:
         """The informer of roles."""
+        from clientgo.informers.rbac.v1beta1.role import RoleInformer
+
         return RoleInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def role_bindings(self) -> RoleBindingInformer:
         """The informer of rolebindings."""
+        from clientgo.informers.rbac.v1beta1.rolebinding import RoleBindingInformer
+
         return RoleBindingInformer(self._factory, self._namespace, self._tweak_list_options)

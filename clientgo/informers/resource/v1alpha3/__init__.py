@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInformer
-from clientgo.informers.resource.v1alpha3.resourcepoolstatusrequest import ResourcePoolStatusRequestInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInformer
+    from clientgo.informers.resource.v1alpha3.resourcepoolstatusrequest import ResourcePoolStatusRequestInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "devicetaintrule": ["DeviceTaintRuleInformer"],
+            "resourcepoolstatusrequest": ["ResourcePoolStatusRequestInformer"],
+        },
+    )
 
 __all__ = [
     "DeviceTaintRuleInformer",
@@ -14,7 +27,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of resource.k8s.io/v1alpha3."""
+    """One accessor a resource of resource.k8s.io/v1alpha3; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -28,8 +41,12 @@ class Interface:
 
     def device_taint_rules(self) -> DeviceTaintRuleInformer:
         """The informer of devicetaintrules."""
+        from clientgo.informers.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInformer
+
         return DeviceTaintRuleInformer(self._factory, self._tweak_list_options)
 
     def resource_pool_status_requests(self) -> ResourcePoolStatusRequestInformer:
         """The informer of resourcepoolstatusrequests."""
+        from clientgo.informers.resource.v1alpha3.resourcepoolstatusrequest import ResourcePoolStatusRequestInformer
+
         return ResourcePoolStatusRequestInformer(self._factory, self._tweak_list_options)

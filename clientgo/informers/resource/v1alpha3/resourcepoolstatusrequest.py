@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.resource.v1alpha3 import ResourcePoolStatusRequestLister, new_resource_pool_status_request_lister
+from clientgo.listers.resource.v1alpha3.resourcepoolstatusrequest import (
+    ResourcePoolStatusRequestLister,
+    new_resource_pool_status_request_lister,
+)
 from clientgo.tools import cache
 
 

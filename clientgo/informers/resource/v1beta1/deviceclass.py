@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.resource.v1beta1 import DeviceClassLister, new_device_class_lister
+from clientgo.listers.resource.v1beta1.deviceclass import DeviceClassLister, new_device_class_lister
 from clientgo.tools import cache
 
 

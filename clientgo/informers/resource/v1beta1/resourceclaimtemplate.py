@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.resource.v1beta1 import ResourceClaimTemplateLister, new_resource_claim_template_lister
+from clientgo.listers.resource.v1beta1.resourceclaimtemplate import (
+    ResourceClaimTemplateLister,
+    new_resource_claim_template_lister,
+)
 from clientgo.tools import cache
 
 

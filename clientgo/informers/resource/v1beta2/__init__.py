@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.resource.v1beta2.deviceclass import DeviceClassInformer
-from clientgo.informers.resource.v1beta2.devicetaintrule import DeviceTaintRuleInformer
-from clientgo.informers.resource.v1beta2.resourceclaim import ResourceClaimInformer
-from clientgo.informers.resource.v1beta2.resourceclaimtemplate import ResourceClaimTemplateInformer
-from clientgo.informers.resource.v1beta2.resourceslice import ResourceSliceInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.resource.v1beta2.deviceclass import DeviceClassInformer
+    from clientgo.informers.resource.v1beta2.devicetaintrule import DeviceTaintRuleInformer
+    from clientgo.informers.resource.v1beta2.resourceclaim import ResourceClaimInformer
+    from clientgo.informers.resource.v1beta2.resourceclaimtemplate import ResourceClaimTemplateInformer
+    from clientgo.informers.resource.v1beta2.resourceslice import ResourceSliceInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "deviceclass": ["DeviceClassInformer"],
+            "devicetaintrule": ["DeviceTaintRuleInformer"],
+            "resourceclaim": ["ResourceClaimInformer"],
+            "resourceclaimtemplate": ["ResourceClaimTemplateInformer"],
+            "resourceslice": ["ResourceSliceInformer"],
+        },
+    )
 
 __all__ = [
     "DeviceClassInformer",
@@ -20,7 +36,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of resource.k8s.io/v1beta2."""
+    """One accessor a resource of resource.k8s.io/v1beta2; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -34,20 +50,30 @@ class Interface:
 
     def device_classes(self) -> DeviceClassInformer:
         """The informer of deviceclasses."""
+        from clientgo.informers.resource.v1beta2.deviceclass import DeviceClassInformer
+
         return DeviceClassInformer(self._factory, self._tweak_list_options)
 
     def device_taint_rules(self) -> DeviceTaintRuleInformer:
         """The informer of devicetaintrules."""
+        from clientgo.informers.resource.v1beta2.devicetaintrule import DeviceTaintRuleInformer
+
         return DeviceTaintRuleInformer(self._factory, self._tweak_list_options)
 
     def resource_claims(self) -> ResourceClaimInformer:
         """The informer of resourceclaims."""
+        from clientgo.informers.resource.v1beta2.resourceclaim import ResourceClaimInformer
+
         return ResourceClaimInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def resource_claim_templates(self) -> ResourceClaimTemplateInformer:
         """The informer of resourceclaimtemplates."""
+        from clientgo.informers.resource.v1beta2.resourceclaimtemplate import ResourceClaimTemplateInformer
+
         return ResourceClaimTemplateInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def resource_slices(self) -> ResourceSliceInformer:
         """The informer of resourceslices."""
+        from clientgo.informers.resource.v1beta2.resourceslice import ResourceSliceInformer
+
         return ResourceSliceInformer(self._factory, self._tweak_list_options)

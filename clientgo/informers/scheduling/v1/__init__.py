@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.scheduling.v1.priorityclass import PriorityClassInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.scheduling.v1.priorityclass import PriorityClassInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "priorityclass": ["PriorityClassInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of scheduling.k8s.io/v1."""
+    """One accessor a resource of scheduling.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def priority_classes(self) -> PriorityClassInformer:
         """The informer of priorityclasses."""
+        from clientgo.informers.scheduling.v1.priorityclass import PriorityClassInformer
+
         return PriorityClassInformer(self._factory, self._tweak_list_options)

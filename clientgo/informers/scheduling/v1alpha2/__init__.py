@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.scheduling.v1alpha2.podgroup import PodGroupInformer
-from clientgo.informers.scheduling.v1alpha2.workload import WorkloadInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.scheduling.v1alpha2.podgroup import PodGroupInformer
+    from clientgo.informers.scheduling.v1alpha2.workload import WorkloadInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "podgroup": ["PodGroupInformer"],
+            "workload": ["WorkloadInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -14,7 +27,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of scheduling.k8s.io/v1alpha2."""
+    """One accessor a resource of scheduling.k8s.io/v1alpha2; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -28,8 +41,12 @@ class Interface:
 
     def pod_groups(self) -> PodGroupInformer:
         """The informer of podgroups."""
+        from clientgo.informers.scheduling.v1alpha2.podgroup import PodGroupInformer
+
         return PodGroupInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def workloads(self) -> WorkloadInformer:
         """The informer of workloads."""
+        from clientgo.informers.scheduling.v1alpha2.workload import WorkloadInformer
+
         return WorkloadInformer(self._factory, self._namespace, self._tweak_list_options)

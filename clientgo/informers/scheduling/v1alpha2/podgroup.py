@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.scheduling.v1alpha2 import PodGroupLister, new_pod_group_lister
+from clientgo.listers.scheduling.v1alpha2.podgroup import PodGroupLister, new_pod_group_lister
 from clientgo.tools import cache
 
 

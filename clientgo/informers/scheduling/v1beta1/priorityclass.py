@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.scheduling.v1beta1 import PriorityClassLister, new_priority_class_lister
+from clientgo.listers.scheduling.v1beta1.priorityclass import PriorityClassLister, new_priority_class_lister
 from clientgo.tools import cache
 
 

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.storage.v1.csidriver import CSIDriverInformer
-from clientgo.informers.storage.v1.csinode import CSINodeInformer
-from clientgo.informers.storage.v1.csistoragecapacity import CSIStorageCapacityInformer
-from clientgo.informers.storage.v1.storageclass import StorageClassInformer
-from clientgo.informers.storage.v1.volumeattachment import VolumeAttachmentInformer
-from clientgo.informers.storage.v1.volumeattributesclass import VolumeAttributesClassInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.storage.v1.csidriver import CSIDriverInformer
+    from clientgo.informers.storage.v1.csinode import CSINodeInformer
+    from clientgo.informers.storage.v1.csistoragecapacity import CSIStorageCapacityInformer
+    from clientgo.informers.storage.v1.storageclass import StorageClassInformer
+    from clientgo.informers.storage.v1.volumeattachment import VolumeAttachmentInformer
+    from clientgo.informers.storage.v1.volumeattributesclass import VolumeAttributesClassInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "csidriver": ["CSIDriverInformer"],
+            "csinode": ["CSINodeInformer"],
+            "csistoragecapacity": ["CSIStorageCapacityInformer"],
+            "storageclass": ["StorageClassInformer"],
+            "volumeattachment": ["VolumeAttachmentInformer"],
+            "volumeattributesclass": ["VolumeAttributesClassInformer"],
+        },
+    )
 
 __all__ = [
     "CSIDriverInformer",
@@ -22,7 +39,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of storage.k8s.io/v1."""
+    """One accessor a resource of storage.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -36,24 +53,36 @@ class Interface:
 
     def csi_drivers(self) -> CSIDriverInformer:
         """The informer of csidrivers."""
+        from clientgo.informers.storage.v1.csidriver import CSIDriverInformer
+
         return CSIDriverInformer(self._factory, self._tweak_list_options)
 
     def csi_nodes(self) -> CSINodeInformer:
         """The informer of csinodes."""
+        from clientgo.informers.storage.v1.csinode import CSINodeInformer
+
         return CSINodeInformer(self._factory, self._tweak_list_options)
 
     def csi_storage_capacities(self) -> CSIStorageCapacityInformer:
         """The informer of csistoragecapacities."""
+        from clientgo.informers.storage.v1.csistoragecapacity import CSIStorageCapacityInformer
+
         return CSIStorageCapacityInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def storage_classes(self) -> StorageClassInformer:
         """The informer of storageclasses."""
+        from clientgo.informers.storage.v1.storageclass import StorageClassInformer
+
         return StorageClassInformer(self._factory, self._tweak_list_options)
 
     def volume_attachments(self) -> VolumeAttachmentInformer:
         """The informer of volumeattachments."""
+        from clientgo.informers.storage.v1.volumeattachment import VolumeAttachmentInformer
+
         return VolumeAttachmentInformer(self._factory, self._tweak_list_options)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInformer:
         """The informer of volumeattributesclasses."""
+        from clientgo.informers.storage.v1.volumeattributesclass import VolumeAttributesClassInformer
+
         return VolumeAttributesClassInformer(self._factory, self._tweak_list_options)

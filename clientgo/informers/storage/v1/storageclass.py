@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.storage.v1 import StorageClassLister, new_storage_class_lister
+from clientgo.listers.storage.v1.storageclass import StorageClassLister, new_storage_class_lister
 from clientgo.tools import cache
 
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInformer
-from clientgo.informers.storage.v1alpha1.volumeattachment import VolumeAttachmentInformer
-from clientgo.informers.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInformer
+    from clientgo.informers.storage.v1alpha1.volumeattachment import VolumeAttachmentInformer
+    from clientgo.informers.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "csistoragecapacity": ["CSIStorageCapacityInformer"],
+            "volumeattachment": ["VolumeAttachmentInformer"],
+            "volumeattributesclass": ["VolumeAttributesClassInformer"],
+        },
+    )
 
 __all__ = [
     "CSIStorageCapacityInformer",
@@ -16,7 +30,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of storage.k8s.io/v1alpha1."""
+    """One accessor a resource of storage.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -30,12 +44,18 @@ class Interface:
 
     def csi_storage_capacities(self) -> CSIStorageCapacityInformer:
         """The informer of csistoragecapacities."""
+        from clientgo.informers.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInformer
+
         return CSIStorageCapacityInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def volume_attachments(self) -> VolumeAttachmentInformer:
         """The informer of volumeattachments."""
+        from clientgo.informers.storage.v1alpha1.volumeattachment import VolumeAttachmentInformer
+
         return VolumeAttachmentInformer(self._factory, self._tweak_list_options)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInformer:
         """The informer of volumeattributesclasses."""
+        from clientgo.informers.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInformer
+
         return VolumeAttributesClassInformer(self._factory, self._tweak_list_options)

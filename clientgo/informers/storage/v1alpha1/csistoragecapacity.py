@@ -8,7 +8,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.storage.v1alpha1 import CSIStorageCapacityLister, new_csi_storage_capacity_lister
+from clientgo.listers.storage.v1alpha1.csistoragecapacity import (
+    CSIStorageCapacityLister,
+    new_csi_storage_capacity_lister,
+)
 from clientgo.tools import cache
 
 

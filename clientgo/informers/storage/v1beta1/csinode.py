@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.storage.v1beta1 import CSINodeLister, new_csi_node_lister
+from clientgo.listers.storage.v1beta1.csinode import CSINodeLister, new_csi_node_lister
 from clientgo.tools import cache
 
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from clientgo.informers.storagemigration.v1beta1.storageversionmigration import StorageVersionMigrationInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.informers.storagemigration.v1beta1.storageversionmigration import StorageVersionMigrationInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "storageversionmigration": ["StorageVersionMigrationInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of storagemigration.k8s.io/v1beta1."""
+    """One accessor a resource of storagemigration.k8s.io/v1beta1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def storage_version_migrations(self) -> StorageVersionMigrationInformer:
         """The informer of storageversionmigrations."""
+        from clientgo.informers.storagemigration.v1beta1.storageversionmigration import StorageVersionMigrationInformer
+
         return StorageVersionMigrationInformer(self._factory, self._tweak_list_options)

@@ -8,7 +8,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.informers import internalinterfaces
 from clientgo.kubernetes import Interface
-from clientgo.listers.storagemigration.v1beta1 import (
+from clientgo.listers.storagemigration.v1beta1.storageversionmigration import (
     StorageVersionMigrationLister,
     new_storage_version_migration_lister,
 )

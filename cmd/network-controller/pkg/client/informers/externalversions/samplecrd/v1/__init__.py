@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from pkg.client.informers.externalversions.samplecrd.v1.network import NetworkInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from pkg.client.informers.externalversions.samplecrd.v1.network import NetworkInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "network": ["NetworkInformer"],
+        },
+    )
 
 __all__ = [
     "Interface",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of samplecrd.k8s.io/v1."""
+    """One accessor a resource of samplecrd.k8s.io/v1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def networks(self) -> NetworkInformer:
         """The informer of networks."""
+        from pkg.client.informers.externalversions.samplecrd.v1.network import NetworkInformer
+
         return NetworkInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -9,7 +9,7 @@ from clientgo.informers import internalinterfaces
 from clientgo.tools import cache
 from pkg.apis.samplecrd import v1 as samplecrdv1
 from pkg.client.clientset.versioned import Interface
-from pkg.client.listers.samplecrd.v1 import NetworkLister, new_network_lister
+from pkg.client.listers.samplecrd.v1.network import NetworkLister, new_network_lister
 
 
 class NetworkInformer:

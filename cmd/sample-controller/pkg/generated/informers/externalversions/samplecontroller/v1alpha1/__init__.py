@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo.informers import internalinterfaces
-from pkg.generated.informers.externalversions.samplecontroller.v1alpha1.foo import FooInformer
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from pkg.generated.informers.externalversions.samplecontroller.v1alpha1.foo import FooInformer
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "foo": ["FooInformer"],
+        },
+    )
 
 __all__ = [
     "FooInformer",
@@ -12,7 +24,7 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of samplecontroller.k8s.io/v1alpha1."""
+    """One accessor a resource of samplecontroller.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
 
     def __init__(
         self,
@@ -26,4 +38,6 @@ class Interface:
 
     def foos(self) -> FooInformer:
         """The informer of foos."""
+        from pkg.generated.informers.externalversions.samplecontroller.v1alpha1.foo import FooInformer
+
         return FooInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -9,7 +9,7 @@ from clientgo.informers import internalinterfaces
 from clientgo.tools import cache
 from pkg.apis.samplecontroller import v1alpha1 as samplecontrollerv1alpha1
 from pkg.generated.clientset.versioned import Interface
-from pkg.generated.listers.samplecontroller.v1alpha1 import FooLister, new_foo_lister
+from pkg.generated.listers.samplecontroller.v1alpha1.foo import FooLister, new_foo_lister
 
 
 class FooInformer:

@@ -1,0 +1,44 @@
+"""Write packages whose names are imported when they are first asked for: a program uses few kinds of a group."""
+
+from __future__ import annotations
+
+from clientgo.codegen import naming
+
+
+def render_later(package: str, imports: list[tuple[str, list[str]]]) -> str:
+    """The imports of a package that passes on the names of its modules, with two lines after them."""
+    if not imports:
+        return ""
+    hints, rows = [], []
+    for module, names in sorted(imports):
+        ordered = sorted(names, key=lambda name: (not name[0].isupper(), name.lower()))
+        hints.append(f"    from {module} import {', '.join(ordered)}")
+        quoted = ", ".join(f'"{name}"' for name in ordered)
+        rows.append(f'            "{module.removeprefix(f"{package}.")}": [{quoted}],')
+    return f"""\
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+{chr(10).join(hints)}
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {{
+{chr(10).join(rows)}
+        }},
+    )
+
+"""
+
+
+def render_front_door(docstring: str, package: str, imports: list[tuple[str, list[str]]]) -> str:
+    """An `__init__.py` that has nothing but names of its modules."""
+    listed = "".join(
+        f'    "{name}",\n' for name in naming.sort_exports({name for _, names in imports for name in names})
+    )
+    typing = "from typing import TYPE_CHECKING\n\n" if imports else ""
+    return f'''"""{docstring}"""
+
+{typing}{render_later(package, imports)}__all__ = [
+{listed}]
+'''
