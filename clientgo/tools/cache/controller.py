@@ -745,7 +745,10 @@ def process_deltas_in_batch(
         objs = [delta.object for delta in deltas]
     # No two deltas of the batch are about one object: what is known now is known until the transaction.
     for delta, obj, old in zip(deltas, objs, _get_all_known(client_state, objs)):
-        _freeze(obj)
+        if isinstance(obj, Object):
+            obj.freeze()
+        else:
+            _freeze(obj)
         if delta.type in _CHANGES:
             if old is not None:
                 transactions.append(Transaction(obj, _UPDATE))
@@ -816,10 +819,9 @@ def _process_replaced_all_info(
         tombstones = reconcile_replacement(logger, (), client_state, objs, key_func)
     gone: list[Notification] = [DeleteNotification(tombstone) for tombstone in tombstones]
     listed: list[Notification] = []
-    for obj in objs:
+    for obj, old in zip(objs, _get_all_known(client_state, objs)):
         _freeze(obj)
-        old, exists = _get_known(client_state, obj)
-        listed.append(UpdateNotification(old, obj) if exists else AddNotification(obj, is_in_initial_list))
+        listed.append(AddNotification(obj, is_in_initial_list) if old is None else UpdateNotification(old, obj))
     try:
         client_state.replace(objs, info.resource_version)
     except TransactionError as err:

@@ -55,10 +55,11 @@ class InitialPopulation:
     left or being processed.
     """
 
-    __slots__ = ("_has_begun", "left", "synced")
+    __slots__ = ("has_begun", "left", "synced")
 
     def __init__(self) -> None:
-        self._has_begun = False
+        # Whether something was put in.
+        self.has_begun = False
         # How many items are still to process.
         self.left = 0
         # Set once.
@@ -66,9 +67,9 @@ class InitialPopulation:
 
     def begin(self, count: int = 0) -> None:
         """Something was put in: a batch of so many items, or anything else. Only the first time counts."""
-        if self._has_begun:
+        if self.has_begun:
             return
-        self._has_begun = True
+        self.has_begun = True
         self.left = count
         if not count:
             self.synced.set()
@@ -82,7 +83,7 @@ class InitialPopulation:
 
     def _check(self) -> None:
         assert self.left >= 0
-        assert self.synced.is_set() == (self._has_begun and self.left == 0)
+        assert self.synced.is_set() == (self.has_begun and self.left == 0)
 
     def __repr__(self) -> str:
         return f"initial {self.left} left"

@@ -1059,13 +1059,13 @@ class _EventReader:
     def next(self) -> watch.Event | None:
         """The next event; None when the watch has closed. Blocks. Raises _StopRequested and what `errors` brings."""
         while True:
-            # Looked at each time, since a busy watch never gets to the select below.
+            # The stop and the errors are looked at here too, since a busy watch never gets to the select below.
             if self._stopped():
                 raise _StopRequested
-            if self._errors is not None and len(self._errors):
-                raise self._errors.receive()[0] or _StopRequested()
             if self._arrived:
                 return self._unpack(self._arrived.popleft())
+            if self._errors is not None and len(self._errors):
+                raise self._errors.receive()[0] or _StopRequested()
             if arrived := self._take_arrived():
                 self._arrived = arrived
                 self.heard_at = self._clock.now()
@@ -1130,12 +1130,6 @@ class _EventApplier:
             self._report(err, "Unable to understand watch event", event=event)
             return None
         resource_version: str = accessor.get_resource_version()
-        self._apply_to_store(event, accessor, resource_version)
-        self.event_count += 1
-        return resource_version
-
-    def _apply_to_store(self, event: watch.Event, accessor: Any, resource_version: str) -> None:
-        kind, obj = event
         change, failure = self._changes.get(kind, _NO_CHANGE)
         if change is not None:
             if kind != _ADDED:
@@ -1149,6 +1143,8 @@ class _EventApplier:
             self._apply_bookmark(obj, accessor, resource_version)
         else:
             self._report(None, "Unknown watch event", event=event)
+        self.event_count += 1
+        return resource_version
 
     def _apply_bookmark(self, obj: Any, accessor: Any, resource_version: str) -> None:
         if accessor.get_annotations().get(metav1.INITIAL_EVENTS_ANNOTATION_KEY) == "true":

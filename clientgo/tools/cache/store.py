@@ -236,29 +236,36 @@ class _Cache:
 
     def transaction(self, *txns: Transaction) -> None:
         """Apply `txns` in order under one acquisition of the lock; see TransactionStore."""
-        from clientgo.tools.cache.thread_safe_store import ThreadSafeStoreTransaction
-
         if not hasattr(self._cache_storage, "transaction"):
             raise TransactionError([], len(txns), [RuntimeError("transaction not supported")])
         key_func = self._key_func
-        keyed_txns = []
-        successful_indices = []
+        done: Sequence[int] = range(len(txns))
+        errors: builtins.list[Exception] = []
+        try:
+            keys = [key_func(txn.object) for txn in txns]
+        except Exception:
+            keys, done, errors = self._keys_of(txns)
+        try:
+            self._cache_storage.apply(keys, [txns[i] for i in done] if errors else txns)
+        except TransactionError as err:
+            done = [done[i] for i in err.successful_indices]
+            errors += err.errors
+        if errors:
+            raise TransactionError([*done], len(txns), errors)
+
+    def _keys_of(
+        self, txns: Sequence[Transaction]
+    ) -> tuple[builtins.list[str], builtins.list[int], builtins.list[Exception]]:
+        """The keys there are, the positions of what they belong to, and why the others have none."""
+        keys, positions = [], []
         errors: builtins.list[Exception] = []
         for i, txn in enumerate(txns):
             try:
-                key = key_func(txn.object)
+                keys.append(self._key_func(txn.object))
+                positions.append(i)
             except Exception as err:
                 errors.append(KeyError(txn.object, err))
-                continue
-            successful_indices.append(i)
-            keyed_txns.append(ThreadSafeStoreTransaction(txn.object, txn.type, key))
-        try:
-            self._cache_storage.transaction(*keyed_txns)
-        except TransactionError as err:
-            successful_indices = [successful_indices[i] for i in err.successful_indices]
-            errors += err.errors
-        if errors:
-            raise TransactionError(successful_indices, len(txns), errors)
+        return keys, positions, errors
 
     def add(self, obj: Any) -> None:
         """See Store.add."""
@@ -338,7 +345,14 @@ class _Cache:
 
     def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
         """See BatchReader.get_all."""
-        return self._cache_storage.get_all([self._key_of(obj) for obj in objs])
+        key_func = self._key_func
+        keys = []
+        for obj in objs:
+            try:
+                keys.append(key_func(obj))
+            except Exception as err:
+                raise KeyError(obj, err) from err
+        return self._cache_storage.get_all(keys)
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
         """See Store.get_by_key."""
@@ -346,15 +360,19 @@ class _Cache:
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
         """See Store.replace; of several objects with one key the last one stays."""
+        key_func = self._key_func
         items: dict[str, Any] = {}
         for obj in objs:
-            key = self._key_of(obj)
+            try:
+                key = key_func(obj)
+            except Exception as err:
+                raise KeyError(obj, err) from err
             items[key] = obj if self._transformer is None else self._transform(obj)
         try:
             self._cache_storage.replace(items, resource_version)
         except TransactionError as err:
             # What it counts are keys.
-            positions = [*{self._key_of(obj): i for i, obj in enumerate(objs)}.values()]
+            positions = [*{key_func(obj): i for i, obj in enumerate(objs)}.values()]
             failed = set(positions) - {positions[i] for i in err.successful_indices}
             done = [i for i in range(len(objs)) if i not in failed]
             raise TransactionError(done, len(objs), err.errors) from None
@@ -373,12 +391,6 @@ class _Cache:
     def contents(self, most: int = sys.maxsize) -> StoreContents:
         """What it holds, or so much of it, for inspection. Beyond Go."""
         return self._cache_storage.contents(most)
-
-    def _key_of(self, obj: Any) -> str:
-        try:
-            return self._key_func(obj)
-        except Exception as err:
-            raise KeyError(obj, err) from err
 
     def _transform(self, obj: Any) -> Any:
         assert self._transformer is not None

@@ -170,12 +170,19 @@ class RealFIFO:
         """Append a delta, transformed unless it is a tombstone or known already. Raises KeyError without a key."""
         # Nobody asks for the key yet; but a queued object without one could not be compared with what is known.
         try:
-            self._key_of(obj)
-        except Exception as err:
-            raise KeyError(obj, err) from err
+            self._key_func(obj)
+        except Exception:
+            self._require_key(obj)
         if self._transformer is not None and not skip_transform and not isinstance(obj, DeletedFinalStateUnknown):
             obj = self._transformer(obj)
         self._append_locked(Delta(delta_type, obj))
+
+    def _require_key(self, obj: Any) -> None:
+        """Raise KeyError if `obj` is no tombstone either."""
+        try:
+            self._key_of(obj)
+        except Exception as err:
+            raise KeyError(obj, err) from err
 
     def _add_replace_to_items_locked(self, objs: Sequence[Any], resource_version: str) -> None:
         if self._transformer is not None:
@@ -194,19 +201,22 @@ class RealFIFO:
     def add(self, obj: Any) -> None:
         """Queue an ADDED delta. Raises KeyError when `obj` has no key, and whatever the transform function raises."""
         with self._lock:
-            self._initial.begin()
+            if not self._initial.has_begun:
+                self._initial.begin()
             self._add_to_items_locked(_ADDED, False, obj)
 
     def update(self, obj: Any) -> None:
         """Queue an UPDATED delta; raises as `add` does."""
         with self._lock:
-            self._initial.begin()
+            if not self._initial.has_begun:
+                self._initial.begin()
             self._add_to_items_locked(_UPDATED, False, obj)
 
     def delete(self, obj: Any) -> None:
         """Queue a DELETED delta, whether or not anybody knows the object; raises as `add` does."""
         with self._lock:
-            self._initial.begin()
+            if not self._initial.has_begun:
+                self._initial.begin()
             self._add_to_items_locked(_DELETED, False, obj)
 
     def is_closed(self) -> bool:

@@ -4,8 +4,7 @@ Mirrors tools/cache/thread_safe_store.go. It is told the key of each object; `ne
 function in front of it.
 
 Differs from Go in that one Lock stands in for the RWMutex (under the interpreter lock readers do not run side by side
-anyway), that the store keeps its own copy of the indexers it is given, and that lists come in a defined order: the
-order in which keys were first inserted.
+anyway), that the store keeps its own copy of the indexers it is given, and that lists are in order of insertion.
 """
 
 from __future__ import annotations
@@ -132,6 +131,10 @@ class ThreadSafeStoreWithTransaction(ThreadSafeStore, Protocol):
 class CacheStorage(ThreadSafeStoreWithTransaction, Protocol):
     """What `new_store` and `new_indexer` put their key functions in front of. Beyond Go."""
 
+    def apply(self, keys: Sequence[str], txns: Sequence[Transaction]) -> None:
+        """`transaction`, with the keys apart."""
+        ...
+
     def get_all(self, keys: Iterable[str]) -> builtins.list[Any]:
         """What stands under each of `keys`, None for nothing, under one acquisition of the lock."""
         ...
@@ -219,7 +222,6 @@ class _StoreIndex:
             try:
                 # None is what Go's functions return for no values.
                 new_values = () if new_obj is None else index_func(new_obj) or ()
-                old_values: Iterable[str]
                 try:
                     old_values = () if old_obj is None else index_func(old_obj) or ()
                 except Exception:
@@ -251,7 +253,6 @@ class _StoreIndex:
     def copy_key(self, key: str, obj: Any, other: _StoreIndex) -> None:
         """Put `key`, under which `obj` stands, where it is in `other`."""
         for name, index_func in self.indexers.items():
-            values: Iterable[str]
             try:
                 values = index_func(obj) or ()
             except Exception:
@@ -306,18 +307,22 @@ class _ThreadSafeMap:
 
     def transaction(self, *txns: ThreadSafeStoreTransaction) -> None:
         """See ThreadSafeStoreWithTransaction.transaction; the version noted is that of the last object written."""
+        self.apply([txn.key for txn in txns], txns)
+
+    def apply(self, keys: Sequence[str], txns: Sequence[Transaction]) -> None:
+        """See CacheStorage.apply."""
         if not txns:
             return
         rv = _rv_from_object(txns[-1].object)
         started = self._clock.now()
         with self._lock:
             failures: dict[int, Exception] = {}
-            for i, txn in enumerate(txns):
+            for i, (key, txn) in enumerate(zip(keys, txns)):
                 if txn.type == _DELETE:
-                    self._delete_locked(txn.key)
+                    self._delete_locked(key)
                     continue
                 try:
-                    self._update_locked(txn.key, txn.object)
+                    self._update_locked(key, txn.object)
                 except IndexingError as err:
                     failures[i] = err
             if failures:
@@ -543,12 +548,11 @@ def with_thread_safe_store_clock(clock: Clock) -> ThreadSafeStoreOption:
 
 def _checked(values: Sequence[str]) -> Sequence[str]:
     """What an index function gave, as it can be indexed. Raises TypeError."""
-    kind = type(values)
-    if (kind is tuple or kind is list) and len(values) == 1 and type(values[0]) is str:
+    if type(values) in (tuple, list) and len(values) == 1 and type(values[0]) is str:
         return values  # as mostly
     if isinstance(values, str):
         raise TypeError("the index function returns a string, not a list of strings")
-    if kind is not tuple and kind is not list:
+    if type(values) not in (tuple, list):
         values = tuple(values)  # it may be a generator
     for value in values:
         if not isinstance(value, str):
