@@ -158,7 +158,8 @@ class Scheme:
 
     def _class(self, gvk: GroupVersionKind) -> type[Object] | None:
         cls = self._classes.get(gvk)
-        if cls is None and self._later:
+        if cls is None:
+            # Looked for again in any case: another thread may just have filled in the last one.
             self._fill(gvk.group_version())
             cls = self._classes.get(gvk)
         return cls

@@ -176,3 +176,23 @@ print(*sorted(name for name in sys.modules if name.startswith("clientgo.api.") a
 
     groups = [name.split(".")[2] for name in done.stdout.split()]
     assert groups == ["apps", "autoscaling", "core"], "those of Deployment, its Scale, and its PodTemplateSpec"
+
+
+def test_a_kind_that_another_thread_registers_just_now_is_found(package: ModuleType) -> None:
+    scheme: Any = later(package)
+
+    class Overtaken(dict[Any, Any]):
+        """Whoever finds nothing here is overtaken by a thread that fills in the last group version there is."""
+
+        def get(self, key: Any, default: Any = None) -> Any:
+            found = super().get(key, default)
+            if found is None and scheme._classes is self:
+                scheme._classes = dict(self)
+                other = threading.Thread(target=scheme.class_for, args=(key,))
+                other.start()
+                other.join(PATIENCE)
+            return found
+
+    scheme._classes = Overtaken(scheme._classes)
+    assert scheme.class_for(SHOP.with_kind("Order")) is Order
+    assert not scheme._later
