@@ -9,6 +9,9 @@ unset PYTHONDONTWRITEBYTECODE
 # The versions of Python that are supported. In CI each of them has to be there.
 supported_pythons="3.11 3.12 3.13"
 
+# Those without a GIL. They are tested where there are any.
+free_threaded_pythons="3.13t 3.14t"
+
 # The first Python on PATH that is new enough; $PYTHON goes before all.
 find_python() {
   local candidate
@@ -23,11 +26,14 @@ find_python() {
   exit 1
 }
 
-# find_python_version 3.12: that Python on PATH, or one that pyenv has. Prints nothing when there is none.
+# find_python_version 3.12: that Python on PATH, or one that pyenv has; 3.13t is one without a GIL, and 3.13 never is.
+# Prints nothing when there is none.
 find_python_version() {
-  local candidate
-  for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python "${PYTHON:-python3}"; do
-    if "$candidate" -c "import sys, venv; sys.exit(sys.version_info[:2] != (${1/./, }))" >/dev/null 2>&1; then
+  local candidate number=${1%t} free=False
+  if [ "$number" != "$1" ]; then free=True; fi
+  local is_other="(*sys.version_info[:2], bool(sysconfig.get_config_var('Py_GIL_DISABLED'))) != (${number/./, }, $free)"
+  for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$number".*/bin/python "${PYTHON:-python3}"; do
+    if "$candidate" -c "import sys, sysconfig, venv; sys.exit($is_other)" >/dev/null 2>&1; then
       echo "$candidate"
       return
     fi
