@@ -33,6 +33,7 @@ __all__ = [
 
 T = TypeVar("T")
 
+# To take the next is one step, also without a GIL: no two channels have the same.
 _ids = count()
 
 

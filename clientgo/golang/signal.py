@@ -49,6 +49,7 @@ class _Relay:
     """
 
     def __init__(self) -> None:
+        # Only ever appended to, by the main thread; the relay's reads it, which a list allows at any time.
         self.wanted: list[tuple[Channel[Signals], frozenset[Signals]]] = []
         reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)

@@ -113,7 +113,7 @@ class Live(Attached):
         self._unlisted = 0
         # By the identity of the part that workers get from. Written under the lock, read without.
         self._queues: dict[int, Held] = {}
-        # By thread. Each thread writes its own.
+        # By thread. Each thread writes its own, in one step; a copy to look at is one step too.
         self._workers: dict[int, tuple[int, Any, float]] = {}
         self._allowed = dict.fromkeys(self._seam.meters, float(BURST))
         self._marks: dict[Tap, deque[tuple[float, int, int]]] = {

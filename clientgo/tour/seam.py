@@ -95,7 +95,8 @@ class Meter:
     __slots__ = ("_next", "_reads", "_told", "count", "limit")
 
     def __init__(self) -> None:
-        # To count is one step of the interpreter; to read takes a number as well: `_reads` of them were nobody's call.
+        # To count is one step, of the interpreter or of the counter; to read takes a number as well: `_reads` of them
+        # were nobody's call.
         self.count: Callable[[], int] = itertools.count().__next__
         """Counts a call."""
         self.limit: float = math.inf

@@ -217,7 +217,7 @@ class UndecodedObject(Undecoded):
 
     def decoded_once(self) -> Any:
         """What it is decoded into, the same for everybody."""
-        if self.decoded is None:
+        if self.decoded is None:  # one look, so no lock
             decoded = self.decode()
             with _DECODED:
                 if self.decoded is None:
@@ -247,7 +247,7 @@ class _Recent:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        # Guards the dict. Not held while a document is decoded.
+        # Guards the dict, but not a look into it, which is one step. Not held while a document is decoded.
         self._lock = threading.Lock()
         self._documents: dict[UndecodedText, JSONObject] = {}
 
@@ -436,7 +436,8 @@ class UndecodedList(Undecoded):
         self.api_version, self.kind = document.get("apiVersion"), document.get("kind")
         self._metadata = document.get("metadata") or _NO_METADATA
         self._rest = document
-        # What the thread that decodes first has decoded: the items, and the whole. `setdefault` is atomic.
+        # What the thread that decodes first has decoded: the items, and the whole. `setdefault` is one
+        # step with and without a GIL, since the keys are strings.
         self._documents: dict[str, Any] = {}
         self._items = items
         # Known to be, which they stay.

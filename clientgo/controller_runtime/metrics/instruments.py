@@ -28,8 +28,8 @@ _ENOUGH = 256
 class Number:
     """A counter or a gauge. Thread-safe.
 
-    What is added waits in a deque, whose `append` needs no lock, until somebody asks for the value or it is enough for
-    the price of a lock.
+    What is added waits in a deque, whose `append` is one step with and without a GIL and needs no lock, until somebody
+    asks for the value or it is enough for the price of a lock.
     """
 
     __slots__ = ("_lock", "_pending", "_value")

@@ -19,6 +19,7 @@ from clientgo.tools.clientcmd.flag import FlagAction, appending, setting
 _Bound = WeakValueDictionary[str, FlagAction]
 
 # The bound flags of each parser by long name, which argparse cannot be asked for. Keeps neither of them alive.
+# A parser belongs to one thread, as argparse has it.
 _BOUND: WeakKeyDictionary[argparse.ArgumentParser, _Bound] = WeakKeyDictionary()
 
 

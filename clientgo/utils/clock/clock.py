@@ -195,6 +195,7 @@ class SystemTime:
         self._changed = threading.Condition(threading.Lock())
         self._heap: list[_Call] = []
         self._live = 0
+        # Which of two calls at one time goes first. To take the next is one step: it needs no lock.
         self._order = count()
         self._thread: threading.Thread | None = None
 

@@ -88,7 +88,7 @@ class WithoutConversionCodecFactory:
 
     def __init__(self, factory: CodecFactory) -> None:
         self._factory = factory
-        # By the serializer; only grows.
+        # By the serializer; only grows. Of two that threads make at once either will do.
         self._decoders: dict[Any, Decoder] = {}
 
     def supported_media_types(self) -> list[SerializerInfo]:

@@ -119,7 +119,7 @@ class _MemCacheClient(CachingDiscovery):
         entries: dict[str, _Entry] = {}
 
         def read(gv: str) -> None:
-            entries[gv] = self._read(gv)
+            entries[gv] = self._read(gv)  # one step, and for each thread a key of its own
 
         threads = [
             threading.Thread(target=read, args=(gv,), name=f"discovery {gv}", daemon=True) for gv in group_versions

@@ -121,7 +121,7 @@ class UndecodedMessage(UndecodedObject):
 class _Recent:
     """The object that was read last, and its parts: a handler reads more than one field of each.
 
-    Replaced as one, and so by any thread without a lock.
+    Replaced as one, and so by any thread without a lock; the parts, which threads may share, only grow.
     """
 
     __slots__ = ("held",)

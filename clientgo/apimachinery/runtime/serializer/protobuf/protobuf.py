@@ -113,7 +113,8 @@ class ProtobufSerializer:
         # By the TypeMeta of their envelopes, the kinds that came in events. Only grows.
         self._kinds: dict[bytes, tuple[type[Object], Message, str, str]] = {}
         # What stands in an event before the message, and what that says; see _plain_event. And how long it was last,
-        # without the event's type.
+        # without the event's type. Threads may change both at once: a head says the same whoever read it, and a length
+        # that does not fit finds none.
         self._heads: dict[bytes, _Head] = {}
         self._head_size = 0
 
