@@ -16,16 +16,15 @@ for here, text that is not UTF-8 and integers of more digits than Python convert
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import sys
 import threading
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
+from clientgo.apimachinery.runtime.text_readers import READ, Metadata
 from clientgo.apimachinery.util.json import scan
 
 if TYPE_CHECKING:
@@ -38,100 +37,8 @@ AVAILABLE: Final = (
     os.environ.get("CLIENTGO_LAZY_DECODING", "true").lower() not in ("false", "0") and find_spec("msgspec") is not None
 )
 
-
-class _Header(TypedDict, total=False):
-    """The metadata that is kept beside the text: what store, queue, index and selectors ask of every object."""
-
-    name: str
-    namespace: str
-    uid: str
-    resourceVersion: str
-    labels: dict[str, str]
-    deletionTimestamp: str
-
-
-class _Metadata(TypedDict, total=False):
-    """The metadata that is read from the text each time it is asked for; all but the header and managedFields."""
-
-    annotations: Any
-    creationTimestamp: Any
-    deletionGracePeriodSeconds: Any
-    finalizers: Any
-    generateName: Any
-    generation: Any
-    ownerReferences: Any
-    selfLink: Any
-
-
-class _ObjectHeader(TypedDict, total=False):
-    apiVersion: str
-    kind: str
-    metadata: _Header
-    # Only lists have them.
-    items: Any
-
-
-class _EventHeader(TypedDict):
-    type: str
-    object: _ObjectHeader
-
-
-class _ObjectMetadata(TypedDict, total=False):
-    metadata: _Metadata
-
-
-class _EventMetadata(TypedDict):
-    object: _ObjectMetadata
-
-
-class _ObjectAllMetadata(TypedDict, total=False):
-    metadata: dict[str, Any]
-
-
-class _EventAllMetadata(TypedDict):
-    object: _ObjectAllMetadata
-
-
-class _Readers:
-    """What reads texts, made when the first comes: msgspec takes a twentieth of a program's start."""
-
-    @cached_property
-    def _msgspec(self) -> Any:
-        return importlib.import_module("msgspec")
-
-    def _reader(self, type: Any) -> Callable[[str | bytes], Any]:
-        decode: Callable[[str | bytes], Any] = self._msgspec.json.Decoder(type).decode
-        return decode
-
-    @cached_property
-    def refusals(self) -> tuple[type[Exception], ...]:
-        """What msgspec raises for what it does not take."""
-        return (self._msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
-    @cached_property
-    def malformed(self) -> type[Exception]:
-        """What it raises for what is no JSON."""
-        error: type[Exception] = self._msgspec.DecodeError
-        return error
-
-    @cached_property
-    def shape(self) -> Callable[[str | bytes], Any]:
-        """Arrays at the top are cut into their items and not decoded."""
-        raw = self._msgspec.Raw
-        return self._reader(dict[str, list[raw] | dict[str, Any] | str | bool | None])  # type: ignore[valid-type]
-
-    anything = cached_property(lambda self: self._reader(Any))
-    object_header = cached_property(lambda self: self._reader(_ObjectHeader))
-    event_header = cached_property(lambda self: self._reader(_EventHeader))
-    object_metadata = cached_property(lambda self: self._reader(_ObjectMetadata))
-    event_metadata = cached_property(lambda self: self._reader(_EventMetadata))
-    object_all_metadata = cached_property(lambda self: self._reader(_ObjectAllMetadata))
-    event_all_metadata = cached_property(lambda self: self._reader(_EventAllMetadata))
-
-
-_READ: Final = _Readers()
-
 _NO_METADATA: Final[dict[str, Any]] = {}
+_NO_LABELS: Final = b""
 
 
 class Undecoded:
@@ -238,7 +145,7 @@ class UndecodedObject(Undecoded):
 
 
 class _Recent:
-    """The documents that were decoded last, of objects that stay text. Thread-safe.
+    """The documents that were decoded last, or parts of them, of objects that stay text. Thread-safe.
 
     A document kept in its object would stay as long as that is cached, and the cyclic garbage collector would walk
     through all of them again and again. Whoever reads an object mostly reads a few of its fields, one after the other:
@@ -249,19 +156,30 @@ class _Recent:
         self._most = most
         # Guards the dict, but not a look into it, which is one step. Not held while a document is decoded.
         self._lock = threading.Lock()
-        self._documents: dict[UndecodedText, JSONObject] = {}
+        # By their texts the parts, "" for the whole.
+        self._documents: dict[UndecodedText, dict[str, Any]] = {}
 
     def document_of(self, text: UndecodedText) -> JSONObject:
         """The document of a text, not to be changed; the same dict until so many others were asked for."""
-        document = self._documents.get(text)
-        if document is not None:
-            return document
-        document = text.decode()
-        with self._lock:
-            document = self._documents.setdefault(text, document)
-            if len(self._documents) > self._most:
-                del self._documents[next(iter(self._documents))]
-        return document
+        parts = self._parts_of(text)
+        document: JSONObject | None = parts.get("")
+        return parts.setdefault("", text.decode()) if document is None else document
+
+    def part_of(self, text: UndecodedText, key: str, raw: Any) -> Any:
+        """The same of the field of the document that has `raw` as its text."""
+        parts = self._parts_of(text)
+        if "" in parts:
+            return parts[""].get(key)
+        return parts[key] if key in parts else parts.setdefault(key, _parse(bytes(raw)))
+
+    def _parts_of(self, text: UndecodedText) -> dict[str, Any]:
+        parts = self._documents.get(text)
+        if parts is None:
+            with self._lock:
+                parts = self._documents.setdefault(text, {})
+                if len(self._documents) > self._most:
+                    del self._documents[next(iter(self._documents))]
+        return parts
 
 
 # With more of them some are still there when the collector next looks for what is old.
@@ -274,41 +192,51 @@ class UndecodedText(UndecodedObject):
     An object that is frozen stays text, whatever is read of it.
     """
 
-    __slots__ = ("_header", "_text")
+    __slots__ = ("_deleted", "_labels", "_spec", "_status", "_text", "key", "namespace", "uid", "version")
 
-    def __init__(self, text: str | bytes, header: _ObjectHeader) -> None:
+    # See UndecodedObject. The name is the end of the key, which is the one that a store has it under.
+    key: str
+    namespace: str
+    version: str
+
+    def __init__(self, text: str | bytes, header: Any) -> None:
         """`text` is ASCII or UTF-8: nothing else is as small, and msgspec reads it without a copy."""
-        self.api_version, self.kind = header.get("apiVersion"), header.get("kind")
+        absent = READ.absent
+        self.api_version = None if header.apiVersion is absent else header.apiVersion
+        self.kind = None if header.kind is absent else header.kind
         self.decoded = None
-        # Some of the metadata, never changed.
-        self._header: Mapping[str, Any] = header.get("metadata", _NO_METADATA)
         self._text = text
+        # Parts of the text, not copied; None for what it does not have.
+        self._spec = None if header.spec is absent else header.spec
+        self._status = None if header.status is absent else header.status
+        self._take(header.metadata)
+
+    def _take(self, metadata: Any) -> None:
+        absent = READ.absent
+        if metadata is absent:
+            self.key = self.namespace = self.version = self.uid = ""
+            self._labels = self._deleted = None
+            return
+        name = "" if metadata.name is absent else metadata.name
+        # Interned, since many objects have the same.
+        self.namespace = namespace = "" if metadata.namespace is absent else sys.intern(metadata.namespace)
+        self.key = f"{namespace}/{name}" if namespace else name
+        self.version = "" if metadata.resourceVersion is absent else metadata.resourceVersion
+        self.uid = "" if metadata.uid is absent else metadata.uid
+        # None says that there is no metadata.
+        self._labels = _NO_LABELS if metadata.labels is absent else metadata.labels
+        self._deleted = None if metadata.deletionTimestamp is absent else metadata.deletionTimestamp
 
     @property
     def object_name(self) -> str:
-        name: str = self._header.get("name", "")
-        return name
-
-    @property
-    def namespace(self) -> str:
-        namespace: str = self._header.get("namespace", "")
-        return namespace
-
-    @property
-    def version(self) -> str:
-        version: str = self._header.get("resourceVersion", "")
-        return version
-
-    @property
-    def key(self) -> str:
-        namespace, name = self._header.get("namespace"), self._header.get("name", "")
-        return f"{namespace}/{name}" if namespace else name
+        return self.key[len(self.namespace) + 1 :] if self.namespace else self.key
 
     def copy(self) -> Self:
         copied = object.__new__(type(self))
-        copied.api_version, copied.kind, copied._header = self.api_version, self.kind, self._header
-        copied._text = self._text
-        copied.decoded = None
+        copied.api_version, copied.kind, copied.decoded = self.api_version, self.kind, None
+        copied._text, copied._spec, copied._status = self._text, self._spec, self._status
+        copied.key, copied.namespace, copied.version, copied.uid = self.key, self.namespace, self.version, self.uid
+        copied._labels, copied._deleted = self._labels, self._deleted
         return copied
 
     def document(self) -> JSONObject:
@@ -316,33 +244,41 @@ class UndecodedText(UndecodedObject):
         return document
 
     def meta(self, key: str) -> Any:
-        value = self._header.get(key)
-        if value is not None or key in _Header.__annotations__:
-            return value
-        return self.metadata(every=key not in _Metadata.__annotations__).get(key)
+        if key == "labels":
+            labels = self._labels
+            return None if labels is None or labels is _NO_LABELS else READ.labels(labels)
+        if key == "deletionTimestamp":
+            return self._deleted
+        attribute = _KEPT.get(key)
+        if attribute is not None:
+            return getattr(self, attribute) or None
+        return self.metadata(every=key not in Metadata.__annotations__).get(key)
 
     def metadata(self, *, every: bool = True) -> JSONObject:
         """The metadata alone, decoded anew each time; with managedFields and what is unknown only if `every`."""
         try:
             document = self._read_metadata(every)
-        except _READ.refusals:  # A number too big in it.
+        except READ.refusals:  # A number too big in it.
             document = self.decode()
         metadata: JSONObject = document.get("metadata", _NO_METADATA)
         return metadata
 
     def metadata_of(self, obj: Object) -> Mapping[str, Any] | None:
-        return None if self._header is _NO_METADATA else UndecodedMetadata(obj)
+        return None if self._labels is None else UndecodedMetadata(obj)
 
     def part(self, obj: Object, key: str) -> Any:
         if key == "metadata" or not obj.frozen:
             return super().part(obj, key)
-        return _RECENT.document_of(self).get(key)
+        if key not in ("spec", "status"):
+            return _RECENT.document_of(self).get(key)
+        raw = self._spec if key == "spec" else self._status
+        return None if raw is None else _RECENT.part_of(self, key, raw)
 
     def snapshot(self, obj: Object) -> JSONObject:
         return _RECENT.document_of(self) if obj.frozen else super().snapshot(obj)
 
     def _read_metadata(self, every: bool) -> JSONObject:
-        read = _READ.object_all_metadata if every else _READ.object_metadata
+        read = READ.object_all_metadata if every else READ.object_metadata
         document: JSONObject = read(self._text)
         return document
 
@@ -354,13 +290,17 @@ class UndecodedText(UndecodedObject):
         return document
 
 
+# What has an attribute of its own.
+_KEPT: Final = {"name": "object_name", "namespace": "namespace", "resourceVersion": "version", "uid": "uid"}
+
+
 class _UndecodedEventObject(UndecodedText):
     """One whose text is the event it came in: cutting it out would take another pass."""
 
     __slots__ = ()
 
     def _read_metadata(self, every: bool) -> JSONObject:
-        read = _READ.event_all_metadata if every else _READ.event_metadata
+        read = READ.event_all_metadata if every else READ.event_metadata
         document: JSONObject = read(self._text)["object"]
         return document
 
@@ -496,13 +436,14 @@ def read_event(line: str) -> tuple[str, UndecodedText] | None:
         return None
     text = line if line.isascii() else line.encode()
     try:
-        event: _EventHeader = _READ.event_header(text)
-    except _READ.refusals:
+        event = READ.event_header(text)
+        header = event.object
+        _check_labels(header)
+    except READ.refusals:
         return None
-    header = event["object"]
-    if "items" in header or _may_have_endless_integer(line):
+    if header.items is not READ.absent or _may_have_endless_integer(line):
         return None
-    return event["type"], _UndecodedEventObject(text, header)
+    return event.type, _UndecodedEventObject(text, header)
 
 
 def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedText]] | None:
@@ -510,12 +451,12 @@ def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedText]] | None:
     if not AVAILABLE:
         return None
     try:
-        document: JSONObject = _READ.shape(data)
+        document: JSONObject = READ.shape(data)
         items, document["items"] = document.get("items"), []
         if any(value for value in document.values() if type(value) is list) or type(items) is not list:
             return None
         texts = [_read_item(item) for item in items]
-    except _READ.refusals:
+    except READ.refusals:
         return None
     return (document, [text for text in texts if text is not None]) if None not in texts else None
 
@@ -523,10 +464,18 @@ def read_list(data: bytes) -> tuple[JSONObject, list[UndecodedText]] | None:
 def _read_item(raw: Any) -> UndecodedText | None:
     line = str(raw, "utf-8")
     text = line if line.isascii() else bytes(raw)
-    header: _ObjectHeader = _READ.object_header(text)
-    if "items" in header or _may_have_endless_integer(line):
+    header = READ.object_header(text)
+    _check_labels(header)
+    if header.items is not READ.absent or _may_have_endless_integer(line):
         return None
     return UndecodedText(text, header)
+
+
+def _check_labels(header: Any) -> None:
+    """Raises one of `refusals` for labels that are no map of text."""
+    absent, metadata = READ.absent, header.metadata
+    if metadata is not absent and metadata.labels is not absent:
+        READ.labels(metadata.labels)
 
 
 _TEN_DIGITS = re.compile("[0-9]{10}").search
@@ -548,8 +497,8 @@ def _parse(text: str | bytes) -> Any:
 
 def _parse_here(text: str | bytes) -> Any:
     try:
-        return _READ.anything(text)
-    except _READ.malformed:
+        return READ.anything(text)
+    except READ.malformed:
         # A number beyond a double's range, which is infinite for json.loads.
         decoded = text if isinstance(text, str) else text.decode()
         return scan(decoded.lstrip(" \t\r\n"), 0)[0]

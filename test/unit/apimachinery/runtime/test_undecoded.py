@@ -223,6 +223,68 @@ def test_of_cached_objects_only_a_few_documents_are_kept_and_each_is_decoded_onc
     assert all(map(is_undecoded, objects))
 
 
+def test_of_a_cached_object_the_part_that_is_read_is_decoded_alone(make_typed) -> None:
+    pod = make_typed(POD | {"status": {"phase": "Running"}}).freeze()
+    assert (pod.status.phase, pod.metadata.labels["app"], pod.status.reason) == ("Running", "shop", "")
+    assert [*undecoded._RECENT._documents[pod._undecoded]] == ["status"]
+    assert pod.spec.priority == 2**70
+    assert (pod.spec._document is pod.spec._document, pod.to_dict()["status"]) == (True, {"phase": "Running"})
+
+
+@pytest.mark.parametrize("frozen", [True, False], ids=["read-only", "free"])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        '"spec":{"priority":1},"spec":{"priority":2}',
+        '"spec":null,"status":null',
+        '"spec":{"priority":1e999}',
+        '"metadata":{"name":"a"},"spec":7,"status":[]',
+        '"spec":{"nodeName":"\\ud800 \\u00e4 ä"}',
+        '"status":{"phase":"Running"},"spec":{}',
+        '"spec": {"nodeName" : "n"} , "status" :{ }',
+        '"metadata":{"name":"b"},"metadata":{"labels":{"a":"1"},"labels":{"b":"2"}}',
+        '"metadata":{"name":"","namespace":"","labels":{},"resourceVersion":"","deletionTimestamp":""}',
+    ],
+)
+def test_parts_read_as_if_they_were_decoded(parts: str, frozen: bool) -> None:
+    reads: list[Callable[[Any], Any]] = [
+        lambda obj: obj.spec.priority,
+        lambda obj: obj.spec.node_name,
+        lambda obj: obj.status.phase,
+        lambda obj: obj.metadata.name,
+        *ACCESSORS,
+    ]
+
+    def told(read: Callable[[Any], Any]) -> str:
+        obj = event(f'{{"type":"ADDED","object":{{"kind":"Pod","apiVersion":"v1",{parts}}}}}', TYPED)
+        return outcome(lambda: read(obj.freeze() if frozen else obj))
+
+    for read in reads:
+        with decoding_at_once():
+            expected = told(read)
+        assert told(read) == expected
+
+
+def test_a_cached_object_takes_little_more_than_its_text() -> None:
+    indexer = cache.new_indexer(cache.deletion_handling_meta_namespace_key_func,
+                                {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func})  # fmt: skip
+    metadata = {**POD["metadata"], "labels": {f"label-{i}": f"value-{i}" for i in range(8)}, "uid": "u" * 36}
+    documents = [{**POD, "metadata": {**metadata, "name": f"pod-{i:04}"}, "spec": {}} for i in range(1000)]
+    items = listed(*documents).extract_items()
+    size = len(items[0]._undecoded._text)
+    del items
+    tracemalloc.start()
+    try:
+        for each in listed(*documents).extract_items():
+            indexer.add(each.freeze())
+        del each
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert (len(indexer.list_keys()), indexer.list()[0].get_labels()["label-7"]) == (1000, "value-7")
+    assert taken / 1000 < size + 1000
+
+
 def test_the_names_in_the_metadata_of_a_free_object_are_read_without_decoding_it(make_typed) -> None:
     obj = make_typed(POD)
     meta = obj.metadata

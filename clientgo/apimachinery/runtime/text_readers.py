@@ -1,0 +1,106 @@
+"""How msgspec reads the texts of objects: by types, which say what is decoded and what is only checked.
+
+No Go file. For `undecoded`, which says what the texts are for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final, TypedDict
+
+
+class Metadata(TypedDict, total=False):
+    """The metadata that is read from the text each time it is asked for; all but the header and managedFields."""
+
+    annotations: Any
+    creationTimestamp: Any
+    deletionGracePeriodSeconds: Any
+    finalizers: Any
+    generateName: Any
+    generation: Any
+    ownerReferences: Any
+    selfLink: Any
+
+
+class _ObjectMetadata(TypedDict, total=False):
+    metadata: Metadata
+
+
+class _EventMetadata(TypedDict):
+    object: _ObjectMetadata
+
+
+class _ObjectAllMetadata(TypedDict, total=False):
+    metadata: dict[str, Any]
+
+
+class _EventAllMetadata(TypedDict):
+    object: _ObjectAllMetadata
+
+
+class _Readers:
+    """What reads texts, made when the first comes: msgspec takes a twentieth of a program's start."""
+
+    @cached_property
+    def _msgspec(self) -> Any:
+        return importlib.import_module("msgspec")
+
+    def _reader(self, type: Any) -> Callable[[str | bytes], Any]:
+        decode: Callable[[str | bytes], Any] = self._msgspec.json.Decoder(type).decode
+        return decode
+
+    @cached_property
+    def refusals(self) -> tuple[type[Exception], ...]:
+        """What msgspec raises for what it does not take."""
+        return (self._msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+    @cached_property
+    def malformed(self) -> type[Exception]:
+        """What it raises for what is no JSON."""
+        error: type[Exception] = self._msgspec.DecodeError
+        return error
+
+    @cached_property
+    def shape(self) -> Callable[[str | bytes], Any]:
+        """Arrays at the top are cut into their items and not decoded."""
+        raw = self._msgspec.Raw
+        return self._reader(dict[str, list[raw] | dict[str, Any] | str | bool | None])  # type: ignore[valid-type]
+
+    @cached_property
+    def absent(self) -> Any:
+        """What stands for what a text does not have."""
+        return self._msgspec.UNSET
+
+    def _struct(self, called: str, /, **fields: Any) -> Any:
+        """A class for msgspec, which the collector does not walk. No field need be there."""
+        return self._msgspec.defstruct(called, [(name, kind, self.absent) for name, kind in fields.items()], gc=False)
+
+    @cached_property
+    def _header(self) -> Any:
+        raw = self._msgspec.Raw
+        metadata = self._struct("_Metadata", name=str, namespace=str, uid=str, resourceVersion=str, labels=raw,
+                                deletionTimestamp=str)  # fmt: skip
+        # Only lists have items. Spec and status, which most objects have, are cut out.
+        return self._struct("_Header", apiVersion=str, kind=str, metadata=metadata, items=raw, spec=raw, status=raw)
+
+    @cached_property
+    def object_header(self) -> Callable[[str | bytes], Any]:
+        """What is kept beside a text: what store, queue, index and selectors ask of every object."""
+        return self._reader(self._header)
+
+    @cached_property
+    def event_header(self) -> Callable[[str | bytes], Any]:
+        """The same of an object in an event."""
+        return self._reader(self._msgspec.defstruct("_Event", [("type", str), ("object", self._header)], gc=False))
+
+    labels = cached_property(lambda self: self._reader(dict[str, str]))
+    anything = cached_property(lambda self: self._reader(Any))
+    object_metadata = cached_property(lambda self: self._reader(_ObjectMetadata))
+    event_metadata = cached_property(lambda self: self._reader(_EventMetadata))
+    object_all_metadata = cached_property(lambda self: self._reader(_ObjectAllMetadata))
+    event_all_metadata = cached_property(lambda self: self._reader(_EventAllMetadata))
+
+
+READ: Final = _Readers()
