@@ -86,6 +86,12 @@ def test_kinds_in_an_object_lose_what_says_their_kind() -> None:
     assert back.spec.volume_claim_templates[0].name == "data"
 
 
+@pytest.mark.parametrize("into", [None, corev1.PodList, corev1.PodList()], ids=["none", "class", "object"])
+def test_a_list_without_items_has_an_empty_list_of_them(into: Any) -> None:
+    empty = corev1.PodList.from_dict({"metadata": {"resourceVersion": "5"}, "items": []})
+    assert CODEC.stripping().decode(CODEC.encode(empty), None, into)[0].to_dict() == empty.to_dict()
+
+
 def test_options_are_written_in_the_version_of_the_client() -> None:
     written = CODEC.writing(GroupVersion("apps", "v1")).encode(metav1.DeleteOptions(grace_period_seconds=0))
     assert protobuf.read_envelope(written).api_version == "apps/v1"

@@ -238,6 +238,9 @@ class ProtobufSerializer:
         """The document of the object that stands in the envelope. Raises WireError."""
         document = decode_message(self._message_for(gvk), data, envelope.begin, envelope.end)
         document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
+        # Servers' lists without items have an empty list of them, which no message can say.
+        if document.get("items", ()) is None and issubclass(self._scheme.class_for(gvk), ListObject):
+            document["items"] = []
         return document
 
     def _message_for(self, gvk: GroupVersionKind) -> Message:
