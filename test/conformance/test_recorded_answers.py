@@ -16,9 +16,19 @@ import pytest
 import requests
 from patience import PATIENCE
 
+from clientgo.apiextensions import v1 as apiextensionsv1
+from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.serializer import JSONSerializer
+from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
+from clientgo.kubernetes import scheme as clientgoscheme
 from clientgo.testing.apiserver import Server, User, admin_user
 
 FOLDER = Path(__file__).parent / "transcripts"
+JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
+SCHEME = Scheme("all that has messages")
+clientgoscheme.add_to_scheme(SCHEME)
+apiextensionsv1.add_to_scheme(SCHEME)
+DECODER = ProtobufSerializer(SCHEME, JSONSerializer(SCHEME))
 NAMESPACE = "/api/v1/namespaces/demo"
 TOKENS = {"<admin>": "admin-token", "<bob>": "bob-token", "<invalid>": "nobody"}
 # In an order in which each finds the state it was recorded in.
@@ -107,3 +117,36 @@ def test_answers_are_those_of_the_real_server(server: Server) -> None:
         if masked(response.text).rstrip() != masked(recorded).rstrip():
             different.append((name, masked(response.text), masked(recorded)))
     assert different == []
+
+
+@pytest.mark.usefixtures("state")
+def test_who_asks_for_protobuf_is_told_the_same(server: Server) -> None:
+    different, spoken = [], set()
+    for name in EXCHANGES:
+        with gzip.open(FOLDER / f"{name}.json.gz", "rt", encoding="utf-8") as file:
+            exchange = json.load(file)["exchanges"][0]
+        if exchange["method"] != "GET" or "as=" in exchange["request_headers"].get("Accept", ""):
+            continue
+        token = TOKENS.get(exchange["request_headers"].get("Authorization", "").removeprefix("Bearer "), "")
+        in_json, answer = (asked(server, exchange["path"], token, accept) for accept in (JSON, f"{PROTOBUF},{JSON}"))
+        if answer.headers["Content-Type"] == PROTOBUF:
+            spoken.add(name)
+        if (answer.status_code, said(answer)) != (in_json.status_code, said(in_json)):
+            different.append((name, said(answer), said(in_json)))
+    assert different == []
+    assert spoken >= {"get_pod", "list_pods", "list_empty", "scale_get", "error_404_object", "error_403_bob"}
+
+
+def asked(server: Server, path: str, token: str, accept: str) -> requests.Response:
+    headers = {"Accept": accept, "User-Agent": "recorder/1"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    return requests.get(server.url + path, headers=headers, timeout=PATIENCE)
+
+
+def said(answer: requests.Response) -> Any:
+    """The object of an answer, or its text."""
+    media_type = answer.headers["Content-Type"]
+    if media_type == PROTOBUF:
+        return DECODER.decode(answer.content)[0].to_dict()
+    return answer.json() if media_type == JSON else answer.text

@@ -16,10 +16,15 @@ from httpscript import Answer, Received, ScriptedServer
 from clientgo import context, discovery, rest
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime import CONTENT_TYPE_PROTOBUF
+from clientgo.apimachinery.runtime.schema import GroupVersion, from_api_version_and_kind
+from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
+from clientgo.kubernetes.scheme import CODECS, SCHEME
+from clientgo.testing.apiserver.kinds.protobuf import watch_event
 
 FOLDER = Path(__file__).parent / "transcripts"
+JSON = JSONSerializer(SCHEME)
 
 
 def read(name: str) -> Any:
@@ -114,6 +119,63 @@ def test_exchange(exchange):
         assert sorted(seen[0].target.partition("?")[2].replace("%20", "+").split("&")) == sorted(
             exchange["path"].partition("?")[2].replace("%20", "+").split("&")
         )
+
+
+def encoded(document: dict[str, Any]) -> bytes | None:
+    """The object as protobuf; None for a kind that has no message."""
+    serializer = CODECS.serializer_info(CONTENT_TYPE_PROTOBUF).serializer
+    gvk = from_api_version_and_kind(document["apiVersion"], document["kind"])
+    if not SCHEME.recognizes(gvk) or protobuf.message_of(SCHEME.class_for(gvk)) is None:
+        return None
+    return serializer.encode(JSON.decode_document(document))
+
+
+def answer_in_protobuf(exchange: dict[str, Any]) -> Answer | None:
+    """What the server would have sent to who asks for protobuf; None for what is JSON in any case."""
+    headers = {"Content-Type": CONTENT_TYPE_PROTOBUF}
+    if "stream" in exchange:
+        events = [json.loads(entry["line"]) for entry in exchange["stream"]]
+        objects = [encoded(event["object"]) for event in events]
+        frames = [watch_event(event["type"], data) for event, data in zip(events, objects, strict=True) if data]
+        headers["Content-Type"] += ";stream=watch"
+        return Answer(exchange["status"], headers=headers, chunks=frames) if all(objects) else None
+    document = exchange.get("response_json") or {}
+    data = encoded(document) if "kind" in document else None
+    return None if data is None else Answer(exchange["status"], data, headers)
+
+
+def recorded_with_protobuf() -> list[Any]:
+    return [param for param in recorded() if answer_in_protobuf(param.values[0]) is not None]
+
+
+def typed_client_for(server: ScriptedServer) -> rest.RESTClient:
+    serializer = CODECS.without_conversion()
+    return rest.unversioned_rest_client_for(rest.Config(host=server.url, negotiated_serializer=serializer, qps=-1))
+
+
+@pytest.mark.parametrize("exchange", recorded_with_protobuf())
+def test_the_outcome_is_the_same_in_protobuf(exchange):
+    """The same object, events or exception for who got the recorded answer in the other encoding."""
+    ctx = context.background()
+    outcomes = []
+    for given in (answer(exchange), answer_in_protobuf(exchange)):
+        with ScriptedServer(lambda request, given=given: given) as server:
+            request = request_for(typed_client_for(server), exchange)
+            if "stream" in exchange:
+                events = [(event.type, event.object) for event in request.watch(ctx).result_chan()]
+                outcomes.append((events, [obj.to_dict() for _, obj in events]))
+                continue
+            result = request.do(ctx)
+            if exchange["status"] >= 400:
+                err = result.error()
+                outcomes.append((type(err), str(err), err.__notes__, err.status().to_dict()))
+            else:
+                outcomes.append((result.get(), result.get().to_dict(), result.was_created()))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_most_exchanges_have_protobuf() -> None:
+    assert len(recorded_with_protobuf()) > 50
 
 
 def exchanges_as_server(*names: str) -> Any:
