@@ -96,7 +96,7 @@ class _Head(NamedTuple):
 
 
 # So many are kept.
-_MOST_HEADS: Final = 2000
+_MOST_HEADS: Final = 1000
 
 
 class ProtobufSerializer:
