@@ -151,7 +151,7 @@ def main() -> None:
             run(options.pods, options.events, handlers, options.read, options.alone) for _ in range(options.repeat)
         ]
         rate, cpu = (statistics.median(figures[i] for figures in runs) for i in (0, 1))  # type: ignore[type-var]
-        latencies = sorted(latency for figures in runs for latency in figures[2])
+        latencies = sorted(latency for figures in runs for latency in figures[2]) or [0.0]
         middle, late = latencies[len(latencies) // 2], latencies[len(latencies) * 99 // 100]
         print(
             f"{handlers} handler{'s' if handlers > 1 else ' '} {rate:9,.0f} events/s {cpu * 1e6:5.1f} us of CPU each"

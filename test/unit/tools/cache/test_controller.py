@@ -444,6 +444,16 @@ def test_an_object_without_a_key_hides_from_nobody_what_is_known_of_the_others()
     assert recorder.told == [("update", "a", "2")]
 
 
+def test_what_a_batch_stores_is_read_only_from_then_on() -> None:
+    added, gone = pod("a", "1"), pod("b", "2")
+    tombstone = cache.DeletedFinalStateUnknown("ns/b", gone)
+    deltas = [cache.Delta(cache.DeltaType.ADDED, added), cache.Delta(cache.DeltaType.DELETED, tombstone)]
+    store = cache.new_store(KEY)
+    controller_module.process_deltas_in_batch(klog.background(), tell(Recorder()), store, deltas, False, KEY)
+    assert added.frozen
+    assert gone.frozen
+
+
 def test_what_is_known_of_a_batch_is_looked_up_at_once_where_the_store_can() -> None:
     store: Any = cache.new_store(KEY)
     store.add(pod("a", "1"))

@@ -22,6 +22,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.util import wait
 from clientgo.features.testing import set_feature_during_test
+from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
@@ -537,6 +538,29 @@ def test_a_failed_resync_is_noticed_on_a_busy_watch() -> None:
     with pytest.raises(RuntimeError, match="resync failed"):
         handle_watch(BACKGROUND, fake, errors=errors)
     assert fake.stops == 1
+
+
+def test_a_failed_resync_is_noticed_on_a_watch_that_never_rests() -> None:
+    events: BatchChannel[watch.Event] = BatchChannel(10)
+    event = watch.Event(watch.EventType.MODIFIED, mk_pod("a", "1"))
+
+    class Restless(CountedWatch):
+        def result_chan(self) -> Any:
+            return events
+
+    class Store(RecordingStore):
+        def update(self, obj: Any) -> None:
+            super().update(obj)
+            if len(self.ops) < 100:
+                events.send_all([event])
+
+    store = Store()
+    errors: Channel[Exception] = Channel(1)
+    errors.send(RuntimeError("resync failed"))
+    events.send_all([event])
+    with pytest.raises(RuntimeError, match="resync failed"):
+        handle_watch(BACKGROUND, Restless(), store, errors=errors)
+    assert len(store.ops) < 100
 
 
 def test_should_resync_is_asked_each_time() -> None:

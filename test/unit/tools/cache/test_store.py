@@ -169,6 +169,18 @@ def test_transaction_applies_everything_in_order() -> None:
     assert store.list() == [Item("a", 2)]
 
 
+def test_a_transaction_says_of_each_object_why_it_was_not_stored() -> None:
+    store: Any = cache.new_indexer(key_of, INDEXERS)
+    objs = ["no item", Item("a", 1), Item("b", "x"), "no item either", Item("c", 2), Item("d", "y")]
+    with pytest.raises(cache.TransactionError) as raised:
+        store.transaction(*(cache.Transaction(obj, cache.TransactionType.ADD) for obj in objs))
+    assert raised.value.successful_indices == [2, 5]
+    assert raised.value.total_transactions == 6
+    no_key, indexing = cache.KeyError, cache.IndexingError
+    assert [type(err) for err in raised.value.errors] == [no_key, no_key, indexing, indexing]
+    assert store.list_keys() == ["b", "d"]
+
+
 def test_a_storage_without_transactions_refuses_them() -> None:
     store: Any = cache.new_store(key_of)
     store._cache_storage = object()

@@ -412,6 +412,15 @@ def test_an_object_that_lost_its_key_closes_a_batch(names: str, expected: list[s
     assert batches(queue) == expected
 
 
+def test_what_has_no_key_is_not_queued() -> None:
+    queue = new()
+    for change in (queue.add, queue.update, queue.delete):
+        with pytest.raises(cache.KeyError):
+            change("no item")
+    queue.delete(tombstone(Item("a")))  # says its key itself
+    assert pop_all(queue) == [Delta(DeltaType.DELETED, tombstone(Item("a")))]
+
+
 def replaced_all(version: str, *objs: Item) -> Delta:
     return Delta(DeltaType.REPLACED_ALL, cache.ReplacedAllInfo(version, list(objs)))
 
