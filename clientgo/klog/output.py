@@ -15,11 +15,14 @@ import sys
 import time
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from clientgo.klog.klog_file import LogFile
+from clientgo.golang.struct import dataclass
+
+if TYPE_CHECKING:
+    from clientgo.klog.klog_file import LogFile
 
 __all__ = ["LOGGER", "SETTINGS", "KlogFormatter", "Settings", "configure", "emit", "flush", "install", "level_of"]
 
@@ -188,6 +191,8 @@ class _Handler(logging.Handler):
         if file is None:
             settings = SETTINGS
             max_size = settings.max_size_mb * 1024 * 1024 or sys.maxsize
+            from clientgo.klog.klog_file import LogFile  # Hardly any program logs into files.
+
             file = LogFile(name, settings.log_file, settings.log_dir, not settings.skip_log_headers, max_size)
             self._files[name] = file
         return file

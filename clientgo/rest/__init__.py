@@ -1,5 +1,7 @@
 """The HTTP client for the Kubernetes API. Mirrors k8s.io/client-go/rest."""
 
+from typing import TYPE_CHECKING
+
 from clientgo.golang.http import URLError
 from clientgo.rest.client import ClientContentConfig, Interface, RESTClient, new_rest_client
 from clientgo.rest.config import (
@@ -59,6 +61,17 @@ from clientgo.rest.warnings import (
     set_default_warning_handler_with_context,
 )
 from clientgo.rest.with_retry import IsRetryableErrorFunc, RetryAfter, WithRetry
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.rest.exec import config_to_exec_cluster, exec_cluster_to_config
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "exec": ["config_to_exec_cluster", "exec_cluster_to_config"],
+        },
+    )
 
 __all__ = [
     "DEFAULT_BURST",
@@ -128,4 +141,3 @@ __all__ = [
     "unversioned_rest_client_for_config_and_client",
     "validate_path_segment_name",
 ]
-from clientgo.rest.exec import config_to_exec_cluster, exec_cluster_to_config

@@ -6,11 +6,10 @@ Differs: `str` and `repr` hide credentials field by field. The methods that Go k
 from __future__ import annotations
 
 import os
-import platform
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
@@ -21,6 +20,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import CodecFactory
 from clientgo.golang import http
+from clientgo.golang.struct import dataclass
 from clientgo.pkg import version
 from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client
 from clientgo.rest.plugin import AuthProviderConfigPersister, get_auth_provider
@@ -319,10 +319,20 @@ def default_kubernetes_user_agent() -> str:
     info = version.get()
     command = os.path.basename(sys.argv[0].rstrip("/")) if sys.argv and sys.argv[0] else "unknown"
     release = info.git_version.split("-", 1)[0] or "unknown"
-    machine = platform.machine().lower()
+    system, machine = _platform()
     arch = {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
     commit = info.git_commit[:7] or "unknown"
-    return f"{command}/{release} ({platform.system().lower()}/{arch}) kubernetes/{commit}"
+    return f"{command}/{release} ({system}/{arch}) kubernetes/{commit}"
+
+
+def _platform() -> tuple[str, str]:
+    """The system's and the machine's name."""
+    if hasattr(os, "uname"):
+        found = os.uname()
+        return found.sysname.lower(), found.machine.lower()
+    import platform  # It is slow to import, and asks uname too where there is one.
+
+    return platform.system().lower(), platform.machine().lower()
 
 
 def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:

@@ -11,15 +11,14 @@ import contextlib
 import os
 import re
 import ssl
-import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clientgo import klog
 from clientgo.context import Context
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.http.transport import Transport
+from clientgo.golang.struct import dataclass
 from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
 from clientgo.transport.round_trippers import http_wrappers_for_config
 from clientgo.utils.clock import Clock, RealClock
@@ -185,6 +184,8 @@ def _as_file(data: bytes) -> Iterator[str]:
             file.flush()
             yield f"/proc/self/fd/{file.fileno()}"
         return
+    import tempfile  # It brings in four packers of archives.
+
     with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:  # for this user alone
         path = os.path.join(folder, "data.pem")
         with open(path, "wb") as file:
