@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from clientgo.golang import http
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.kinds import protobuf
 from clientgo.testing.apiserver.local import LocalTransport
+from clientgo.testing.apiserver.store import storage
 
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 # As Go's typed clients ask.
@@ -141,6 +142,34 @@ def test_objects_and_lists_are_the_same_in_both_forms(client: Client) -> None:
         found, media = client.document("GET", path, PREFERRED)
         assert media == PROTOBUF, path
         assert without_nulls(found) == without_nulls(plain), path
+
+
+@pytest.mark.parametrize("accept", [JSON, PREFERRED])
+def test_an_object_is_encoded_once_however_often_it_is_listed(accept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[str] = []
+
+    def counting(encode: Callable[..., bytes]) -> Callable[..., bytes]:
+        def count(*args: Any) -> bytes:
+            encoded.append(args[-1]["metadata"]["name"])
+            return encode(*args)
+
+        return count
+
+    monkeypatch.setattr(storage, "dumps", counting(storage.dumps))
+    monkeypatch.setattr(protobuf, "encode_message", counting(protobuf.encode_message))
+    with Server(listen=False) as server:
+        client = Client(server)
+        for name in ("a", "b"):
+            client.document("POST", MAPS, JSON, {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": name}})
+        first = client.send("GET", MAPS, accept).body.read()
+        encoded.clear()
+
+        again = client.send("GET", MAPS, accept).body.read()
+        assert (again, encoded) == (first, [])
+
+        client.document("PUT", f"{MAPS}/b", JSON, {"metadata": {"name": "b"}, "data": {"changed": "yes"}})
+        changed = client.send("GET", MAPS, accept).body.read()
+        assert changed != first and set(encoded) == {"b"}
 
 
 def test_what_was_written_as_protobuf_is_what_json_shows(client: Client) -> None:
