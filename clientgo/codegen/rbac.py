@@ -10,10 +10,11 @@ joined as it joins them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from clientgo.apimachinery.runtime import JSONObject
 from clientgo.codegen.markers import Marker
+from clientgo.golang.struct import dataclass
 
 MARKER = "kubebuilder:rbac"
 

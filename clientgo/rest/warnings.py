@@ -9,7 +9,6 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from typing import Protocol, TextIO, runtime_checkable
@@ -17,6 +16,7 @@ from typing import Protocol, TextIO, runtime_checkable
 from clientgo import context, klog
 from clientgo.context import Context
 from clientgo.golang.http import Header
+from clientgo.golang.struct import dataclass
 
 
 @runtime_checkable

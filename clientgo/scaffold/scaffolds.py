@@ -6,11 +6,12 @@ import importlib
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.codegen import naming
+from clientgo.golang.struct import dataclass
 from clientgo.scaffold import names, workspace
 from clientgo.scaffold.generate import generate
 from clientgo.scaffold.marks import mark

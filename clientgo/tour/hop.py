@@ -20,8 +20,10 @@ Kinds and fields may be added; a reader passes over what it does not know.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from clientgo.golang.struct import dataclass
 
 __all__ = ["KINDS", "STATIONS", "Code", "Hop"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clientgo.golang.struct import dataclass
 from clientgo.tour.machine import Program
 from clientgo.tour.script import SHOUTER, Step
 from clientgo.tour.settings import Settings

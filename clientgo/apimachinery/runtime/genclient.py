@@ -5,7 +5,7 @@ Read by the code generators (`clientgo.codegen`) and by whoever needs the resour
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from clientgo.golang.struct import dataclass
 
 ALL_VERBS = ("create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply")
 

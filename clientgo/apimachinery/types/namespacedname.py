@@ -5,8 +5,9 @@ Mirrors k8s.io/apimachinery/pkg/types/namespacedname.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from clientgo.golang.struct import dataclass
 
 SEPARATOR: Final = "/"
 """Stands between namespace and name. Go: types.Separator."""

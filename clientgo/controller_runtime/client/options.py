@@ -14,12 +14,13 @@ embeds ListOptions and DeleteOptions in DeleteAllOfOptions they are two attribut
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.selection import Operator
+from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.client.client import (

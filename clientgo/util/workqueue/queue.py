@@ -9,9 +9,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
+from clientgo.golang.struct import dataclass
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.sleepers import Sleepers
 from clientgo.utils.clock import REAL_CLOCK, WithTicker

@@ -11,7 +11,6 @@ Calls that no function is given for go to the client below.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from clientgo.apimachinery import watch
@@ -41,6 +40,7 @@ from clientgo.controller_runtime.client.options import (
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient
 from clientgo.gentype import methods_take_context
+from clientgo.golang.struct import dataclass
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)

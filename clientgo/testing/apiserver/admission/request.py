@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clientgo.apimachinery.util import managedfields
+from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.kinds import ownership
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.wire.jsonio import Json

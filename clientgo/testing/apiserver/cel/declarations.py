@@ -8,9 +8,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.common.types import (
     BOOL,
     BYTES,

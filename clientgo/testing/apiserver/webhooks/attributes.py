@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.access.auth import MASTERS, User
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs.call import Call

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.common.types import Type
 from clientgo.testing.apiserver.cel.common.values import EvalError, type_name
 
