@@ -22,6 +22,8 @@ from clientgo.apimachinery.runtime.serializer import JSONSerializer
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 from clientgo.kubernetes import scheme as clientgoscheme
 from clientgo.testing.apiserver import Server, User, admin_user
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.testing import FakeClock
 
 FOLDER = Path(__file__).parent / "transcripts"
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
@@ -65,6 +67,8 @@ def masked(text: str) -> str:
 def server() -> Iterator[Server]:
     tokens = {"admin-token": admin_user(), "bob-token": User("bob", "", ("system:authenticated",))}
     with Server(tokens=tokens) as running:
+        # What was recorded happened within a second, by which managed fields are sorted.
+        running.times.clock = FakeClock(REAL_CLOCK.now())
         yield running
 
 
@@ -123,6 +127,8 @@ def test_answers_are_those_of_the_real_server(server: Server) -> None:
 def test_who_asks_for_protobuf_is_told_the_same(server: Server) -> None:
     different, spoken = [], set()
     for name in EXCHANGES:
+        if name == "error_504_rv_too_large":  # a Status as the others, that is waited for
+            continue
         with gzip.open(FOLDER / f"{name}.json.gz", "rt", encoding="utf-8") as file:
             exchange = json.load(file)["exchanges"][0]
         if exchange["method"] != "GET" or "as=" in exchange["request_headers"].get("Accept", ""):
