@@ -305,6 +305,8 @@ class _TextMap(StandIn, Mapping[str, str]):
         return self._all().copy()
 
     def __getitem__(self, key: str) -> str:
+        if self._values is not None:
+            return self._values[key]
         value: str | None = self.get(key)
         if value is None:
             raise KeyError(key)
