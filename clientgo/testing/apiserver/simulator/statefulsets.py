@@ -17,7 +17,6 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.golang.struct import dataclass
-from clientgo.kubernetes.typed.core.v1 import PersistentVolumeClaimInterface
 from clientgo.testing.apiserver.simulator.pods import is_ready, ready_for
 from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisions, adopted, is_orphan_of, template_of
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -212,10 +211,13 @@ class StatefulSets:
 
     def _keep_claims_owned(self, ctx: Context, round: _Round) -> None:
         """Let the collector take the claims that the retention policy gives up, with the set or with a pod."""
+        if not round.pods or not round.set.spec.volume_claim_templates:
+            return
         policy = round.set.spec.persistent_volume_claim_retention_policy
         with_set = _goes_with_set(round)
         with_pod = policy is not None and policy.when_scaled == "Delete"
-        claims = self._client.core_v1().persistent_volume_claims(round.set.get_namespace())
+        client = self._client.core_v1().persistent_volume_claims(round.set.get_namespace())
+        claims = {claim.get_name(): claim for claim in client.list(ctx, metav1.ListOptions()).items}
         for ordinal, pod in round.pods.items():
             owners: list[Json] = []
             if ordinal not in round.wanted and with_pod:
@@ -223,23 +225,10 @@ class StatefulSets:
             elif with_set:
                 owners.append(metav1.new_controller_ref(round.set, KIND).to_dict())
             for name in (claim.get_name() for claim in _claims_of(round, ordinal)):
-                self._set_owners(ctx, claims, name, {round.set.metadata.uid, pod.metadata.uid}, owners)
-
-    def _set_owners(
-        self, ctx: Context, claims: PersistentVolumeClaimInterface, name: str, ours: set[str], owners: list[Json]
-    ) -> None:
-        try:
-            claim = claims.get(ctx, name, metav1.GetOptions())
-        except errors.StatusError as err:
-            if errors.is_not_found(err):
-                return
-            raise
-        document = claim.to_dict()
-        before = document["metadata"].get("ownerReferences") or []
-        after = [owner for owner in before if owner.get("uid") not in ours] + owners
-        if after != before:
-            document["metadata"]["ownerReferences"] = after
-            claims.update(ctx, corev1.PersistentVolumeClaim.from_dict(document), metav1.UpdateOptions())
+                ours = {round.set.metadata.uid, pod.metadata.uid}
+                changed = _with_owners(claims[name], ours, owners) if name in claims else None
+                if changed is not None:
+                    client.update(ctx, changed, metav1.UpdateOptions())
 
     def _event(self, round: _Round, reason: str, message: str) -> None:
         self._recorder.event(round.set, corev1.EVENT_TYPE_NORMAL, reason, message)
@@ -284,6 +273,19 @@ def _hash(pod: corev1.Pod) -> str:
 
 def _code(revision: appsv1.ControllerRevision) -> str:
     return revision.get_name().rpartition("-")[2]
+
+
+def _with_owners(
+    claim: corev1.PersistentVolumeClaim, ours: set[str], owners: list[Json]
+) -> corev1.PersistentVolumeClaim | None:
+    """The claim with `owners` in place of those with our uids; None when it has them already."""
+    document = claim.to_dict()
+    before = document["metadata"].get("ownerReferences") or []
+    after = [owner for owner in before if owner.get("uid") not in ours] + owners
+    if after == before:
+        return None
+    document["metadata"]["ownerReferences"] = after
+    return corev1.PersistentVolumeClaim.from_dict(document)
 
 
 def _goes_with_set(round: _Round) -> bool:
