@@ -117,7 +117,7 @@ class Simulator:
         kubelet.make_node(self._ctx)
         self._make_stateful(pods.informer(), nodes.informer())
         self._make_periodic()
-        self._make_endpoints(pods.informer())
+        self._make_endpoints()
 
         self._watch(self._factory.apps().v1().deployments().informer(), "Deployment")
         self._watch(self._factory.apps().v1().replica_sets().informer(), "ReplicaSet", "Deployment")
@@ -170,12 +170,12 @@ class Simulator:
         self._watch(self._factory.batch().v1().cron_jobs().informer(), "CronJob")
         self._watch(self._factory.autoscaling().v2().horizontal_pod_autoscalers().informer(), name)
 
-    def _make_endpoints(self, pods: cache.SharedIndexInformer) -> None:
-        services = self._factory.core().v1().services()
-        endpoints = Endpoints(self._client, services.lister())
+    def _make_endpoints(self) -> None:
+        services, pods = self._factory.core().v1().services(), self._factory.core().v1().pods()
+        endpoints = Endpoints(self._client, services.lister(), pods.lister())
         self._loops["Service"] = Loop("endpoints", endpoints.sync)
         self._watch(services.informer(), "Service")
-        self._each_change(pods, lambda pod: self._queue("Service", endpoints.keys_of(pod)))
+        self._each_change(pods.informer(), lambda pod: self._queue("Service", endpoints.keys_of(pod)))
 
     def _recorder(self, component: str) -> record.EventRecorder:
         assert self._broadcaster is not None

@@ -29,9 +29,12 @@ _MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 class Endpoints:
     """Syncs one Service at a time; called by one worker thread."""
 
-    def __init__(self, client: kubernetes.Clientset, services: listers.ServiceLister) -> None:
+    def __init__(
+        self, client: kubernetes.Clientset, services: listers.ServiceLister, pods: listers.PodLister
+    ) -> None:
         self._client = client
         self._services = services
+        self._pods = pods
 
     def __repr__(self) -> str:
         return "<Endpoints>"
@@ -43,13 +46,16 @@ class Endpoints:
                 yield f"{service.get_namespace()}/{service.get_name()}"
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
-        """Write the slice and the Endpoints of one Service. Raises StatusError."""
-        service = self._client.core_v1().services(namespace).get(ctx, name)
+        """Write the slice and the Endpoints of one Service. Raises StatusError.
+
+        From the cache: what changes there queues the Service again.
+        """
+        service = self._services.services(namespace).get(name)
         if service.metadata.deletion_timestamp is not None or not service.spec.selector:
             return
         pods = [
             pod
-            for pod in self._client.core_v1().pods(namespace).list(ctx, metav1.ListOptions()).items
+            for pod in self._pods.pods(namespace).list(labels.everything())
             if _selects(service, pod) and pod.status.pod_ip and pod.status.phase not in ("Succeeded", "Failed")
         ]
         pods.sort(key=lambda pod: pod.get_name())
