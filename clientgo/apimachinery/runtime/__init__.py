@@ -72,6 +72,7 @@ from clientgo.apimachinery.runtime.negotiate import (
     new_simple_negotiated_serializer,
 )
 from clientgo.apimachinery.runtime.object import (
+    Identified,
     ListMetaAccessors,
     ListObject,
     Object,
@@ -178,6 +179,7 @@ __all__ = [
     "Framer",
     "Genclient",
     "GroupVersioner",
+    "Identified",
     "Identifier",
     "JSONObject",
     "ListMetaAccessors",

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo import klog
-from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.runtime import Identified
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
 from clientgo.golang.struct import dataclass
@@ -522,7 +522,7 @@ def deletion_handling_meta_namespace_key_func(obj: Any) -> str:
     It stands here for the reflector, which the controller builds on.
     """
     # As in `meta_namespace_key_func`: nearly every call brings an API object.
-    if isinstance(obj, ResourceObject):
+    if isinstance(obj, Identified):
         return obj.object_key()
     if isinstance(obj, DeletedFinalStateUnknown):
         return obj.key

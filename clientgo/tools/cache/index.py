@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from clientgo.apimachinery.api import meta
-from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.runtime import Identified
 from clientgo.tools.cache.store import KeyFunc, Store
 
 
@@ -77,7 +77,7 @@ NAMESPACE_INDEX = "namespace"
 
 def meta_namespace_index_func(obj: Any) -> Sequence[str]:
     """The namespace of an API object. Raises ValueError when `obj` has no metadata. Go: MetaNamespaceIndexFunc."""
-    if isinstance(obj, ResourceObject):
+    if isinstance(obj, Identified):
         return (obj.get_namespace(),)
     try:
         metadata = meta.accessor(obj)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from clientgo.apimachinery.api import meta
-from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
@@ -189,7 +189,7 @@ def meta_namespace_key_func(obj: Any) -> str:
     Raises ValueError when `obj` has no metadata. Go: MetaNamespaceKeyFunc.
     """
     # Nearly every call brings an API object, which answers from its document without making a view.
-    if isinstance(obj, ResourceObject):
+    if isinstance(obj, Identified):
         return obj.object_key()
     if isinstance(obj, ExplicitKey):
         return str(obj)

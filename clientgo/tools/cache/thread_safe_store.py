@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo import features
 from clientgo.apimachinery.api import meta
-from clientgo.apimachinery.runtime import ResourceObject
+from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.strconv import parse_int, quote
 from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
@@ -548,12 +548,12 @@ def with_thread_safe_store_clock(clock: Clock) -> ThreadSafeStoreOption:
 
 def _checked(values: Sequence[str]) -> Sequence[str]:
     """What an index function gave, as it can be indexed. Raises TypeError."""
-    if type(values) in (tuple, list) and len(values) == 1 and type(values[0]) is str:
+    kind = type(values)
+    if (kind is list or kind is tuple) and len(values) == 1 and type(values[0]) is str:
         return values  # as mostly
     if isinstance(values, str):
         raise TypeError("the index function returns a string, not a list of strings")
-    if type(values) not in (tuple, list):
-        values = tuple(values)  # it may be a generator
+    values = tuple(values)  # it may be a generator
     for value in values:
         if not isinstance(value, str):
             raise TypeError(f"the index function returns {value!r} among the values, which is not a string")
@@ -572,7 +572,7 @@ def _log_slow_transaction(size: int, started: float, clock: Clock) -> None:
 
 def _rv_from_object(obj: Any) -> str | None:
     """The object's resourceVersion, None when it has no metadata."""
-    if isinstance(obj, ResourceObject):
+    if isinstance(obj, Identified):
         return obj.get_resource_version()
     try:
         return str(meta.accessor(obj).get_resource_version())
