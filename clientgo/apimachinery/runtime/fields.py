@@ -99,7 +99,7 @@ class FieldProperty(property):
     """
 
     def __init__(self, owner: type[Struct], info: FieldInfo) -> None:
-        super().__init__(doc=f"{info.json}: {info.type}")
+        super().__init__()
         self._owner = owner
         self._info = info
 
@@ -110,7 +110,7 @@ class FieldProperty(property):
         getter = owner._make_getter(info, kind)
         # From here notebooks know what may follow `pod.spec.`: they do not call properties to find out.
         getter.__annotations__ = {"return": kind.hint}
-        settled = property(getter, _make_setter(info, kind), doc=self.__doc__)
+        settled = property(getter, _make_setter(info, kind), doc=f"{info.json}: {info.type}")
         setattr(owner, info.attr, settled)
         return settled
 

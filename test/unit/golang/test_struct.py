@@ -30,7 +30,7 @@ def _bare() -> type:
 
         name: str
         count: int = 1
-        tags: list[str] = field(default_factory=list)
+        tags: tuple[str, ...] = field(default_factory=tuple)
         secret: str = field(default="", repr=False)
         note: str = field(default="", compare=False)
         key: str = field(default="", hash=False)
@@ -130,7 +130,7 @@ ATTEMPTS: list[Callable[[Any], object]] = [
     lambda cls: cls("a"),
     lambda cls: cls(name="a"),
     lambda cls: cls("a", 2),
-    lambda cls: cls("a", 2, ["x"], "s", "n", "k"),
+    lambda cls: cls("a", 2, ("x",), "s", "n", "k"),
     lambda cls: cls("refused"),
     lambda cls: cls(nobody=1),
     lambda cls: cls(name="a", more="b"),
@@ -162,7 +162,7 @@ def seen(obj: Any) -> object:
         "values": {name: getattr(obj, name, "unset") for name in names},
         "text": outcome(lambda: repr(obj).partition(" object at ")[0]),
         "equal": outcome(lambda: (obj == same, obj == 1, obj == "equal")),
-        "hash": outcome(lambda: hash(obj) == hash(same)),
+        "hash": outcome(lambda: hash(obj) == hash(same) and type(obj).__hash__ is not object.__hash__ and hash(obj)),
         "dict": getattr(obj, "__dict__", None),
         "changed": [outcome(change(name)) for name in [*names, *others]],
         "removed": [outcome(lambda name=name: delattr(copy.copy(obj), name)) for name in names],  # type: ignore[misc]

@@ -375,6 +375,22 @@ def test_a_field_tells_its_type_without_being_read() -> None:
     assert told(Order, "due") is datetime
 
 
+def test_a_field_is_made_when_it_is_first_read_or_written() -> None:
+    class Line(runtime.Struct):
+        product: str = runtime.field("product", "string", default="")
+        count: int = runtime.field("count", "int64", default=0)
+        note: str = runtime.field("note", "string", default="")
+
+    assert all(isinstance(vars(Line)[attr], property) for attr in ("product", "count", "note"))
+    line = Line(count=2)
+    assert line.product == ""
+
+    assert type(vars(Line)["product"]) is type(vars(Line)["count"]) is property, "of which the interpreter makes most"
+    assert type(vars(Line)["note"]) is not property
+    assert inspect.getdoc(Line.note) == "note: string"
+    assert type(vars(Line)["note"]) is property
+
+
 def test_the_repr_of_an_object_tells_who_it_is_and_not_what_it_holds() -> None:
     secret = corev1.Secret(metadata=metav1.ObjectMeta(name="s", namespace="ns"), data={"p": b"hunter2"})
 
