@@ -7,10 +7,10 @@ either.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from clientgo import klog
-from clientgo.golang.struct import dataclass
 from clientgo.klog.serialize import as_pairs
 
 __all__ = ["LogSink", "Logger", "RuntimeInfo", "discard", "new"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib
 import keyword
+from dataclasses import dataclass
 
 from clientgo.apimachinery.runtime import Genclient, ListObject, ResourceObject
 from clientgo.codegen import naming
-from clientgo.golang.struct import dataclass
 
 # Kinds with a hand-written <kind>_expansion.py beside the generated module, as in Go, and what it adds to the package.
 EXPANSIONS = {

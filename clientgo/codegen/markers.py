@@ -12,9 +12,8 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from clientgo.golang.struct import dataclass
 
 _ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*")
 _VALUE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|`([^`]*)`|([^,;{}\"`]*))\s*")

@@ -10,11 +10,10 @@ joined as it joins them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from clientgo.apimachinery.runtime import JSONObject
 from clientgo.codegen.markers import Marker
-from clientgo.golang.struct import dataclass
 
 MARKER = "kubebuilder:rbac"
 

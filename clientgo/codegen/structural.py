@@ -12,6 +12,7 @@ import copy
 import inspect
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -22,7 +23,6 @@ from clientgo.apimachinery.runtime import FieldInfo, JSONObject, Schema, Struct,
 from clientgo.apimachinery.runtime.custom_resource import UNSET
 from clientgo.apimachinery.runtime.field_types import StructType, parse_type
 from clientgo.codegen.checks import place
-from clientgo.golang.struct import dataclass
 
 _STRINGS: JSONObject = {"type": "object", "additionalProperties": {"type": "string"}}
 _INT_OR_STRING: JSONObject = {

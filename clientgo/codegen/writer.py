@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clientgo.codegen import client_gen, fake_gen, informer_gen, lister_gen, naming, scheme_gen
 from clientgo.codegen.checks import check_fields, import_api
 from clientgo.codegen.clients import Clientset, GroupVersion
-from clientgo.golang.struct import dataclass
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from clientgo.apimachinery.api import errors
@@ -11,7 +11,6 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource, parse_group_version
 from clientgo.apimachinery.version import Info
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo.discovery.discovery_client import DiscoveryInterface

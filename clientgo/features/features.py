@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "ALPHA",

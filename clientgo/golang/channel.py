@@ -11,11 +11,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from clientgo.golang.stop import Done, Signal, StopChannel, add_done_callback
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "Case",

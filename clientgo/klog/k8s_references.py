@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
-
-from clientgo.golang.struct import dataclass
 
 __all__ = ["KMetadata", "ObjectRef", "kobj", "kobj_slice", "kref"]
 

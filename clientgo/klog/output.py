@@ -15,11 +15,9 @@ import sys
 import time
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
-
-from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo.klog.klog_file import LogFile

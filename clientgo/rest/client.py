@@ -7,14 +7,13 @@ out.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from clientgo.apimachinery.runtime.interfaces import ClientNegotiator
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.golang import http
-from clientgo.golang.struct import dataclass
 from clientgo.rest.urlbackoff import BackoffManagerWithContext, NoBackoff, URLBackoff
 from clientgo.rest.warnings import WarningHandlerWithContext
 from clientgo.util import flowcontrol

@@ -15,7 +15,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from email.message import Message
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
@@ -38,7 +38,6 @@ from clientgo.context import Context
 from clientgo.golang import hex, http
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
-from clientgo.golang.struct import dataclass
 from clientgo.rest.client import ClientContentConfig
 from clientgo.rest.url_utils import join_path
 from clientgo.rest.urlbackoff import (

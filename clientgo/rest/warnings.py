@@ -9,6 +9,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from typing import Protocol, TextIO, runtime_checkable
@@ -16,7 +17,6 @@ from typing import Protocol, TextIO, runtime_checkable
 from clientgo import context, klog
 from clientgo.context import Context
 from clientgo.golang.http import Header
-from clientgo.golang.struct import dataclass
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
@@ -10,7 +11,6 @@ from clientgo.context import Context
 from clientgo.golang.http import Header, Response, URLError, describe, redacted_url
 from clientgo.golang.http import Request as HTTPRequest
 from clientgo.golang.strconv import parse_int
-from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo.rest.request import Request

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupResource, parse_group_version
 from clientgo.discovery import DiscoveryInterface, ErrGroupDiscoveryFailed
-from clientgo.golang.struct import dataclass
 
 
 class CategoryExpander(Protocol):

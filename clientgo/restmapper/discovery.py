@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from clientgo import klog
@@ -12,7 +12,6 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind, GroupVersionResource
 from clientgo.discovery import CachedDiscoveryInterface, DiscoveryInterface, ErrGroupDiscoveryFailed
-from clientgo.golang.struct import dataclass
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,7 +10,6 @@ import yaml
 
 from clientgo.apimachinery.runtime import JSONObject
 from clientgo.codegen import commented, naming
-from clientgo.golang.struct import dataclass
 from clientgo.scaffold import names
 from clientgo.scaffold.names import Refused
 

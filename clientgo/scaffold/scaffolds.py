@@ -6,12 +6,11 @@ import importlib
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.codegen import naming
-from clientgo.golang.struct import dataclass
 from clientgo.scaffold import names, workspace
 from clientgo.scaffold.generate import generate
 from clientgo.scaffold.marks import mark

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 from clientgo.apimachinery import fields, labels
@@ -17,7 +17,6 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.types import PatchType
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "Action",
@@ -686,7 +685,7 @@ class ActionImpl:
 
     namespace: str = ""
     verb: str = ""
-    resource: GroupVersionResource = GroupVersionResource()
+    resource: GroupVersionResource = GroupVersionResource()  # noqa: RUF009 (immutable)
     subresource: str = ""
 
     def get_namespace(self) -> str:
@@ -748,7 +747,7 @@ class GetActionImpl(ActionImpl):
 class ListActionImpl(ActionImpl):
     """List objects."""
 
-    kind: GroupVersionKind = GroupVersionKind()
+    kind: GroupVersionKind = GroupVersionKind()  # noqa: RUF009 (immutable)
     name: str = ""
     list_restrictions: ListRestrictions = field(default_factory=ListRestrictions)
     list_options: metav1.ListOptions = field(default_factory=metav1.ListOptions)
@@ -797,7 +796,7 @@ class PatchActionImpl(ActionImpl):
     """Patch an object or subresource."""
 
     name: str = ""
-    patch_type: PatchType = PatchType("")
+    patch_type: PatchType = PatchType("")  # noqa: RUF009 (immutable)
     patch: bytes = b""
     patch_options: metav1.PatchOptions = field(default_factory=metav1.PatchOptions)
 

@@ -14,7 +14,7 @@ import sys
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
@@ -34,7 +34,6 @@ from clientgo.apimachinery.util.managedfields import TypeConverter
 from clientgo.apimachinery.watch import RaceFreeFakeWatcher
 from clientgo.applyconfigurations import new_type_converter
 from clientgo.golang.strconv import parse_int
-from clientgo.golang.struct import dataclass
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
 from clientgo.testing.field_managed_tracker import FieldManagedObjectTracker

@@ -20,10 +20,8 @@ Kinds and fields may be added; a reader passes over what it does not know.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from clientgo.golang.struct import dataclass
 
 __all__ = ["KINDS", "STATIONS", "Code", "Hop"]
 

@@ -15,9 +15,9 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Hop

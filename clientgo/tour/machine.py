@@ -9,12 +9,12 @@ import itertools
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from clientgo import context, kubernetes
 from clientgo.context import Context
 from clientgo.golang import http
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.local import LocalTransport
 from clientgo.tools import leaderelection

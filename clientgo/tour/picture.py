@@ -11,12 +11,11 @@ import linecache
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, ClassVar
 
 from clientgo.apimachinery.runtime import Object
-from clientgo.golang.struct import dataclass
 from clientgo.tools import cache
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.taps import key_of, told, version_of

@@ -35,12 +35,11 @@ import re
 import threading
 from array import array
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import BinaryIO, cast
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.golang.struct import dataclass
 from clientgo.tour.picture import Json
 
 __all__ = ["FORMAT", "Known", "Recording", "RecordingError", "Source"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from clientgo.golang.struct import dataclass
 from clientgo.tour.machine import Program
 from clientgo.tour.script import SHOUTER, Step
 from clientgo.tour.settings import Settings

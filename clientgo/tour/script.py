@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.golang.struct import dataclass
 from clientgo.kubernetes.typed.core.v1 import ConfigMapInterface
 from clientgo.testing import synctest
 from clientgo.tour.machine import Machine, Program

@@ -25,12 +25,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.struct import dataclass
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Code, Hop
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock

@@ -16,11 +16,10 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.struct import dataclass
 from clientgo.testing import synctest
 from clientgo.tour.hop import Hop
 from clientgo.tour.machine import Machine

@@ -15,9 +15,9 @@ import termios
 import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from clientgo.golang.struct import dataclass
 from clientgo.tour.boxes import cut, picture
 from clientgo.tour.hop import KINDS
 from clientgo.tour.recording import Recording

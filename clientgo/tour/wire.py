@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import dataclass
 
 from clientgo.golang import http
-from clientgo.golang.struct import dataclass
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION
 
 __all__ = ["Wire"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from clientgo.golang.http import RoundTripper
-from clientgo.golang.struct import dataclass
 
 # Wraps a round tripper in another one. Go: transport.WrapperFunc.
 WrapperFunc = Callable[[RoundTripper], RoundTripper]

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from clientgo import klog
 from clientgo.golang.http import Request, Response, RoundTripper
-from clientgo.golang.struct import dataclass
 from clientgo.transport.config import WrapperFunc
 from clientgo.utils.clock import Clock, RealClock
 

@@ -13,12 +13,12 @@ import re
 import ssl
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from clientgo import klog
 from clientgo.context import Context
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.http.transport import Transport
-from clientgo.golang.struct import dataclass
 from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
 from clientgo.transport.round_trippers import http_wrappers_for_config
 from clientgo.utils.clock import Clock, RealClock

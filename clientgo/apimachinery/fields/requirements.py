@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from clientgo.apimachinery.selection.operator import Operator
-from clientgo.golang.struct import dataclass
 
 
 class Requirements(list["Requirement"]):

@@ -7,12 +7,12 @@ takes any mapping of texts; an absent field counts as "".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from clientgo.apimachinery.fields.fields import Fields
 from clientgo.apimachinery.fields.requirements import Requirement, Requirements
 from clientgo.apimachinery.selection.operator import Operator
-from clientgo.golang.struct import dataclass
 
 FieldsLike: TypeAlias = Mapping[str, str] | Fields
 """What `matches` accepts."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from typing import Any, Final
 
 from clientgo.apimachinery.runtime.interfaces import (
@@ -24,7 +25,6 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.parameters import new_parameter_codec
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "DISABLED_GROUP_VERSIONER",

@@ -12,11 +12,9 @@ Read by `clientgo.codegen.crds`, which writes the definition; nothing looks at t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Literal
-
-from clientgo.golang.struct import dataclass
 
 
 class _Unset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys  # noqa: F401 (named in the hints of getters, with the next two)
 import typing  # noqa: F401
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime  # noqa: F401
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from clientgo.apimachinery.runtime.collection_views import objects_view, own_obj
 from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType, parse_type
 from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
 from clientgo.apimachinery.runtime.view import StandIn, View
-from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.custom_resource import Schema

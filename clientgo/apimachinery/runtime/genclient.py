@@ -5,7 +5,7 @@ Read by the code generators (`clientgo.codegen`) and by whoever needs the resour
 
 from __future__ import annotations
 
-from clientgo.golang.struct import dataclass
+from dataclasses import dataclass
 
 ALL_VERBS = ("create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply")
 

@@ -7,13 +7,13 @@ already (`decode_document`), since a watch event carries its object inside the J
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.runtime.undecoded import UndecodedObject
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.golang.struct import dataclass
 
 # The version name of objects in no version; documents are never in it.
 API_VERSION_INTERNAL = "__internal"

@@ -5,9 +5,8 @@ Mirrors k8s.io/apimachinery/pkg/types/namespacedname.go.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
-
-from clientgo.golang.struct import dataclass
 
 SEPARATOR: Final = "/"
 """Stands between namespace and name. Go: types.Separator."""

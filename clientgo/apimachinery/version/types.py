@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Self
-
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from clientgo import klog
 from clientgo.golang.channel import Channel, Signal
-from clientgo.golang.struct import dataclass
 
 
 @runtime_checkable

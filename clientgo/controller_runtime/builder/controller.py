@@ -9,7 +9,7 @@ wrong with them is raised by `build` and `complete`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -29,7 +29,6 @@ from clientgo.controller_runtime.manager.manager import Manager
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request
 from clientgo.controller_runtime.source.source import TypedSource
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger, kref
 
 __all__ = [

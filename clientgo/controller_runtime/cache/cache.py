@@ -10,7 +10,7 @@ nothing: what a cache gives out is read-only, so it is never copied.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from clientgo import rest
@@ -25,7 +25,6 @@ from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.interfaces import FieldIndexer, Reader
 from clientgo.controller_runtime.client.object import Object
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.struct import dataclass
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.tools import cache as toolscache
 

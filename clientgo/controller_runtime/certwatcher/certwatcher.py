@@ -10,13 +10,12 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clientgo.context import Context, sleep
 from clientgo.controller_runtime.certwatcher import metrics
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
-from clientgo.golang.struct import dataclass
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
 __all__ = ["CertWatcher", "Certificate", "new"]

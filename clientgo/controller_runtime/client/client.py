@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypeVar
 
 from clientgo import metadata, rest
@@ -47,7 +48,6 @@ from clientgo.controller_runtime.client.options import (
 )
 from clientgo.gentype import methods_take_context
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.struct import dataclass
 from clientgo.kubernetes.scheme import SCHEME
 
 if TYPE_CHECKING:

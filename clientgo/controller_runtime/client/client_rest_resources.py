@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
 from clientgo import rest
 from clientgo.apimachinery.api import meta
@@ -14,7 +15,6 @@ from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.apiutil import Example
 from clientgo.controller_runtime.client.object import Object
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ embeds ListOptions and DeleteOptions in DeleteAllOfOptions they are two attribut
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.selection import Operator
-from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.client.client import (

@@ -8,6 +8,7 @@ client.patch(ctx, deployment, merge_from(original))
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from clientgo.apimachinery.types import PatchType
@@ -15,7 +16,6 @@ from clientgo.apimachinery.util import jsonmergepatch, strategicpatch
 from clientgo.apimachinery.util.json import marshal
 from clientgo.controller_runtime.client.interfaces import Patch
 from clientgo.controller_runtime.client.object import Object
-from clientgo.golang.struct import dataclass
 
 _JSONObject = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from clientgo import rest
@@ -18,7 +18,6 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.internal.recorder import EventBroadcasterProducer, new_provider
 from clientgo.controller_runtime.recorder.recorder import Provider
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.kubernetes.typed.events.v1 import events_client

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from clientgo import context, rest
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Scheme
@@ -10,7 +12,6 @@ from clientgo.controller_runtime.cache.cache import Cache
 from clientgo.controller_runtime.client.interfaces import Client, FieldIndexer, Reader
 from clientgo.controller_runtime.internal.recorder import Provider
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.tools import events, record
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from clientgo.context import Context
@@ -16,7 +16,6 @@ from clientgo.controller_runtime.internal.metrics.workqueue import install as in
 from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request, TypedReconciler, to_function
 from clientgo.controller_runtime.source.source import TypedSource
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger, kref
 from clientgo.util import workqueue
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from clientgo.apimachinery.util import wait, yaml
 from clientgo.context import background
 from clientgo.controller_runtime.webhook.conversion import is_convertible
 from clientgo.discovery import new_discovery_client_for_config
-from clientgo.golang.struct import dataclass
 from clientgo.kubernetes import scheme as kubescheme
 
 if TYPE_CHECKING:

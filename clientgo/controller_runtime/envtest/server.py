@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from clientgo.controller_runtime.envtest.crd import CRDInstallOptions, install_c
 from clientgo.controller_runtime.envtest.webhook import WebhookInstallOptions
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.strconv import parse_bool
-from clientgo.golang.struct import dataclass
 
 __all__ = ["START_TIMEOUT", "STOP_TIMEOUT", "AuthenticatedUser", "ControlPlane", "Environment", "User"]
 

@@ -12,7 +12,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.util import wait
 from clientgo.context import background
 from clientgo.controller_runtime.envtest.crd import dynamic_client, read_documents
-from clientgo.golang.struct import dataclass
 from clientgo.util.cert import make_certificates
 from clientgo.utils.clock import REAL_CLOCK
 

@@ -6,10 +6,10 @@ else did, the object is None, which the types do not say: as in Go, where it is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from clientgo.controller_runtime.client.object import Object
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "CreateEvent",

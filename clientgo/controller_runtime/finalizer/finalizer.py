@@ -11,12 +11,13 @@ Differs: a finalizer that fails and has a result to say gives its error an attri
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from clientgo.apimachinery.util.errors import new_aggregate
 from clientgo.context import Context
 from clientgo.controller_runtime.client.object import Object
 from clientgo.controller_runtime.controller.controllerutil import add_finalizer, contains_finalizer, remove_finalizer
 from clientgo.controller_runtime.finalizer.types import Finalizer, Finalizers
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(kw_only=True)

@@ -7,7 +7,7 @@ the source's events: it should only queue. Objects in events may be read-only.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 from clientgo.context import Context
@@ -20,7 +20,6 @@ from clientgo.controller_runtime.event.event import (
     TypedUpdateEvent,
 )
 from clientgo.controller_runtime.reconcile.reconcile import Request
-from clientgo.golang.struct import dataclass
 from clientgo.util.workqueue import LOW_PRIORITY as _LOW_PRIORITY
 from clientgo.util.workqueue import TypedRateLimitingInterface
 

@@ -7,13 +7,12 @@ told only that it failed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 
 __all__ = ["CheckHandler", "Checker", "Handler", "ping"]
 

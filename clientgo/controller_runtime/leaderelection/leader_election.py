@@ -6,11 +6,11 @@ import os
 import socket
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from clientgo import rest
 from clientgo.controller_runtime.recorder.recorder import Provider
-from clientgo.golang.struct import dataclass
 from clientgo.kubernetes.typed.coordination.v1 import coordination_client
 from clientgo.kubernetes.typed.core.v1 import core_client
 from clientgo.tools.leaderelection import resourcelock

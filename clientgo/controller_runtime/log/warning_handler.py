@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
 from clientgo.context import Context
 from clientgo.controller_runtime.log.log import from_context
-from clientgo.golang.struct import dataclass
 
 __all__ = ["KubeAPIWarningLogger", "KubeAPIWarningLoggerOptions", "new_kube_api_warning_logger"]
 

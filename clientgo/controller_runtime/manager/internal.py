@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import traceback
+from dataclasses import dataclass
 from typing import Any, cast
 
 from clientgo import context, rest
@@ -36,7 +37,6 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
 from clientgo.golang.stop import Signal
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.tools import events, leaderelection, record
 from clientgo.tools.leaderelection import resourcelock

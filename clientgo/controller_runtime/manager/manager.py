@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clientgo import context, rest
@@ -25,7 +25,6 @@ from clientgo.controller_runtime.metrics.server import server as metricsserver
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.channel import StopChannel
 from clientgo.golang.http import server as http
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.tools import record
 from clientgo.tools.leaderelection import resourcelock

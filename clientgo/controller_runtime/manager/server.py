@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 import threading
+from dataclasses import dataclass
 
 from clientgo.context import Context
 from clientgo.controller_runtime.log.log import from_context
 from clientgo.golang.http import server as http
-from clientgo.golang.struct import dataclass
 
 __all__ = ["Server"]
 

@@ -7,6 +7,7 @@ must be quick, and their objects are read-only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.apimachinery import labels
@@ -19,7 +20,6 @@ from clientgo.controller_runtime.event.event import (
     TypedUpdateEvent,
 )
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "AnnotationChangedPredicate",

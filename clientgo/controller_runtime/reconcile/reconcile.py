@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 from clientgo.apimachinery.api import errors
@@ -18,7 +19,6 @@ from clientgo.apimachinery.util.errors.chain import is_error
 from clientgo.context import Context
 from clientgo.controller_runtime.client.interfaces import Reader
 from clientgo.controller_runtime.client.object import Object
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "Func",

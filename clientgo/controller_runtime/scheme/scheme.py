@@ -7,13 +7,12 @@ SCHEME_BUILDER.add_to_scheme(my_scheme)
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Self
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object, Scheme, SchemeBuilder, new_scheme
 from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.golang.struct import dataclass
 
 
 @dataclass

@@ -12,7 +12,7 @@ import ssl
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -23,7 +23,6 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.webhook.internal import metrics
 from clientgo.golang.http import server as http
 from clientgo.golang.http.server import HandlerLike, Request, ServeMux, listen
-from clientgo.golang.struct import dataclass
 
 __all__ = ["DEFAULT_PORT", "DefaultServer", "Options", "Server", "new_server"]
 

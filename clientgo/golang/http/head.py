@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from clientgo.golang.http.header import Header
 from clientgo.golang.io import ErrUnexpectedEOF
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 
 __all__ = ["MAX_HEAD_BYTES", "Head", "read_head"]
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import IO, Protocol
 
 from clientgo.golang import context
 from clientgo.golang.context import Context
 from clientgo.golang.http.header import Header
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "Body",

@@ -9,9 +9,8 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
-
-from clientgo.golang.struct import dataclass
 
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from clientgo.golang.http.client import basic_auth
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 
 __all__ = ["Proxy", "Route", "host_header", "route_to"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import StopChannel
-from clientgo.golang.struct import dataclass
 from clientgo.tools import cache
 
 # Makes an informer from a clientset and a resync period in seconds. Go: NewInformerFunc.

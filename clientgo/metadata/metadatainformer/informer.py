@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import Context
-from clientgo.golang.struct import dataclass
 from clientgo.informers.generic import GenericInformer
 from clientgo.informers.resource_informers import ResourceInformers
 from clientgo.metadata import metadatalister

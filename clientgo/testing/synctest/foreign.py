@@ -14,9 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import CodeType, FrameType, MemberDescriptorType
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.synctest.frames import Place
 
 # As they were before a bubble replaced them, with what to write instead.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import linecache
 import threading
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True)

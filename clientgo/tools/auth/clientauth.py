@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.rest.config import Config, copy_config
 
 

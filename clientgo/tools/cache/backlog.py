@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown
 from clientgo.tools.cache.notifications import (
     AddNotification,

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +22,6 @@ from clientgo import klog
 from clientgo.apimachinery.runtime import Identified
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func

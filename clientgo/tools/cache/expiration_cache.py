@@ -10,9 +10,9 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.store import KeyError, KeyFunc, Store
 from clientgo.tools.cache.thread_safe_store import ThreadSafeStore, new_thread_safe_store
 from clientgo.utils.clock import Clock, RealClock

@@ -6,9 +6,9 @@ Mirrors tools/cache/expiration_cache_fakes.go.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from clientgo.golang.channel import Channel
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.expiration_cache import ExpirationCache, ExpirationPolicy, TimestampedEntry
 from clientgo.tools.cache.index import Indices
 from clientgo.tools.cache.store import KeyFunc, Store

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(kw_only=True, slots=True)

@@ -7,9 +7,9 @@ here give None, so that queue and store can skip the work of publishing.
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
 

@@ -6,10 +6,10 @@ at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from clientgo.golang.channel import Signal
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True, slots=True)

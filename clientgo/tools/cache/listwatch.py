@@ -6,6 +6,7 @@ Mirrors tools/cache/listwatch.go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from clientgo import context
@@ -13,7 +14,6 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.fields import Selector
 from clientgo.apimachinery.watch import Interface
-from clientgo.golang.struct import dataclass
 from clientgo.util import watchlist
 
 

@@ -14,12 +14,12 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.runtime import Object
 from clientgo.golang.channel import StopChannel, select
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown
 from clientgo.utils.clock import Clock, RealClock
 

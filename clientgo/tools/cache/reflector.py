@@ -32,7 +32,7 @@ import random
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from clientgo import context, features, klog
@@ -49,7 +49,6 @@ from clientgo.golang import channel
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
 from clientgo.golang.duration import format_duration
-from clientgo.golang.struct import dataclass
 from clientgo.tools import pager
 from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clientgo.apimachinery.api import meta
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
 from clientgo.tools.cache.store import KeyFunc
 from clientgo.utils.clock import PassiveClock

@@ -32,7 +32,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from clientgo import context, features, klog
@@ -41,7 +41,6 @@ from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache import mutation_detector
 from clientgo.tools.cache.backlog import HandlerContents, HandlerStatistics, Overflow, merge
 from clientgo.tools.cache.controller import (

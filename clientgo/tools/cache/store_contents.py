@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,

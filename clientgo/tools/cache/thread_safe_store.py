@@ -13,13 +13,13 @@ import builtins
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo import features
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.strconv import parse_int, quote
-from clientgo.golang.struct import dataclass
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.store import Transaction, TransactionError, TransactionType

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo import klog
-from clientgo.golang.struct import dataclass
 from clientgo.rest.plugin import AuthProviderConfigPersister
 from clientgo.tools.clientcmd.api import Config, Preferences, new_config
 

@@ -10,13 +10,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
-from clientgo.golang.struct import dataclass
 from clientgo.rest.config import Config as RESTConfig
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, new_config
 from clientgo.tools.clientcmd.api.latest import CODEC, LIMITS

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from clientgo.golang.strconv import parse_bool
-from clientgo.golang.struct import dataclass
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Context
 from clientgo.tools.clientcmd.flag import FlagAction, appending, setting
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from clientgo import context, klog
@@ -29,7 +30,6 @@ from clientgo.apimachinery.util.json import marshal
 from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel
-from clientgo.golang.struct import dataclass
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import record
 from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clientgo import context, klog
@@ -36,7 +36,6 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime, wait
 from clientgo.context import CancelFunc, Context
-from clientgo.golang.struct import dataclass
 from clientgo.tools.leaderelection import metrics
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor

@@ -10,11 +10,10 @@ are strings; durations are seconds.
 from __future__ import annotations
 
 import threading
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 from clientgo.context import Context
-from clientgo.golang.struct import dataclass
 
 
 @runtime_checkable

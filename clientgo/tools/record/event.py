@@ -1,7 +1,8 @@
 """Recording events: recorders hand them over, a broadcaster gives them to sinks and logs.
 
 Mirrors k8s.io/client-go/tools/record/event.go. A recorder never blocks its controller: the broadcaster's queue holds
-1,000 events and each watcher's as many; what does not fit is dropped, as in Go. Beyond Go, `statistics()` counts all.
+1,000 events and each watcher's another 1,000, and what does not fit is dropped, as in Go. Beyond Go, a broadcaster
+counts what became of its events (`statistics()`), drops included.
 
 Two things differ. Handlers get the very event other watchers get, and must not change it. After `shutdown` a watcher
 stops at once, what is in its channel counted as dropped; Go's watchers take some of that, by chance.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from clientgo import context, klog
@@ -25,7 +26,6 @@ from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, select
 from clientgo.golang.fmt import sprintf
-from clientgo.golang.struct import dataclass
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import reference
 from clientgo.tools.internal import events as internalevents

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from clientgo.api.core import v1 as corev1
@@ -19,7 +19,6 @@ from clientgo.apimachinery.runtime.documents import document_of, writable_docume
 from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
 from clientgo.apimachinery.util.json import marshal
-from clientgo.golang.struct import dataclass
 from clientgo.util.flowcontrol import PassiveRateLimiter, new_token_bucket_passive_rate_limiter_with_clock
 from clientgo.utils import lru
 from clientgo.utils.clock import PassiveClock, RealClock

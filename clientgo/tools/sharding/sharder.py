@@ -6,13 +6,13 @@ import contextlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.context import CancelFunc, Context
-from clientgo.golang.struct import dataclass
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.tools.sharding.assignment import assign, shard_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from clientgo.golang.struct import dataclass
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, PassiveClock
 
 __all__ = [

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from clientgo import context
-from clientgo.golang.struct import dataclass
 from clientgo.golang.time import MAX_DURATION
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithDelayedExecution
 

@@ -13,13 +13,12 @@ import heapq
 import math
 import threading
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.struct import dataclass
 from clientgo.util.workqueue.metrics import MetricsProvider, _new_retry_metrics
 from clientgo.util.workqueue.queue import (
     Interface,

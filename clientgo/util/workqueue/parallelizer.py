@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.struct import dataclass
 
 __all__ = ["DoWorkPieceFunc", "Options", "parallelize_until", "with_chunk_size"]
 

@@ -7,9 +7,9 @@ metrics.go.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter
 from clientgo.util.workqueue.metrics import MetricsProvider

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from clientgo.golang.struct import dataclass
 from clientgo.util.workqueue.default_rate_limiters import RateLimiter, TypedRateLimiter
 from clientgo.util.workqueue.delaying_queue import (
     DelayingInterface,

@@ -9,14 +9,13 @@ Differs from Go in that a trace may be made after the fact, with `start_time`: h
 from __future__ import annotations
 
 import random
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from clientgo import klog
 from clientgo.context import Context, with_value
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 from clientgo.utils.clock import Clock, RealClock
 
 

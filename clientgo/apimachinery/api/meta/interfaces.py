@@ -6,6 +6,7 @@ Mirrors k8s.io/apimachinery/pkg/api/meta/interfaces.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +14,6 @@ from clientgo.apimachinery.apis.meta.v1.meta import ListInterface as List
 from clientgo.apimachinery.apis.meta.v1.meta import ListMetaAccessor, Type
 from clientgo.apimachinery.runtime.interfaces import ResourceVersioner
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersionKind, GroupVersionResource
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "List",

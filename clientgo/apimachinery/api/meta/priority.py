@@ -6,14 +6,13 @@ Mirrors k8s.io/apimachinery/pkg/api/meta/priority.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from clientgo.apimachinery.api.meta.errors import AmbiguousKindError, AmbiguousResourceError
 from clientgo.apimachinery.api.meta.interfaces import RESTMapper, RESTMapping
 from clientgo.apimachinery.api.meta.restmapper import maybe_reset_rest_mapper
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind, GroupVersionResource
-from clientgo.golang.struct import dataclass
 
 ANY_GROUP: Final = "*"
 """Go: meta.AnyGroup."""

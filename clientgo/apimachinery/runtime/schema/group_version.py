@@ -7,8 +7,7 @@ Mirrors k8s.io/apimachinery/pkg/runtime/schema/group_version.go. Differs in noth
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from clientgo.golang.struct import dataclass
+from dataclasses import dataclass
 
 
 def parse_resource_arg(arg: str) -> tuple[GroupVersionResource | None, GroupResource]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
-
-from clientgo.golang.struct import dataclass
 
 __all__ = ["InvalidDocumentError", "Operation", "create_patch"]
 

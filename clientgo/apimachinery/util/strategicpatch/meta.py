@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, cast
 
 from clientgo.apimachinery.runtime.fields import FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.util.strategicpatch.errors import FieldNotFoundError, InvalidTypeError
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True, slots=True)

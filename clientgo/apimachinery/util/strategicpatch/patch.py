@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from clientgo.apimachinery.runtime.view import copy_json
@@ -37,7 +37,6 @@ from clientgo.apimachinery.util.mergepatch import (
 )
 from clientgo.apimachinery.util.strategicpatch.meta import LookupPatchMeta, new_patch_meta_from_struct
 from clientgo.golang.fmt import go_value
-from clientgo.golang.struct import dataclass
 
 JSONMap: TypeAlias = dict[str, Any]
 """A JSON object. Go: strategicpatch.JSONMap."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from clientgo import context
@@ -16,7 +17,6 @@ from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel, select
-from clientgo.golang.struct import dataclass
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock
 from clientgo.utils.clock.clock import Timer as ClockTimer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from clientgo.apimachinery.runtime import Scheme
@@ -19,7 +19,6 @@ from clientgo.controller_runtime.client import (
 )
 from clientgo.controller_runtime.client.apiutil import gvk_for_object
 from clientgo.controller_runtime.controller.controllertest import SYNCED, FakeInformer, new_fake_informer
-from clientgo.golang.struct import dataclass
 from clientgo.kubernetes.scheme import SCHEME
 
 T = TypeVar("T", bound=Object)

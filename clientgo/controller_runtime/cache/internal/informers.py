@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from clientgo import context, dynamic, metadata, rest
@@ -31,7 +31,6 @@ from clientgo.controller_runtime.client import apiutil
 from clientgo.golang import channel
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.stop import Signal
-from clientgo.golang.struct import dataclass
 from clientgo.tools import cache
 
 # Makes an informer: of what it lists, an example of an object, a resync period in seconds, and the indexes.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

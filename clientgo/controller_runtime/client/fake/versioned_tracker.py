@@ -6,6 +6,7 @@ caller's object alone, of which Go may have overwritten the status.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -22,7 +23,6 @@ from clientgo.apimachinery.util.managedfields import validate_managed_fields
 from clientgo.apimachinery.util.validation.field import ErrorList, new_path, required
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import Object as ClientObject
-from clientgo.golang.struct import dataclass
 
 # Objects a client begins with have this version unless they say another. It stands out, and leaves room: below it are
 # the versions of objects that the client was asked to create.

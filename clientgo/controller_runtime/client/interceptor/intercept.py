@@ -11,6 +11,7 @@ Calls that no function is given for go to the client below.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from clientgo.apimachinery import watch
@@ -40,7 +41,6 @@ from clientgo.controller_runtime.client.options import (
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient
 from clientgo.gentype import methods_take_context
-from clientgo.golang.struct import dataclass
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)

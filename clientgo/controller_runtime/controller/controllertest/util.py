@@ -6,11 +6,11 @@ It holds nothing and runs nothing: `add`, `update` and `delete` tell its handler
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from clientgo.context import Context
 from clientgo.golang.stop import Signal, StopChannel
-from clientgo.golang.struct import dataclass
 from clientgo.tools import cache
 
 __all__ = ["SYNCED", "FakeInformer", "InformerOption", "InformerOptions", "new_fake_informer"]

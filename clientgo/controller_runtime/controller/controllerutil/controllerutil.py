@@ -11,6 +11,7 @@ What a function changes of an object the caller still has to write; those of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
@@ -24,7 +25,6 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import require_writable
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(eq=False)

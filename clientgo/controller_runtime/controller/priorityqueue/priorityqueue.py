@@ -9,9 +9,9 @@ and may be repeated (there it panics).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.util import workqueue
 from clientgo.util.workqueue import AddOpts

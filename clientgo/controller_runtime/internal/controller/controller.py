@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
 
 from clientgo import context, klog
@@ -34,7 +35,6 @@ from clientgo.controller_runtime.source.source import TypedSource, TypedSyncingS
 from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.duration import format_duration
 from clientgo.golang.stop import Signal
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
 from clientgo.utils.clock import REAL_CLOCK

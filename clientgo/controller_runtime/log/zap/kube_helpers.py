@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
 from clientgo.apimachinery.runtime import Object, ResourceObject
 from clientgo.apimachinery.types import NamespacedName
-from clientgo.golang.struct import dataclass
 
 __all__ = [
     "TIME_ENCODERS",

@@ -15,7 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO, Any, TypeAlias
 
@@ -36,7 +36,6 @@ from clientgo.controller_runtime.log.zap.kube_helpers import (
     TimeEncoder,
     rfc3339_time_encoder,
 )
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.utils.clock import REAL_CLOCK
 

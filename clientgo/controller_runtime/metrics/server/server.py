@@ -11,7 +11,7 @@ import ssl
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -23,7 +23,6 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.metrics.registry import AVAILABLE, REGISTRY
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 from clientgo.util.cert import generate_self_signed_cert_key, load_pair
 

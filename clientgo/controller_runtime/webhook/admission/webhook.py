@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from clientgo.api.admission import v1 as admissionv1
@@ -21,7 +22,6 @@ from clientgo.controller_runtime.webhook.admission.metrics import WEBHOOK_PANICS
 from clientgo.controller_runtime.webhook.internal import metrics
 from clientgo.golang.http.server import HandlerLike, ResponseWriter
 from clientgo.golang.http.server import Request as HTTPRequest
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 
 __all__ = [

@@ -6,6 +6,7 @@ A handler is an object with `handle(ctx, request)`, or just such a function.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from clientgo.api.authentication import v1 as authenticationv1
@@ -13,7 +14,6 @@ from clientgo.context import Context
 from clientgo.controller_runtime.log.log import LOG, into_context
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import ResponseWriter
-from clientgo.golang.struct import dataclass
 from clientgo.klog import Logger
 
 __all__ = ["Handler", "HandlerFunc", "Request", "Response", "Webhook"]

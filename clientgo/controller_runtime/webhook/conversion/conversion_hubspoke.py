@@ -8,13 +8,13 @@ The types need no methods then. What Go calls with an empty object to fill, is c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from clientgo.apimachinery.runtime import Object, Scheme
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersionKind
 from clientgo.context import Context
 from clientgo.controller_runtime.webhook.conversion.conversion_registry import Converter
-from clientgo.golang.struct import dataclass
 
 __all__ = ["SpokeConverter", "new_hub_spoke_converter", "new_spoke_converter"]
 

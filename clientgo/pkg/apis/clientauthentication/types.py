@@ -8,11 +8,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from clientgo.apimachinery.runtime import timestamps
-from clientgo.golang.struct import dataclass
 
 GROUP_NAME = "client.authentication.k8s.io"
 VERSIONS = (f"{GROUP_NAME}/v1", f"{GROUP_NAME}/v1beta1")

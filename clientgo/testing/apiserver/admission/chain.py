@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.admission import (
     default_classes,
     default_tolerations,

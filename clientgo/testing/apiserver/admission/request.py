@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from clientgo.apimachinery.util import managedfields
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.kinds import ownership
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.wire.jsonio import Json

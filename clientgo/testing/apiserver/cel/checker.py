@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel import library
 from clientgo.testing.apiserver.cel.common.types import (
     BOOL,

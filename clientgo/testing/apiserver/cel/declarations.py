@@ -8,10 +8,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.common.types import (
     BOOL,
     BYTES,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.checker import Checked
 from clientgo.testing.apiserver.cel.common.types import FORMAT, Type
 from clientgo.testing.apiserver.cel.declarations import Declaration

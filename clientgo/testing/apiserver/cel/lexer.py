@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.source import Issues
 
 EOF = "<EOF>"

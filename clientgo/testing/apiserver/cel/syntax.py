@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from clientgo.golang.struct import dataclass
 
 # Where a tree ends: what walks it does so recursively, two Python frames a level. cel-go allows 250.
 MAX_DEPTH = 150

@@ -5,9 +5,9 @@ Mirrors apiextensions-apiserver's conversion of v1 to its internal types.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")

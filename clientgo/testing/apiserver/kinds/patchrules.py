@@ -5,12 +5,12 @@ The merging is clientgo.apimachinery.util.strategicpatch, to which Rules tells m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from clientgo.api import facts
 from clientgo.apimachinery.util import mergepatch, strategicpatch
 from clientgo.apimachinery.util.strategicpatch import FieldNotFoundError, PatchMeta
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.kinds import schema
 from clientgo.testing.apiserver.wire import errors
 

@@ -5,10 +5,9 @@ Mirrors the part about x-kubernetes-validations of apiextensions-apiserver's pkg
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.declarations import MAX_REQUEST, Declaration, declare
 from clientgo.testing.apiserver.kinds.crd_internal import shown_rule
 from clientgo.testing.apiserver.kinds.rule_paths import normalized_path

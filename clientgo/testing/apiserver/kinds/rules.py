@@ -5,12 +5,11 @@ Mirrors apiextensions-apiserver's pkg/apiserver/schema/cel/compilation.go and va
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from clientgo import klog
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.checker import Environment
 from clientgo.testing.apiserver.cel.common.types import BOOL, STRING, optional_of
 from clientgo.testing.apiserver.cel.common.values import NONE, Optional, map_key

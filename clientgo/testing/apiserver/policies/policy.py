@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel import admission
 from clientgo.testing.apiserver.cel.common.types import BOOL, NULL, STRING, Type
 from clientgo.testing.apiserver.cel.mutation import OBJECT, PATCHES

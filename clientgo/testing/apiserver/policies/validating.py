@@ -5,10 +5,10 @@ There is no audit log: what goes there in Go is logged at -v 2.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from clientgo import klog
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.cel import admission
 from clientgo.testing.apiserver.cel.kept import Kept

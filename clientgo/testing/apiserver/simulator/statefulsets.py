@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from clientgo import kubernetes
 from clientgo.api.apps import v1 as appsv1
@@ -16,7 +17,6 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.simulator.pods import is_ready, ready_for
 from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisions, adopted, is_orphan_of, template_of
 from clientgo.testing.apiserver.wire.jsonio import Json

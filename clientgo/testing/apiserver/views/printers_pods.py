@@ -6,9 +6,9 @@ last to the first, and at the end from its deletion.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.views.printers import age
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times, human_duration

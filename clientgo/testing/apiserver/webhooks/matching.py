@@ -6,8 +6,8 @@ matchConditions come last: conditions.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.kinds import validation
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.store.storage import Store

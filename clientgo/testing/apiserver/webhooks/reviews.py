@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clientgo import klog
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.cel.kept import Kept
 from clientgo.testing.apiserver.kinds.registry import Resource

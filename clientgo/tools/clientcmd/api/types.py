@@ -7,13 +7,12 @@ extension is any JSON value. Credentials never show in `repr`.
 from __future__ import annotations
 
 import copy
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
 from clientgo.golang.http import redacted_url
-from clientgo.golang.struct import dataclass
 
 _REDACTED = "--- REDACTED ---"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,7 +11,6 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.util.json import encode, escape_html
 from clientgo.context import Context
-from clientgo.golang.struct import dataclass
 
 if TYPE_CHECKING:
     from clientgo import rest

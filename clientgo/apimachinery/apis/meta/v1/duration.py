@@ -7,10 +7,10 @@ Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/duration.go. In the API of this lib
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from clientgo.apimachinery.apis.meta.v1.time import _require_string
 from clientgo.golang.duration import format_nanoseconds, parse_nanoseconds
-from clientgo.golang.struct import dataclass
 
 
 @dataclass(frozen=True, order=True, slots=True)

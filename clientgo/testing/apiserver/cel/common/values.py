@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ipaddress
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import SplitResult
 
 from clientgo.apimachinery.api.resource import Quantity
-from clientgo.golang.struct import dataclass
 
 NANOS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

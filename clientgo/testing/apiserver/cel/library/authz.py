@@ -6,10 +6,9 @@ Left out: checks by field and label selectors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.common.types import BOOL, STRING, Type
 from clientgo.testing.apiserver.cel.common.values import EvalError
 from clientgo.testing.apiserver.cel.library.declare import Function, no_overload

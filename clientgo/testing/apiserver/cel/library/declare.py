@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from clientgo.golang.struct import dataclass
 from clientgo.testing.apiserver.cel.common.types import Type
 from clientgo.testing.apiserver.cel.common.values import EvalError, type_name
 

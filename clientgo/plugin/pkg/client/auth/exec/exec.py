@@ -12,11 +12,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from clientgo import klog
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.strconv import quote
-from clientgo.golang.struct import dataclass
 from clientgo.pkg.apis import clientauthentication
 from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, PluginPolicy, PolicyType
 from clientgo.tools.metrics import metrics
