@@ -35,11 +35,14 @@ class _EventChannel(BatchChannel[Any]):
     A line that cannot be decoded becomes an ERROR event, and is the last that comes.
     """
 
-    def __init__(self, decode_line: Callable[[Any], Event], on_failure: Callable[[Exception], Event]) -> None:
+    def __init__(
+        self, decode_line: Callable[[Any], Event], on_failure: Callable[[Exception], Event], *, paced: bool
+    ) -> None:
+        """`paced`: the thread that decodes gives way in time for what it makes to be used up."""
         super().__init__(_RESULT_BUFFER)
         self._decode_line = decode_line
         self._on_failure = on_failure
-        self._pacer = Pacer()
+        self._pacer = Pacer() if paced else None
 
     def unpack(self, value: Any) -> Event:
         """The event in a line, or in a frame."""
@@ -51,7 +54,8 @@ class _EventChannel(BatchChannel[Any]):
             # Nothing behind it can be trusted.
             self.abandon()
             return self._on_failure(err)
-        self._pacer.give_way()
+        if self._pacer is not None:
+            self._pacer.give_way()
         return event
 
     def close_quietly(self) -> None:
@@ -70,7 +74,7 @@ class BatchedStreamWatcher:
         self._source = source
         self._reporter = reporter
         self._logger = logger
-        self._result = _EventChannel(source.decode_line, self._failed)
+        self._result = _EventChannel(source.decode_line, self._failed, paced=source.PACED)
         # Guards _stopped; held for nothing else.
         self._lock = threading.Lock()
         self._stopped = False

@@ -263,6 +263,8 @@ def test_a_connection_that_is_lost_ends_the_watch_without_an_error_event(err, to
     """Go: TestStreamWatcherError"""
 
     class Source:
+        PACED = True
+
         def read_lines(self) -> list[str]:
             raise err
 
