@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.undecoded import UndecodedList
 
 T = TypeVar("T")
-_C = TypeVar("_C", bound="CollectionView")
 
 
 class CollectionView(View):

@@ -6,7 +6,7 @@ import base64
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.runtime import timestamps
@@ -197,10 +197,32 @@ class StructType(FieldType):
         return copy_json(value._document)
 
 
-class ListType(FieldType):
+class _CollectionType(FieldType):
+    """A list or a map, whose elements are of one type."""
+
     is_scalar = False
     has_empty = True
-    plain, takes = list, (list,)
+    item: FieldType
+    # Of what class its views are.
+    view: ClassVar[type[View]]
+
+    def load(self, parent: View, raw: Any) -> Any:
+        # `child`, written out, and what the elements are.
+        view: Any = _new(self.view)
+        view._parent = parent
+        view._document = raw
+        view._key = None
+        view._item = self.item
+        return view
+
+    def empty(self, parent: View, key: str) -> Any:
+        view = self.load(parent, self.plain())
+        view._key = key
+        return view
+
+
+class ListType(_CollectionType):
+    plain, takes, view = list, (list,), ListView
 
     def __init__(self, item: FieldType) -> None:
         self.item = item
@@ -210,30 +232,14 @@ class ListType(FieldType):
     def go_type(self) -> str:  # type: ignore[override]
         return f"[]{self.item.go_type}"
 
-    def load(self, parent: View, raw: Any) -> Any:
-        # `child`, written out, and what the elements are.
-        view = _new(ListView)
-        view._parent = parent
-        view._document = raw
-        view._key = None
-        view._item = self.item
-        return view
-
-    def empty(self, parent: View, key: str) -> Any:
-        view = self.load(parent, [])
-        view._key = key
-        return view
-
     def dump(self, value: Any) -> Any:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise TypeError(f"expected a list, got {type(value).__name__}")
         return [self.item.dump(item) for item in value]
 
 
-class _MapType(FieldType):
-    is_scalar = False
-    has_empty = True
-    plain, takes = dict, (dict,)
+class _MapType(_CollectionType):
+    plain, takes, view = dict, (dict,), MapView
 
     def __init__(self, item: FieldType) -> None:
         self.item = item
@@ -242,20 +248,6 @@ class _MapType(FieldType):
     @property
     def go_type(self) -> str:  # type: ignore[override]
         return f"map[string]{self.item.go_type}"
-
-    def load(self, parent: View, raw: Any) -> Any:
-        # `child`, written out, and what the elements are.
-        view = _new(MapView)
-        view._parent = parent
-        view._document = raw
-        view._key = None
-        view._item = self.item
-        return view
-
-    def empty(self, parent: View, key: str) -> Any:
-        view = self.load(parent, {})
-        view._key = key
-        return view
 
     def dump(self, value: Any) -> Any:
         if not isinstance(value, Mapping):
