@@ -6,7 +6,6 @@ Differs: `str` and `repr` hide credentials field by field. The methods that Go k
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -32,6 +31,8 @@ from clientgo.transport.transport import tls_config_for, wrappers
 from clientgo.util import flowcontrol
 
 if TYPE_CHECKING:
+    import socket
+
     from clientgo.tools.clientcmd.api import AuthProviderConfig, ExecConfig
 
 DEFAULT_QPS = 5.0

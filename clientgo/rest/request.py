@@ -16,7 +16,6 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from email.message import Message
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
@@ -980,6 +979,8 @@ def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
     """("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
     if ";" not in value:
         return value.strip().lower(), {}
+    from email.message import Message  # Here, not above: it comes with http.client, which is loaded by then.
+
     message = Message()
     message["Content-Type"] = value
     params = message.get_params([])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ssl
 from typing import TYPE_CHECKING
 
 from clientgo import transport
 from clientgo.golang import http
 
 if TYPE_CHECKING:
+    import ssl
+
     from clientgo.rest.config import Config
 
 

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
 from typing import Protocol, TextIO, runtime_checkable
 
 from clientgo import context, klog
@@ -145,9 +142,7 @@ def handle_warnings(ctx: Context, headers: Header, handler: WarningHandlerWithCo
 
 
 # A code of three digits, an agent without blanks, a quoted text with escapes, perhaps a quoted date; then the next one.
-_WARNING = re.compile(
-    r'(?P<code>[0-9]{3}) (?P<agent>[^ ]+) "(?P<text>(?:[^"\\]|\\.)*)"\s*(?:"[^"]*"\s*)?(?:,\s*|$)', re.DOTALL
-)
+_WARNING = r'(?s)(?P<code>[0-9]{3}) (?P<agent>[^ ]+) "(?P<text>(?:[^"\\]|\\.)*)"\s*(?:"[^"]*"\s*)?(?:,\s*|$)'
 
 
 def parse_warning_headers(headers: Iterable[str]) -> list[WarningHeader]:
@@ -158,7 +153,7 @@ def parse_warning_headers(headers: Iterable[str]) -> list[WarningHeader]:
     warnings = []
     for header in headers:
         rest = _utf8(header).strip()
-        while (match := _WARNING.match(rest)) is not None:
+        while (match := re.match(_WARNING, rest)) is not None:
             text = _decoded(re.sub(r"\\(.)", r"\1", match["text"], flags=re.DOTALL))
             if not (_is_clean(match["agent"]) and _is_clean(text)):
                 break
@@ -177,12 +172,18 @@ def _utf8(value: str) -> str:
 
 def _decoded(text: str) -> str:
     """The text without the encoding that RFC 2047 asks old senders for."""
+    if "=?" not in text:
+        return text
+    # Here, not above: few servers do that, and none of Kubernetes.
+    from email.errors import HeaderParseError
+    from email.header import decode_header, make_header
+
     try:
-        return str(make_header(decode_header(text))) if "=?" in text else text
+        return str(make_header(decode_header(text)))
     except (HeaderParseError, UnicodeError, LookupError):
         return text
 
 
 def _is_clean(text: str) -> bool:
     """Whether the text has neither control characters nor bytes that are no UTF-8."""
-    return not any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
+    return re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", text) is None

@@ -5,11 +5,14 @@ Differs: `repr` hides every credential, since a transport config ends up in logs
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from clientgo.golang.http import RoundTripper
+
+if TYPE_CHECKING:
+    import socket
 
 # Wraps a round tripper in another one. Go: transport.WrapperFunc.
 WrapperFunc = Callable[[RoundTripper], RoundTripper]

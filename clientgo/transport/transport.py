@@ -7,13 +7,8 @@ means a new TLS context for new connections; Go does it in a background goroutin
 
 from __future__ import annotations
 
-import contextlib
-import os
-import re
-import ssl
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clientgo import klog
 from clientgo.context import Context
@@ -22,6 +17,9 @@ from clientgo.golang.http.transport import Transport
 from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
 from clientgo.transport.round_trippers import http_wrappers_for_config
 from clientgo.utils.clock import Clock, RealClock
+
+if TYPE_CHECKING:
+    import ssl
 
 # Certificate files are not looked at more often than this, in seconds.
 _FILE_CHECK_PERIOD = 1.0
@@ -66,29 +64,34 @@ def tls_config_for(c: Config) -> ssl.SSLContext | None:
         raise ValueError("specifying a root certificates file with the insecure flag is not allowed")
     tls.reload_ca_files = bool(tls.ca_file and not tls.ca_data)
     tls.reload_tls_files = bool(tls.cert_file and not tls.cert_data and tls.key_file and not tls.key_data)
-    return _build_context(tls, _Material.load(c), has_ca=c.has_ca())
+    return _build_context(tls, _load_material(c), has_ca=c.has_ca())
 
 
-@dataclass(frozen=True)
-class _Material:
-    """The certificates in effect, read from data, files or the callback. Equal materials need no new context."""
+# The certificate authorities in effect, and the client certificate; read from data, files or the callback. While they
+# are equal no new TLS context is needed.
+_Material = tuple[bytes, Certificate | None]
 
-    ca: bytes
-    certificate: Certificate | None
 
-    @classmethod
-    def load(cls, c: Config) -> _Material:
-        tls = c.tls
-        ca = _data_from_slice_or_file(tls.ca_data, tls.ca_file)
-        if not c.has_cert_auth():
-            return cls(ca, _certificate_of_callback(tls))
-        cert = _data_from_slice_or_file(tls.cert_data, tls.cert_file)
-        key = _data_from_slice_or_file(tls.key_data, tls.key_file)
-        # Without this an empty file would make the client anonymous.
-        for what, data in (("certificate", cert), ("key", key)):
-            if not data:
-                raise ValueError(f"tls: failed to find any PEM data in {what} input")
-        return cls(ca, Certificate(cert, key))
+def _load_material(c: Config) -> _Material:
+    tls = c.tls
+    ca = _data_from_slice_or_file(tls.ca_data, tls.ca_file)
+    if not c.has_cert_auth():
+        return ca, _certificate_of_callback(tls)
+    cert = _data_from_slice_or_file(tls.cert_data, tls.cert_file)
+    key = _data_from_slice_or_file(tls.key_data, tls.key_file)
+    # Without this an empty file would make the client anonymous.
+    for what, data in (("certificate", cert), ("key", key)):
+        if not data:
+            raise ValueError(f"tls: failed to find any PEM data in {what} input")
+    return ca, Certificate(cert, key)
+
+
+def _build_context(tls: TLSConfig, material: _Material, *, has_ca: bool) -> ssl.SSLContext:
+    # Here, not above: ssl is a twentieth of a start, and a program may make clients without asking.
+    from clientgo.transport.tls import build_context
+
+    ca, certificate = material
+    return build_context(ca if has_ca else None, certificate, insecure=tls.insecure)
 
 
 def _certificate_of_callback(tls: TLSConfig) -> Certificate | None:
@@ -102,97 +105,6 @@ def _data_from_slice_or_file(data: bytes, path: str) -> bytes:
         return file.read()
 
 
-class _TLSSocket(ssl.SSLSocket):
-    """Closes itself where the ssl module forgets to: when the peer has reset the connection before the handshake."""
-
-    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
-        try:
-            return super().recv(buflen, flags)
-        except OSError:
-            if self.version() is None:
-                self.close()
-            raise
-
-
-def _build_context(tls: TLSConfig, material: _Material, *, has_ca: bool) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.sslsocket_class = _TLSSocket
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # As in Go: names stand in the subject alternative names only, and any certificate the user names is an anchor.
-    context.hostname_checks_common_name = False
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    if tls.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    elif has_ca:
-        _load_ca(context, material.ca)
-    else:
-        context.load_default_certs()
-    if material.certificate is not None:
-        _load_client_certificate(context, material.certificate)
-    return context
-
-
-_PEM_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-
-
-def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
-    """Trust exactly these authorities; an empty file trusts nobody. One that can be read is enough."""
-    if not ca:
-        return
-    certificates = _PEM_CERTIFICATE.findall(ca)
-    if not certificates:
-        known = b"-----BEGIN" in ca
-        reason = "no valid certificate authority data seen" if known else "unable to parse bytes as PEM block"
-        raise ValueError(f"unable to load root certificates: {reason}")
-    failures = []
-    for certificate in certificates:
-        try:
-            context.load_verify_locations(cadata=certificate.decode("ascii"))
-        except (ssl.SSLError, UnicodeDecodeError) as err:
-            failures.append(err)
-    if len(failures) == len(certificates):
-        raise ValueError(f"unable to load root certificates: failed to parse certificate: {failures[0]}") from failures[
-            0
-        ]
-
-
-def check_certificate(certificate: Certificate) -> None:
-    """Raise ValueError unless this is a certificate with its key. Go: tls.X509KeyPair."""
-    _load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
-
-
-def _load_client_certificate(context: ssl.SSLContext, certificate: Certificate) -> None:
-    with _as_file(certificate.cert) as cert_path, _as_file(certificate.key) as key_path:
-        try:
-            context.load_cert_chain(cert_path, key_path, password="")
-        except ssl.SSLError as err:
-            reason = (
-                "private key does not match public key"
-                if err.reason == "KEY_VALUES_MISMATCH"
-                else str(err.reason or err)
-            )
-            raise ValueError(f"tls: failed to load the client certificate: {reason}") from None
-
-
-@contextlib.contextmanager
-def _as_file(data: bytes) -> Iterator[str]:
-    """The path of a file with the data, since the ssl module reads nothing else; where possible one in memory only."""
-    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
-        with open(os.memfd_create("clientgo"), "wb") as file:
-            file.write(data)
-            file.flush()
-            yield f"/proc/self/fd/{file.fileno()}"
-        return
-    import tempfile  # It brings in four packers of archives.
-
-    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:  # for this user alone
-        path = os.path.join(folder, "data.pem")
-        with open(path, "wb") as file:
-            file.write(data)
-        yield path
-
-
 class _ContextSource:
     """Gives the TLS context for the next request, a new one when certificates changed. Thread-safe."""
 
@@ -202,7 +114,7 @@ class _ContextSource:
         # Guards the rest; held while files are read.
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
-        self._material = _Material(b"", None)
+        self._material: _Material = (b"", None)
         self._checked_at = 0.0
         # Why the files could not be used when they were looked at last.
         self._problem = ""
@@ -213,7 +125,7 @@ class _ContextSource:
                 self._context = tls_config_for(self._config) or _build_context(
                     self._config.tls, self._material, has_ca=False
                 )
-                self._material = _Material.load(self._config)
+                self._material = _load_material(self._config)
                 self._checked_at = self._clock.now()
             elif self._may_have_changed():
                 self._reload()
@@ -221,7 +133,8 @@ class _ContextSource:
 
     def _may_have_changed(self) -> bool:
         tls = self._config.tls
-        if not self._config.has_cert_auth() and _certificate_of_callback(tls) != self._material.certificate:
+        _, certificate = self._material
+        if not self._config.has_cert_auth() and _certificate_of_callback(tls) != certificate:
             return True
         if not (tls.reload_ca_files or tls.reload_tls_files):
             return False
@@ -234,8 +147,9 @@ class _ContextSource:
     def _reload(self) -> None:
         # A rotation writes several files; while they do not fit together the old context stays in use.
         try:
-            material = _Material.load(self._config)
-            if self._material.ca and not material.ca:
+            material = _load_material(self._config)
+            (ca_before, _), (ca, _) = self._material, material
+            if ca_before and not ca:
                 raise ValueError(f"CA file {self._config.tls.ca_file} is empty")
             if material != self._material:
                 self._context = _build_context(self._config.tls, material, has_ca=self._config.has_ca())

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from clientgo.golang.http.connection import Answer
 from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin
 from clientgo.golang.io import ErrUnexpectedEOF
+
+if TYPE_CHECKING:
+    from clientgo.golang.http.connection import Answer
 
 __all__ = ["ChunkedReader", "ResponseBody"]
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
-import ssl
+from typing import TYPE_CHECKING
 
 from clientgo.golang.io import ErrUnexpectedEOF
+
+if TYPE_CHECKING:
+    import ssl
 
 __all__ = ["as_builtin", "is_lost", "with_text"]
 
 
 def as_builtin(err: Exception) -> Exception:
     """The error of a connection that was there: an OSError, EOFError or ValueError."""
+    # Here, not above: the connection has them loaded.
+    import http.client
+    import ssl
+
     if isinstance(err, ssl.SSLCertVerificationError):
         return with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
     if isinstance(err, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import ssl
 import threading
 import weakref
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from clientgo.golang.http.connection import Connection
 from clientgo.golang.http.route import Route
 from clientgo.utils.clock.clock import Clock
+
+if TYPE_CHECKING:
+    import ssl
+
+    from clientgo.golang.http.connection import Connection
 
 __all__ = ["IDLE_CONNECTIONS_PER_ROUTE", "IDLE_TIMEOUT", "Pool"]
 
@@ -19,7 +22,7 @@ IDLE_CONNECTIONS_PER_ROUTE: Final = 25
 # Go does not use a connection again that was idle for longer: something in between may have forgotten it.
 IDLE_TIMEOUT: Final = 90.0
 
-_Key = tuple[Route, ssl.SSLContext | None]
+_Key: TypeAlias = "tuple[Route, ssl.SSLContext | None]"
 
 
 class Pool:

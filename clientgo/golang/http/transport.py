@@ -8,18 +8,12 @@ connection turns out to be dead gets another one.
 
 from __future__ import annotations
 
-import socket
-import ssl
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit
 
 from clientgo.golang.http import proxy as httpproxy
-from clientgo.golang.http.body import ResponseBody
-from clientgo.golang.http.connection import Answer, Connection
-from clientgo.golang.http.dial import Dialer
-from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin, is_lost
 from clientgo.golang.http.header import Header, encoded
 from clientgo.golang.http.message import Request, Response
@@ -27,6 +21,13 @@ from clientgo.golang.http.pool import Pool
 from clientgo.golang.http.redirect import MAX_REQUESTS, redirected
 from clientgo.golang.http.route import Route, host_header, route_to
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
+
+if TYPE_CHECKING:
+    import socket
+    import ssl
+
+    from clientgo.golang.http.connection import Answer, Connection
+    from clientgo.golang.http.exchange import Exchange
 
 __all__ = ["CONNECT_TIMEOUT", "Transport"]
 
@@ -63,7 +64,7 @@ class Transport:
         self._ssl_context = ssl_context
         self._server_name = server_name
         self._proxy = proxy if proxy is not None else httpproxy.from_environment().proxy_func()
-        self._dialer = Dialer(dial, server_name)
+        self._dial = dial
         self._disable_compression = disable_compression
         self._connect_timeout = connect_timeout
         self._pool = Pool(clock)
@@ -83,6 +84,10 @@ class Transport:
         raise ValueError(f"stopped after {MAX_REQUESTS} redirects")
 
     def _send(self, request: Request) -> Response:
+        # Here, not above, as in _connect: what lies below is a tenth of a start, and has time until the first request.
+        from clientgo.golang.http.body import ResponseBody
+        from clientgo.golang.http.exchange import Exchange
+
         ended = request.ctx.err()
         if ended is not None:
             raise ended
@@ -136,7 +141,11 @@ class Transport:
     def _connect(
         self, exchange: Exchange, route: Route, context: ssl.SSLContext | None, silence: float | None
     ) -> Connection:
-        sock = self._dialer.connect(exchange, route, context, _shorter(self._connect_timeout, silence))
+        from clientgo.golang.http.connection import Connection
+        from clientgo.golang.http.dial import Dialer
+
+        dialer = Dialer(self._dial, self._server_name)
+        sock = dialer.connect(exchange, route, context, _shorter(self._connect_timeout, silence))
         return Connection(sock, route, context)
 
     def _context(self, route: Route) -> ssl.SSLContext | None:

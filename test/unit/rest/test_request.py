@@ -250,6 +250,7 @@ def test_media_types():
         ('299 agent\xc5name "text"', []),
         ('299 - "text\x00"', []),
         ('299 - "text\xc5"', []),
+        ('299 - "text\xc2\x85"', []),
         (r'299 - "text\"\\\a\b\c"', ['text"\\abc']),
         ('299 - "=?iso-8859-1?q?this=20is=20some=20text?="', ["this is some text"]),
         ('299 - "=?UTF-8?B?8J+Qjg==?= And =?UTF-8?B?8J+Qjg==?="', ["🐎 And 🐎"]),

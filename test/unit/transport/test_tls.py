@@ -15,7 +15,8 @@ from httpscript import Answer, ScriptedServer
 
 from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.transport.transport import _ContextSource, check_certificate
+from clientgo.transport.tls import check_certificate
+from clientgo.transport.transport import _ContextSource
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -70,6 +71,12 @@ def test_an_unknown_authority_is_refused_by_default(server_pair):
         ),
     ):
         get(server)
+
+
+def test_an_authority_of_the_system_is_enough(authority, server_pair, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SSL_CERT_FILE", authority.path)
+    with serving(server_pair) as server:
+        assert get(server)
 
 
 def test_another_authority_is_refused(stranger, server_pair):

@@ -2,13 +2,12 @@
 
 Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/http.go. Go names its errors; here they are builtin
 exceptions, and what urllib3 and requests make of them when a round tripper of the user's own sends through those. They
-wrap each other in several ways, so the whole family is searched. The two libraries are recognised by name: this module
-imports neither.
+wrap each other in several ways, so the whole family is searched. What is no builtin is recognised by name: this module
+imports none of them.
 """
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Iterator
 from typing import Final
 
@@ -19,8 +18,6 @@ _EOF_CLASSES: Final = (
     ConnectionResetError,
     ConnectionAbortedError,
     BrokenPipeError,
-    http.client.IncompleteRead,
-    http.client.RemoteDisconnected,
 )
 _EOF_NAMES: Final = frozenset({"IncompleteRead", "ProtocolError", "ChunkedEncodingError"})
 _EOF_TEXTS: Final = (
@@ -33,7 +30,7 @@ _EOF_TEXTS: Final = (
 )
 _TIMEOUT_NAMES: Final = frozenset({"Timeout", "TimeoutError"})
 _NO_TIMEOUT_NAMES: Final = frozenset({"NewConnectionError"})
-_LIBRARIES: Final = ("requests.", "urllib3.")
+_LIBRARIES: Final = ("http.client", "requests.", "urllib3.")
 
 
 def is_timeout(err: BaseException | None) -> bool:
@@ -64,7 +61,7 @@ def _is_eof(err: BaseException) -> bool:
 
 
 def _has_class(err: BaseException, names: frozenset[str]) -> bool:
-    """Whether a class of requests or urllib3 with such a name is among the error's classes."""
+    """Whether a class of http.client, requests or urllib3 with such a name is among the error's classes."""
     return any(cls.__name__ in names and cls.__module__.startswith(_LIBRARIES) for cls in type(err).__mro__)
 
 

@@ -21,7 +21,7 @@ from clientgo.pkg.apis import clientauthentication
 from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, PluginPolicy, PolicyType
 from clientgo.tools.metrics import metrics
 from clientgo.transport.config import Certificate, Config, GetCertHolder
-from clientgo.transport.transport import check_certificate
+from clientgo.transport.tls import check_certificate
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 
 _EXEC_INFO_ENV = "KUBERNETES_EXEC_INFO"

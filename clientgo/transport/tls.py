@@ -1,0 +1,114 @@
+"""TLS contexts of certificates in PEM, with what the ssl module does otherwise than Go's crypto/tls.
+
+Stands for TLSConfigFor of transport/transport.go and tls.X509KeyPair. A module of its own, loaded with the first
+context: ssl is a twentieth of a start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import ssl
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clientgo.transport.config import Certificate
+
+__all__ = ["build_context", "check_certificate"]
+
+
+class _TLSSocket(ssl.SSLSocket):
+    """Closes itself where the ssl module forgets to: when the peer has reset the connection before the handshake."""
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except OSError:
+            if self.version() is None:
+                self.close()
+            raise
+
+
+def build_context(ca: bytes | None, certificate: Certificate | None, *, insecure: bool) -> ssl.SSLContext:
+    """A TLS context for connections to a server. Without `ca` the authorities of the system are trusted.
+
+    Raises ValueError for what is no certificate.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.sslsocket_class = _TLSSocket
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # As in Go: names stand in the subject alternative names only, and any certificate the user names is an anchor.
+    context.hostname_checks_common_name = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif ca is not None:
+        _load_ca(context, ca)
+    else:
+        context.load_default_certs()
+    if certificate is not None:
+        _load_client_certificate(context, certificate)
+    return context
+
+
+_PEM_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
+    """Trust exactly these authorities; an empty file trusts nobody. One that can be read is enough."""
+    if not ca:
+        return
+    certificates = _PEM_CERTIFICATE.findall(ca)
+    if not certificates:
+        known = b"-----BEGIN" in ca
+        reason = "no valid certificate authority data seen" if known else "unable to parse bytes as PEM block"
+        raise ValueError(f"unable to load root certificates: {reason}")
+    failures = []
+    for certificate in certificates:
+        try:
+            context.load_verify_locations(cadata=certificate.decode("ascii"))
+        except (ssl.SSLError, UnicodeDecodeError) as err:
+            failures.append(err)
+    if len(failures) == len(certificates):
+        raise ValueError(f"unable to load root certificates: failed to parse certificate: {failures[0]}") from failures[
+            0
+        ]
+
+
+def check_certificate(certificate: Certificate) -> None:
+    """Raise ValueError unless this is a certificate with its key. Go: tls.X509KeyPair."""
+    _load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
+
+
+def _load_client_certificate(context: ssl.SSLContext, certificate: Certificate) -> None:
+    with _as_file(certificate.cert) as cert_path, _as_file(certificate.key) as key_path:
+        try:
+            context.load_cert_chain(cert_path, key_path, password="")
+        except ssl.SSLError as err:
+            reason = (
+                "private key does not match public key"
+                if err.reason == "KEY_VALUES_MISMATCH"
+                else str(err.reason or err)
+            )
+            raise ValueError(f"tls: failed to load the client certificate: {reason}") from None
+
+
+@contextlib.contextmanager
+def _as_file(data: bytes) -> Iterator[str]:
+    """The path of a file with the data, since the ssl module reads nothing else; where possible one in memory only."""
+    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+        with open(os.memfd_create("clientgo"), "wb") as file:
+            file.write(data)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+        return
+    import tempfile  # It brings in four packers of archives.
+
+    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:  # for this user alone
+        path = os.path.join(folder, "data.pem")
+        with open(path, "wb") as file:
+            file.write(data)
+        yield path
