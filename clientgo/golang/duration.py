@@ -6,7 +6,6 @@ In the API of this library lengths of time are float seconds.
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import Final
 
 from clientgo.golang.strconv import quote
@@ -47,7 +46,16 @@ def format_duration(seconds: float) -> str:
         return format_nanoseconds(_MAX_INT64)
     if seconds <= -MAX_DURATION:
         return format_nanoseconds(-_MAX_INT64 - 1)
-    return format_nanoseconds(round(Fraction(seconds) * 1_000_000_000))
+    numerator, denominator = seconds.as_integer_ratio()
+    return format_nanoseconds(_rounded(numerator * 1_000_000_000, denominator))
+
+
+def _rounded(numerator: int, denominator: int) -> int:
+    """The whole number next to a fraction; of two that are equally near the even one."""
+    whole, rest = divmod(numerator, denominator)
+    if 2 * rest > denominator or (2 * rest == denominator and whole % 2):
+        return whole + 1
+    return whole
 
 
 def parse_nanoseconds(text: str) -> int:

@@ -6,7 +6,6 @@ and the constructor does not take these, as Go's literals do not.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import MutableMapping, MutableSequence
 from datetime import datetime
@@ -33,6 +32,8 @@ class NoSuchFieldError(AttributeError):
 
     def __str__(self) -> str:
         """Looked for when it is shown: asking for attributes that are not there is common (hasattr)."""
+        import difflib  # Here, not above: it is for mistakes alone.
+
         fields = [attr for attr in dir(self.obj) if not attr.startswith("_")]
         wanted = self._wanted
         meant = "metadata" if wanted in ("ObjectMeta", "ListMeta") else _snake_case(wanted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
@@ -90,6 +89,8 @@ class Struct(View, metaclass=StructMeta):
     @classmethod
     def _unknown(cls, attr: str) -> TypeError:
         """The error for a field that is not there; it names the one that has this JSON name, or a similar one."""
+        import difflib  # Here, not above: it is for mistakes alone.
+
         by_json = [info.attr for info in cls._fields.values() if info.json == attr]
         meant = by_json or difflib.get_close_matches(attr, cls._fields, n=1)
         hint = f"; did you mean {meant[0]!r}?" if meant else ""

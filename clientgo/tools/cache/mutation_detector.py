@@ -9,7 +9,6 @@ Differs from Go in that `run` raises where Go panics, and in that the change is 
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import threading
@@ -143,6 +142,8 @@ class _DefaultCacheMutationDetector:
 
 
 def _diff(before: Object, after: Object) -> str:
+    import difflib  # Here, not above: it is for mistakes alone.
+
     return "\n".join(difflib.unified_diff(_lines(before), _lines(after), "cached", "now", lineterm=""))
 
 

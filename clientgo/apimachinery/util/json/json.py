@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 from typing import Any, Final
 
 # The value that begins at a position, and where it ends: the C scanner without what json.loads does around it. Raises
@@ -78,6 +77,8 @@ def _number(value: float) -> str:
         raise ValueError(f"json: unsupported value: {_NOT_FINITE[str(value)]}")
     shortest = repr(float(value))
     if value == 0 or 1e-6 <= abs(value) < 1e21:
+        from decimal import Decimal  # Here, not above: few documents have such a number.
+
         plain = f"{Decimal(shortest):f}"
         return plain.removesuffix(".0")
     return shortest.replace("e-0", "e-")

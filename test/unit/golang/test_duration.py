@@ -1,0 +1,28 @@
+"""Lengths of time in Go's text form."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clientgo.golang.duration import format_duration, format_nanoseconds
+
+
+@given(st.floats(-1e9, 1e9))
+def test_seconds_are_written_to_the_nearest_nanosecond(seconds: float) -> None:
+    assert format_duration(seconds) == format_nanoseconds(round(Fraction(seconds) * 1_000_000_000))
+
+
+def test_of_two_nanoseconds_that_are_equally_near_the_even_one_is_written() -> None:
+    # 2**-10 seconds are 976562.5 nanoseconds.
+    assert format_duration(2**-10) == "976.562µs"
+    assert format_duration(3 * 2**-10) == "2.929688ms"
+    assert format_duration(-(2**-10)) == "-976.562µs"
+
+
+def test_what_is_no_number_has_no_text() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        format_duration(float("nan"))
