@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import errors
-from clientgo.apimachinery.labels import Selector
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.tools import cache
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.labels import Selector
 
 T = TypeVar("T", bound=runtime.ResourceObject)
 

@@ -1,8 +1,23 @@
 """Small value types shared by everything (k8s.io/apimachinery/pkg/types)."""
 
-from clientgo.apimachinery.types.namespacedname import SEPARATOR, NamespacedName
-from clientgo.apimachinery.types.nodename import NodeName
-from clientgo.apimachinery.types.patch import PatchType
-from clientgo.apimachinery.types.uid import UID
+from typing import TYPE_CHECKING
+
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.types.namespacedname import SEPARATOR, NamespacedName
+    from clientgo.apimachinery.types.nodename import NodeName
+    from clientgo.apimachinery.types.patch import PatchType
+    from clientgo.apimachinery.types.uid import UID
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "namespacedname": ["SEPARATOR", "NamespacedName"],
+            "nodename": ["NodeName"],
+            "patch": ["PatchType"],
+            "uid": ["UID"],
+        },
+    )
 
 __all__ = ["SEPARATOR", "UID", "NamespacedName", "NodeName", "PatchType"]

@@ -8,7 +8,7 @@ here.
 
 from typing import TYPE_CHECKING
 
-from clientgo.tools.cache.backlog import HandlerContents, HandlerStatistics, Overflow
+from clientgo.tools.cache.backlog import Overflow
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
@@ -65,7 +65,6 @@ from clientgo.tools.cache.index import (
     index_func_to_key_func_adapter,
     meta_namespace_index_func,
 )
-from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics
 from clientgo.tools.cache.listwatch import (
     Getter,
     Lister,
@@ -156,7 +155,6 @@ from clientgo.tools.cache.store import (
     with_store_metrics,
     with_transformer,
 )
-from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
 from clientgo.tools.cache.the_real_fifo import (
     BookmarkInfo,
     RealFIFO,
@@ -190,6 +188,14 @@ if TYPE_CHECKING:
     from clientgo.tools.cache.expiration_cache_fakes import FakeExpirationPolicy, new_fake_expiration_store
     from clientgo.tools.cache.fake_custom_store import FakeCustomStore
     from clientgo.tools.cache.heap import Heap, LessFunc, new_heap
+    from clientgo.tools.cache.inspection import (
+        FIFOContents,
+        FIFOStatistics,
+        HandlerContents,
+        HandlerStatistics,
+        StoreContents,
+        StoreStatistics,
+    )
     from clientgo.tools.cache.listers import (
         AppendFunc,
         GenericLister,
@@ -217,6 +223,10 @@ else:
             "expiration_cache_fakes": ["FakeExpirationPolicy", "new_fake_expiration_store"],
             "fake_custom_store": ["FakeCustomStore"],
             "heap": ["Heap", "LessFunc", "new_heap"],
+            "inspection": [
+                "FIFOContents", "FIFOStatistics", "HandlerContents", "HandlerStatistics", "StoreContents",
+                "StoreStatistics",
+            ],
             "listers": [
                 "AppendFunc", "GenericLister", "GenericNamespaceLister", "list_all", "list_all_by_namespace",
                 "new_generic_lister",

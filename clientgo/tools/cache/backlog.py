@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -32,49 +31,6 @@ class Overflow(Enum):
 
     REMOVE = "remove"
     """The handler is removed, with an error in the log, as by `remove_event_handler`."""
-
-
-@dataclass(frozen=True, slots=True)
-class HandlerStatistics:
-    """How a handler keeps up with its informer. Beyond Go."""
-
-    handler: str
-    """What the handler is called in logs."""
-
-    pending: int
-    """How many notifications it has not been told of yet, or is being told of now."""
-
-    oldest_age: float
-    """For how many seconds the first of them has waited; 0 with none. Of a handler that hangs, how long it hangs."""
-
-    failed: int
-    """How many times it raised."""
-
-    merged: int
-    """How many notifications it was spared since others say the same; see Overflow.MERGE."""
-
-    closed: bool
-    """Whether it was removed, or the informer has stopped."""
-
-
-@dataclass(frozen=True, slots=True)
-class HandlerContents:
-    """What waits for a handler, for inspection. Beyond Go."""
-
-    handler: str
-    """What the handler is called in logs."""
-
-    pending: tuple[Notification, ...]
-    """What is in the buffer. Go: pendingNotifications."""
-
-    taken: tuple[Notification, ...]
-    """What the handler's thread has taken out of the buffer and not delivered yet."""
-
-    delivering: Notification | None
-    """What the handler is being told just now."""
-
-    closed: bool
-    """Whether it was removed, or the informer has stopped."""
 
 
 def merge(pending: Iterable[Notification]) -> deque[Notification]:
@@ -122,4 +78,4 @@ def _last_state(obj: Any) -> Any:
     return obj.obj if isinstance(obj, DeletedFinalStateUnknown) else obj
 
 
-__all__ = ["HandlerStatistics", "Overflow", "merge"]
+__all__ = ["Overflow", "merge"]

@@ -22,8 +22,9 @@ from clientgo import klog
 from clientgo.apimachinery.runtime import Identified
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
+from clientgo.tools.cache import inspection
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
-from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
+from clientgo.tools.cache.initial_population import InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
 from clientgo.utils.snapshot import in_one_go
@@ -348,20 +349,20 @@ class DeltaFIFO:
         except Exception as err:
             raise ValueError(f"couldn't queue object: {err}") from err
 
-    def statistics(self) -> FIFOStatistics:
+    def statistics(self) -> inspection.FIFOStatistics:
         """How full it is. O(n). May wait for what is being processed. Beyond Go."""
         with self._lock:
             deltas = sum(map(len, self._items.values()))
-            return FIFOStatistics(len(self._items), deltas, self._initial.left, self._closed)
+            return inspection.FIFOStatistics(len(self._items), deltas, self._initial.left, self._closed)
 
-    def contents(self, most: int = sys.maxsize) -> FIFOContents:
+    def contents(self, most: int = sys.maxsize) -> inspection.FIFOContents:
         """What is queued, key by key, or the first so many. O(n).
 
         Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
         """
         items, queue = dict(self._items), in_one_go(lambda: tuple(self._queue), self._lock)
         deltas = tuple((key, tuple(items.get(key, ()))) for key in queue[:most])
-        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(queue))
+        return inspection.FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(queue))
 
     def peek(self, key: str) -> tuple[Delta, ...]:
         """What is queued of one key. Takes no lock, as `contents`. Beyond Go."""

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo.golang.channel import Done
-from clientgo.tools.cache.initial_population import FIFOStatistics, InitialPopulation
+from clientgo.tools.cache import inspection
+from clientgo.tools.cache.initial_population import InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc
 
 if TYPE_CHECKING:
@@ -220,10 +221,10 @@ class FIFO:
             self._waiting = False
             self._cond.notify_all()
 
-    def statistics(self) -> FIFOStatistics:
+    def statistics(self) -> inspection.FIFOStatistics:
         """How full it is. O(1). May wait for what is being processed. Beyond Go."""
         with self._lock:
-            return FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
+            return inspection.FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
 
     def _check(self) -> None:
         with self._lock:

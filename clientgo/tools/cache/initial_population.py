@@ -6,46 +6,7 @@ at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from clientgo.golang.channel import Signal
-
-
-@dataclass(frozen=True, slots=True)
-class FIFOStatistics:
-    """How full a FIFO, DeltaFIFO or RealFIFO is. Beyond Go."""
-
-    items: int
-    """How much can be popped: objects, or in a RealFIFO single deltas."""
-
-    deltas: int
-    """How many changes that are; in a FIFO as many as items."""
-
-    initial_left: int
-    """How much of the first batch is still to process."""
-
-    closed: bool
-    """Whether it is closed; what is left can still be popped."""
-
-
-@dataclass(frozen=True, slots=True)
-class FIFOContents:
-    """What a DeltaFIFO or RealFIFO holds, for inspection. Beyond Go."""
-
-    deltas: tuple[tuple[str, tuple[Any, ...]], ...]
-    """Each key in the order in which they will be popped, with its deltas; in a RealFIFO with one.
-
-    A delta that is about no single object has the key ""."""
-
-    initial_left: int
-    """How much of the first batch is still to process."""
-
-    synced: bool
-    """Whether the first batch is through."""
-
-    length: int
-    """How many keys there are, in a RealFIFO deltas: more than in `deltas` if only the first were asked for."""
 
 
 class InitialPopulation:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo import context
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.fields import Selector
 from clientgo.apimachinery.watch import Interface
 from clientgo.util import watchlist
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.fields import Selector
 
 
 class Lister(Protocol):

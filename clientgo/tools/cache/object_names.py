@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clientgo.apimachinery.types import NamespacedName
+from clientgo.apimachinery import types
 from clientgo.golang.strconv import quote
 
 
@@ -27,9 +27,9 @@ class ObjectName(NamedTuple):
         """As `meta_namespace_key_func` writes it: no slash without a namespace (unlike a NamespacedName)."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
-    def as_namespaced_name(self) -> NamespacedName:
+    def as_namespaced_name(self) -> types.NamespacedName:
         """The same as a NamespacedName."""
-        return NamespacedName(namespace=self.namespace, name=self.name)
+        return types.NamespacedName(namespace=self.namespace, name=self.name)
 
 
 def new_object_name(namespace: str, name: str) -> ObjectName:
@@ -45,6 +45,6 @@ def parse_object_name(key: str) -> ObjectName:
     return ObjectName(parts[0] if len(parts) == 2 else "", parts[-1])
 
 
-def namespaced_name_as_object_name(nn: NamespacedName) -> ObjectName:
+def namespaced_name_as_object_name(nn: types.NamespacedName) -> ObjectName:
     """The same as an ObjectName. Go: NamespacedNameAsObjectName."""
     return ObjectName(nn.namespace, nn.name)

@@ -41,8 +41,8 @@ from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
-from clientgo.tools.cache import mutation_detector
-from clientgo.tools.cache.backlog import HandlerContents, HandlerStatistics, Overflow, merge
+from clientgo.tools.cache import inspection, mutation_detector
+from clientgo.tools.cache.backlog import Overflow, merge
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
@@ -211,7 +211,7 @@ class ResourceEventHandlerRegistration(Protocol):
         """The same for `wait_for`, without polling. Go: HasSyncedChecker."""
         ...
 
-    def statistics(self) -> HandlerStatistics:
+    def statistics(self) -> inspection.HandlerStatistics:
         """How many notifications wait for the handler, since when, and what became of others. Beyond Go."""
         ...
 
@@ -432,19 +432,6 @@ class SyncResult:
         return error
 
 
-@dataclass(frozen=True, slots=True)
-class InformerParts:
-    """What a shared informer is made of, for inspection: each part has a `contents`. Beyond Go."""
-
-    kind: str
-    indexer: Indexer
-    fifo: Any
-    """None before the informer has started, as is the reflector."""
-    reflector: Any
-    handlers: tuple[Any, ...]
-    clock: WithTickerAndDelayedExecution
-
-
 class _SharedIndexInformer:
     """The SharedIndexInformer there is. Go: sharedIndexInformer.
 
@@ -631,11 +618,11 @@ class _SharedIndexInformer:
     def get_controller(self) -> Controller:
         return _DummyController(self)
 
-    def parts(self) -> InformerParts:
+    def parts(self) -> inspection.InformerParts:
         """What it is made of, for inspection. Takes no lock. Beyond Go."""
         controller: Any = self._controller
         fifo, reflector = (None, None) if controller is None else controller.parts()
-        return InformerParts(
+        return inspection.InformerParts(
             type_string(self._object_type), self._indexer, fifo, reflector, self._processor.listeners(), self._clock
         )
 
@@ -866,7 +853,7 @@ class _SharedProcessor:
         self._removed = [removed for removed in self._removed if removed.is_alive()]
         self._removed.append(listener)
 
-    def statistics(self) -> tuple[HandlerStatistics, ...]:
+    def statistics(self) -> tuple[inspection.HandlerStatistics, ...]:
         """Those of all listeners, oldest first. Thread-safe."""
         with self._listeners_lock:
             listeners = [*self._listeners]
@@ -1090,11 +1077,11 @@ class _ProcessorListener:
         metrics.pending.set(float(length))
         metrics.oldest.set(now - age if length else 0.0)
 
-    def statistics(self) -> HandlerStatistics:
+    def statistics(self) -> inspection.HandlerStatistics:
         """See ResourceEventHandlerRegistration."""
         with self._cond:
             length, age = self._backlog(self._clock.now())
-            return HandlerStatistics(
+            return inspection.HandlerStatistics(
                 handler=self._handler_name,
                 pending=length,
                 oldest_age=age,
@@ -1115,13 +1102,14 @@ class _ProcessorListener:
         """How much waits for the handler, with what it is being told. O(1). Takes no lock. Beyond Go."""
         return len(self._pending) + len(self._taken) + (self._delivering is not None)
 
-    def contents(self, most: int = sys.maxsize) -> HandlerContents:
+    def contents(self, most: int = sys.maxsize) -> inspection.HandlerContents:
         """What waits for the handler; or of the buffer, and of what was taken, the first so much. O(that).
 
         Takes no lock, so that one can look at one that is stuck. Beyond Go.
         """
         pending = in_one_go(lambda: tuple(itertools.islice(self._pending, most)), self._cond)
-        return HandlerContents(self._handler_name, pending, first_of(self._taken, most), self._delivering, self._closed)
+        taken = first_of(self._taken, most)
+        return inspection.HandlerContents(self._handler_name, pending, taken, self._delivering, self._closed)
 
     def start(self) -> None:
         """Begin to deliver. The informer's sync counts from here on; what was added before is its first list."""

@@ -21,11 +21,11 @@ from clientgo.apimachinery.runtime import Identified
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
+    from clientgo.tools.cache import inspection
     from clientgo.tools.cache.delta_fifo import TransformFunc
     from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
-    from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
     from clientgo.tools.cache.thread_safe_store import CacheStorage
 
 
@@ -380,7 +380,7 @@ class _Cache:
     def resync(self) -> None:
         """Does nothing: a plain store has nobody to process its content."""
 
-    def statistics(self) -> StoreStatistics:
+    def statistics(self) -> inspection.StoreStatistics:
         """How much it holds; see ThreadSafeStore.statistics."""
         return self._cache_storage.statistics()
 
@@ -388,7 +388,7 @@ class _Cache:
         """How many objects it holds. Takes no lock, as `contents`. Beyond Go."""
         return self._cache_storage.size()
 
-    def contents(self, most: int = sys.maxsize) -> StoreContents:
+    def contents(self, most: int = sys.maxsize) -> inspection.StoreContents:
         """What it holds, or so much of it, for inspection. Beyond Go."""
         return self._cache_storage.contents(most)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
+from clientgo.tools.cache import inspection
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -30,7 +31,7 @@ from clientgo.tools.cache.delta_fifo import (
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, new_fifo_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
-from clientgo.tools.cache.initial_population import FIFOContents, FIFOStatistics, InitialPopulation
+from clientgo.tools.cache.initial_population import InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
 from clientgo.utils.snapshot import in_one_go
@@ -419,19 +420,19 @@ class RealFIFO:
         assert self._metrics is not None
         self._metrics.number_of_queued_item.set(float(len(self._items)))
 
-    def statistics(self) -> FIFOStatistics:
+    def statistics(self) -> inspection.FIFOStatistics:
         """How full it is. O(1). May wait for what is being processed. Beyond Go."""
         with self._lock:
-            return FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
+            return inspection.FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
 
-    def contents(self, most: int = sys.maxsize) -> FIFOContents:
+    def contents(self, most: int = sys.maxsize) -> inspection.FIFOContents:
         """What is queued, or the first so many. O(n), little of it for what is not asked for.
 
         Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
         """
         items = in_one_go(lambda: tuple(self._items), self._lock)
         deltas = tuple((self._key_of(delta) if delta.type in _BATCHABLE else "", (delta,)) for delta in items[:most])
-        return FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(items))
+        return inspection.FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(items))
 
     def _check(self) -> None:
         with self._lock:

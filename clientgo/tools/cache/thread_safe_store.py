@@ -20,10 +20,10 @@ from clientgo import features
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.strconv import parse_int, quote
+from clientgo.tools.cache import inspection
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.store import Transaction, TransactionError, TransactionType
-from clientgo.tools.cache.store_contents import StoreContents, StoreStatistics
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, Clock
 from clientgo.utils.snapshot import in_one_go
@@ -45,8 +45,7 @@ class ThreadSafeStore(Protocol):
         ...
 
     def update(self, key: str, obj: Any) -> None:
-        """Put `obj` under `key`, in place of what is there. Raises IndexingError, changing nothing, when an index
-        function fails."""
+        """Put `obj` under `key`, new or again. Raises IndexingError, changing nothing, when an index function fails."""
         ...
 
     def delete(self, key: str) -> None:
@@ -109,7 +108,7 @@ class ThreadSafeStore(Protocol):
         """See Indexer.add_indexers."""
         ...
 
-    def statistics(self) -> StoreStatistics:
+    def statistics(self) -> inspection.StoreStatistics:
         """How much it holds. O(number of indexes). Beyond Go."""
         ...
 
@@ -143,7 +142,7 @@ class CacheStorage(ThreadSafeStoreWithTransaction, Protocol):
         """How many objects it holds. Takes no lock, as `contents`."""
         ...
 
-    def contents(self, most: int = sys.maxsize) -> StoreContents:
+    def contents(self, most: int = sys.maxsize) -> inspection.StoreContents:
         """What it holds; or at most so many objects, values of each index and keys under each value. O(that).
 
         Takes no lock, so that one can look at a store that is stuck.
@@ -474,19 +473,20 @@ class _ThreadSafeMap:
     def resync(self) -> None:
         """Does nothing."""
 
-    def statistics(self) -> StoreStatistics:
+    def statistics(self) -> inspection.StoreStatistics:
         """See ThreadSafeStore.statistics."""
         with self._lock:
             indexes = {name: len(self._index.indices.get(name, ())) for name in self._index.indexers}
-            return StoreStatistics(len(self._items), indexes, self._rv)
+            return inspection.StoreStatistics(len(self._items), indexes, self._rv)
 
     def size(self) -> int:
         """See CacheStorage.size."""
         return len(self._items)
 
-    def contents(self, most: int = sys.maxsize) -> StoreContents:
+    def contents(self, most: int = sys.maxsize) -> inspection.StoreContents:
         """See CacheStorage.contents."""
-        return in_one_go(lambda: StoreContents.of(self._items, self._index.indices, self._rv, most), self._lock)
+        of = inspection.StoreContents.of
+        return in_one_go(lambda: of(self._items, self._index.indices, self._rv, most), self._lock)
 
     def peek(self, key: str) -> Any:
         """The object, or None. Takes no lock, as `contents`. Beyond Go."""

@@ -1,5 +1,12 @@
 """k8s.io/utils/trace: operations that say where the time went, when it took too long."""
 
-from clientgo.utils.trace.trace import Field, Trace, context_with_trace, from_context, new
+from typing import TYPE_CHECKING
+
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.utils.trace.trace import Field, Trace, context_with_trace, from_context, new
+else:
+    __getattr__, __dir__ = later(__name__, {"trace": ["Field", "Trace", "context_with_trace", "from_context", "new"]})
 
 __all__ = ["Field", "Trace", "context_with_trace", "from_context", "new"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from clientgo.apimachinery.apis.meta.v1.types import (
     STATUS_FAILURE,
@@ -23,9 +23,10 @@ from clientgo.apimachinery.apis.meta.v1.types import (
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
 from clientgo.apimachinery.util.errors.chain import chain
-from clientgo.apimachinery.util.validation.field import Error as FieldError
-from clientgo.apimachinery.util.validation.field import ErrorList
 from clientgo.golang.strconv import quote
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.util.validation.field import Error as FieldError
 
 _UNKNOWN: Final = ""
 _STATUS_KINDS: Final = (("v1", "Status"), ("meta.k8s.io/v1", "Status"))
@@ -198,6 +199,8 @@ def new_resource_expired(message: str) -> StatusError:
 
 def new_invalid(qualified_kind: GroupKind, name: str, errs: Iterable[FieldError]) -> StatusError:
     """422: the object breaks rules; each becomes a cause. An ErrorList, or any other. Go: errors.NewInvalid."""
+    from clientgo.apimachinery.util.validation.field import ErrorList  # Here, not above: it is for servers.
+
     errs = ErrorList(errs)
     causes = [StatusCause(type=str(err.type), message=err.error_body(), field=err.field) for err in errs]
     details = StatusDetails(name=name, group=qualified_kind.group, kind=qualified_kind.kind, causes=causes)
