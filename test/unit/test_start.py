@@ -61,6 +61,22 @@ WHEN_ASKED_FOR = {
     "unicodedata",
 }
 
+OPERATOR = """
+from clientgo import controller_runtime as ctrl
+
+ctrl.new_manager
+
+import sys
+print("\\n".join(sys.modules))
+"""
+# An operator has a server of its own, for metrics, but in a pod no kubeconfig.
+NOT_FOR_AN_OPERATOR = {
+    *LATER - {"argparse", "http.server"},
+    "clientgo.apimachinery.util.yaml",
+    "clientgo.tools.leaderelection.leasecandidate",
+    "clientgo.tools.record.fake",
+}
+
 SERVER = """
 from clientgo.testing.apiserver import __main__, Server
 
@@ -123,3 +139,12 @@ def test_an_informer_is_made_with_few_modules_loaded() -> None:
     assert len(loaded) <= 325, "more than before: does each have to be there for every program?"
     kinds = {name for name in ours if name.startswith(("clientgo.api.", "clientgo.kubernetes.typed."))}
     assert all(".core" in name or name.count(".") < 3 for name in kinds), sorted(kinds)
+
+
+def test_a_manager_is_imported_with_few_modules_loaded() -> None:
+    loaded = modules_of(OPERATOR)
+
+    assert loaded & NOT_FOR_AN_OPERATOR == set()
+    assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in NOT_FOR_AN_OPERATOR), "one was renamed"
+    ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
+    assert len(ours) <= 507, "more than before: does each have to be there for every operator?"

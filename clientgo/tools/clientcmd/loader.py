@@ -17,8 +17,7 @@ from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
 from clientgo.rest.config import Config as RESTConfig
-from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, new_config
-from clientgo.tools.clientcmd.api.latest import CODEC, LIMITS
+from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, latest, new_config
 from clientgo.tools.clientcmd.config import ConfigAccess
 from clientgo.tools.clientcmd.helpers import file_error
 from clientgo.tools.clientcmd.merge import merge
@@ -246,7 +245,7 @@ def load_from_file(filename: str) -> Config:
     try:
         with open(filename, "rb") as file:
             # One byte more than is allowed says enough: a path may name something without end.
-            data = file.read(LIMITS.size + 1)
+            data = file.read(latest.LIMITS.size + 1)
     except OSError as err:
         raise file_error("open", filename, err) from err
     config = load(data)
@@ -259,7 +258,7 @@ def load_from_file(filename: str) -> Config:
 
 def load(data: bytes) -> Config:
     """The config in a kubeconfig's content, an empty one in nothing. Go: Load. Raises ValueError."""
-    return CODEC.decode(data) if data else new_config()
+    return latest.CODEC.decode(data) if data else new_config()
 
 
 def write_to_file(config: Config, filename: str) -> None:
@@ -303,7 +302,7 @@ def _lock_name(filename: str) -> str:
 
 def write(config: Config) -> bytes:
     """The config as YAML. Go: Write."""
-    return CODEC.encode(config)
+    return latest.CODEC.encode(config)
 
 
 class FileReference(NamedTuple):

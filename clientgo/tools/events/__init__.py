@@ -1,5 +1,7 @@
 """Recording events of events.k8s.io/v1 (k8s.io/client-go/tools/events)."""
 
+from typing import TYPE_CHECKING
+
 from clientgo.tools.events.event_broadcaster import (
     DEFAULT_SLEEP_DURATION,
     FINISH_TIME,
@@ -11,7 +13,6 @@ from clientgo.tools.events.event_broadcaster import (
     new_event_broadcaster_adapter,
     new_event_broadcaster_adapter_with_context,
 )
-from clientgo.tools.events.fake import FakeRecorder, new_fake_recorder
 from clientgo.tools.events.helper import get_field_selector
 from clientgo.tools.events.interfaces import (
     EventBroadcaster,
@@ -20,6 +21,12 @@ from clientgo.tools.events.interfaces import (
     EventRecorderLogger,
     EventSink,
 )
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.tools.events.fake import FakeRecorder, new_fake_recorder
+else:
+    __getattr__, __dir__ = later(__name__, {"fake": ["FakeRecorder", "new_fake_recorder"]})
 
 __all__ = [
     "DEFAULT_SLEEP_DURATION",

@@ -1,5 +1,7 @@
 """Leader election. Mirrors k8s.io/client-go/tools/leaderelection."""
 
+from typing import TYPE_CHECKING
+
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor, new_leader_healthz_adaptor
 from clientgo.tools.leaderelection.leaderelection import (
     JITTER_FACTOR,
@@ -10,8 +12,13 @@ from clientgo.tools.leaderelection.leaderelection import (
     new_leader_elector,
     run_or_die,
 )
-from clientgo.tools.leaderelection.leasecandidate import CacheSyncWaiter, LeaseCandidate, new_candidate
 from clientgo.tools.leaderelection.metrics import LeaderMetric, MetricsProvider, set_provider
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.tools.leaderelection.leasecandidate import CacheSyncWaiter, LeaseCandidate, new_candidate
+else:
+    __getattr__, __dir__ = later(__name__, {"leasecandidate": ["CacheSyncWaiter", "LeaseCandidate", "new_candidate"]})
 
 __all__ = [
     "JITTER_FACTOR",

@@ -10,6 +10,8 @@ Repeats become one Event with a count, similar events are combined, floods are c
 what became of them all.
 """
 
+from typing import TYPE_CHECKING
+
 from clientgo.tools.record.event import (
     DEFAULT_SLEEP_DURATION,
     MAX_QUEUED_EVENTS,
@@ -52,7 +54,12 @@ from clientgo.tools.record.events_cache import (
     new_event_correlator_with_options,
     new_event_source_object_spam_filter,
 )
-from clientgo.tools.record.fake import FakeRecorder, new_fake_recorder
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.tools.record.fake import FakeRecorder, new_fake_recorder
+else:
+    __getattr__, __dir__ = later(__name__, {"fake": ["FakeRecorder", "new_fake_recorder"]})
 
 __all__ = [
     "DEFAULT_AGGREGATE_INTERVAL_IN_SECONDS",

@@ -1,12 +1,22 @@
 """The current form of kubeconfig files. Mirrors k8s.io/client-go/tools/clientcmd/api/latest."""
 
-from clientgo.tools.clientcmd.api.latest.latest import (
-    CODEC,
-    EXTERNAL_VERSION,
-    LIMITS,
-    OLDEST_VERSION,
-    VERSION,
-    VERSIONS,
-)
+from typing import TYPE_CHECKING
+
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.tools.clientcmd.api.latest.latest import (
+        CODEC,
+        EXTERNAL_VERSION,
+        LIMITS,
+        OLDEST_VERSION,
+        VERSION,
+        VERSIONS,
+    )
+else:
+    # It comes with YAML, which a program in a pod has no use for.
+    __getattr__, __dir__ = later(
+        __name__, {"latest": ["CODEC", "EXTERNAL_VERSION", "LIMITS", "OLDEST_VERSION", "VERSION", "VERSIONS"]}
+    )
 
 __all__ = ["CODEC", "EXTERNAL_VERSION", "LIMITS", "OLDEST_VERSION", "VERSION", "VERSIONS"]
