@@ -2,56 +2,89 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.admissionregistration import v1 as admissionregistrationv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.admissionregistration.v1.mutatingadmissionpolicy import MutatingAdmissionPolicyInterface
-from clientgo.kubernetes.typed.admissionregistration.v1.mutatingadmissionpolicybinding import (
-    MutatingAdmissionPolicyBindingInterface,
-)
-from clientgo.kubernetes.typed.admissionregistration.v1.mutatingwebhookconfiguration import (
-    MutatingWebhookConfigurationInterface,
-)
-from clientgo.kubernetes.typed.admissionregistration.v1.validatingadmissionpolicy import (
-    ValidatingAdmissionPolicyInterface,
-)
-from clientgo.kubernetes.typed.admissionregistration.v1.validatingadmissionpolicybinding import (
-    ValidatingAdmissionPolicyBindingInterface,
-)
-from clientgo.kubernetes.typed.admissionregistration.v1.validatingwebhookconfiguration import (
-    ValidatingWebhookConfigurationInterface,
-)
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.admissionregistration.v1.mutatingadmissionpolicy import (
+        MutatingAdmissionPolicyInterface,
+    )
+    from clientgo.kubernetes.typed.admissionregistration.v1.mutatingadmissionpolicybinding import (
+        MutatingAdmissionPolicyBindingInterface,
+    )
+    from clientgo.kubernetes.typed.admissionregistration.v1.mutatingwebhookconfiguration import (
+        MutatingWebhookConfigurationInterface,
+    )
+    from clientgo.kubernetes.typed.admissionregistration.v1.validatingadmissionpolicy import (
+        ValidatingAdmissionPolicyInterface,
+    )
+    from clientgo.kubernetes.typed.admissionregistration.v1.validatingadmissionpolicybinding import (
+        ValidatingAdmissionPolicyBindingInterface,
+    )
+    from clientgo.kubernetes.typed.admissionregistration.v1.validatingwebhookconfiguration import (
+        ValidatingWebhookConfigurationInterface,
+    )
 
 
 class AdmissionregistrationV1Client:
-    """Reads and writes the resources of admissionregistration.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of admissionregistration.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInterface:
         """The client of mutatingadmissionpolicies."""
+        from clientgo.kubernetes.typed.admissionregistration.v1.mutatingadmissionpolicy import (
+            MutatingAdmissionPolicyInterface,
+        )
+
         return MutatingAdmissionPolicyInterface(self._rest_client)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInterface:
         """The client of mutatingadmissionpolicybindings."""
+        from clientgo.kubernetes.typed.admissionregistration.v1.mutatingadmissionpolicybinding import (
+            MutatingAdmissionPolicyBindingInterface,
+        )
+
         return MutatingAdmissionPolicyBindingInterface(self._rest_client)
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInterface:
         """The client of mutatingwebhookconfigurations."""
+        from clientgo.kubernetes.typed.admissionregistration.v1.mutatingwebhookconfiguration import (
+            MutatingWebhookConfigurationInterface,
+        )
+
         return MutatingWebhookConfigurationInterface(self._rest_client)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInterface:
         """The client of validatingadmissionpolicies."""
+        from clientgo.kubernetes.typed.admissionregistration.v1.validatingadmissionpolicy import (
+            ValidatingAdmissionPolicyInterface,
+        )
+
         return ValidatingAdmissionPolicyInterface(self._rest_client)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInterface:
         """The client of validatingadmissionpolicybindings."""
+        from clientgo.kubernetes.typed.admissionregistration.v1.validatingadmissionpolicybinding import (
+            ValidatingAdmissionPolicyBindingInterface,
+        )
+
         return ValidatingAdmissionPolicyBindingInterface(self._rest_client)
 
     def validating_webhook_configurations(self) -> ValidatingWebhookConfigurationInterface:
         """The client of validatingwebhookconfigurations."""
+        from clientgo.kubernetes.typed.admissionregistration.v1.validatingwebhookconfiguration import (
+            ValidatingWebhookConfigurationInterface,
+        )
+
         return ValidatingWebhookConfigurationInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

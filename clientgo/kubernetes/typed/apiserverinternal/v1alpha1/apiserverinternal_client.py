@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.apiserverinternal import v1alpha1 as apiserverinternalv1alpha1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.apiserverinternal.v1alpha1.storageversion import StorageVersionInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.apiserverinternal.v1alpha1.storageversion import StorageVersionInterface
 
 
 class InternalV1alpha1Client:
-    """Reads and writes the resources of internal.apiserver.k8s.io/v1alpha1. Thread-safe."""
+    """Reads and writes the resources of internal.apiserver.k8s.io/v1alpha1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def storage_versions(self) -> StorageVersionInterface:
         """The client of storageversions."""
+        from clientgo.kubernetes.typed.apiserverinternal.v1alpha1.storageversion import StorageVersionInterface
+
         return StorageVersionInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.apps import v1 as appsv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.apps.v1.controllerrevision import ControllerRevisionInterface
-from clientgo.kubernetes.typed.apps.v1.daemonset import DaemonSetInterface
-from clientgo.kubernetes.typed.apps.v1.deployment import DeploymentInterface
-from clientgo.kubernetes.typed.apps.v1.replicaset import ReplicaSetInterface
-from clientgo.kubernetes.typed.apps.v1.statefulset import StatefulSetInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.apps.v1.controllerrevision import ControllerRevisionInterface
+    from clientgo.kubernetes.typed.apps.v1.daemonset import DaemonSetInterface
+    from clientgo.kubernetes.typed.apps.v1.deployment import DeploymentInterface
+    from clientgo.kubernetes.typed.apps.v1.replicaset import ReplicaSetInterface
+    from clientgo.kubernetes.typed.apps.v1.statefulset import StatefulSetInterface
 
 
 class AppsV1Client:
-    """Reads and writes the resources of apps/v1. Thread-safe."""
+    """Reads and writes the resources of apps/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def controller_revisions(self, namespace: str) -> ControllerRevisionInterface:
         """The client of controllerrevisions in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.apps.v1.controllerrevision import ControllerRevisionInterface
+
         return ControllerRevisionInterface(self._rest_client, namespace)
 
     def daemon_sets(self, namespace: str) -> DaemonSetInterface:
         """The client of daemonsets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.apps.v1.daemonset import DaemonSetInterface
+
         return DaemonSetInterface(self._rest_client, namespace)
 
     def deployments(self, namespace: str) -> DeploymentInterface:
         """The client of deployments in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.apps.v1.deployment import DeploymentInterface
+
         return DeploymentInterface(self._rest_client, namespace)
 
     def replica_sets(self, namespace: str) -> ReplicaSetInterface:
         """The client of replicasets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.apps.v1.replicaset import ReplicaSetInterface
+
         return ReplicaSetInterface(self._rest_client, namespace)
 
     def stateful_sets(self, namespace: str) -> StatefulSetInterface:
         """The client of statefulsets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.apps.v1.statefulset import StatefulSetInterface
+
         return StatefulSetInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

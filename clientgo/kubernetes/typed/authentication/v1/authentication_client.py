@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.authentication import v1 as authenticationv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.authentication.v1.selfsubjectreview import SelfSubjectReviewInterface
-from clientgo.kubernetes.typed.authentication.v1.tokenreview import TokenReviewInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.authentication.v1.selfsubjectreview import SelfSubjectReviewInterface
+    from clientgo.kubernetes.typed.authentication.v1.tokenreview import TokenReviewInterface
 
 
 class AuthenticationV1Client:
-    """Reads and writes the resources of authentication.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of authentication.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def self_subject_reviews(self) -> SelfSubjectReviewInterface:
         """The client of selfsubjectreviews."""
+        from clientgo.kubernetes.typed.authentication.v1.selfsubjectreview import SelfSubjectReviewInterface
+
         return SelfSubjectReviewInterface(self._rest_client)
 
     def token_reviews(self) -> TokenReviewInterface:
         """The client of tokenreviews."""
+        from clientgo.kubernetes.typed.authentication.v1.tokenreview import TokenReviewInterface
+
         return TokenReviewInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.authorization import v1beta1 as authorizationv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.authorization.v1beta1.localsubjectaccessreview import LocalSubjectAccessReviewInterface
-from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectaccessreview import SelfSubjectAccessReviewInterface
-from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectrulesreview import SelfSubjectRulesReviewInterface
-from clientgo.kubernetes.typed.authorization.v1beta1.subjectaccessreview import SubjectAccessReviewInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.authorization.v1beta1.localsubjectaccessreview import (
+        LocalSubjectAccessReviewInterface,
+    )
+    from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectaccessreview import SelfSubjectAccessReviewInterface
+    from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectrulesreview import SelfSubjectRulesReviewInterface
+    from clientgo.kubernetes.typed.authorization.v1beta1.subjectaccessreview import SubjectAccessReviewInterface
 
 
 class AuthorizationV1beta1Client:
-    """Reads and writes the resources of authorization.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of authorization.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def local_subject_access_reviews(self, namespace: str) -> LocalSubjectAccessReviewInterface:
         """The client of localsubjectaccessreviews in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.authorization.v1beta1.localsubjectaccessreview import (
+            LocalSubjectAccessReviewInterface,
+        )
+
         return LocalSubjectAccessReviewInterface(self._rest_client, namespace)
 
     def self_subject_access_reviews(self) -> SelfSubjectAccessReviewInterface:
         """The client of selfsubjectaccessreviews."""
+        from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectaccessreview import (
+            SelfSubjectAccessReviewInterface,
+        )
+
         return SelfSubjectAccessReviewInterface(self._rest_client)
 
     def self_subject_rules_reviews(self) -> SelfSubjectRulesReviewInterface:
         """The client of selfsubjectrulesreviews."""
+        from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectrulesreview import (
+            SelfSubjectRulesReviewInterface,
+        )
+
         return SelfSubjectRulesReviewInterface(self._rest_client)
 
     def subject_access_reviews(self) -> SubjectAccessReviewInterface:
         """The client of subjectaccessreviews."""
+        from clientgo.kubernetes.typed.authorization.v1beta1.subjectaccessreview import SubjectAccessReviewInterface
+
         return SubjectAccessReviewInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

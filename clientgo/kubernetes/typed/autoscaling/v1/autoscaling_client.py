@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.autoscaling import v1 as autoscalingv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.autoscaling.v1.horizontalpodautoscaler import HorizontalPodAutoscalerInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.autoscaling.v1.horizontalpodautoscaler import HorizontalPodAutoscalerInterface
 
 
 class AutoscalingV1Client:
-    """Reads and writes the resources of autoscaling/v1. Thread-safe."""
+    """Reads and writes the resources of autoscaling/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def horizontal_pod_autoscalers(self, namespace: str) -> HorizontalPodAutoscalerInterface:
         """The client of horizontalpodautoscalers in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.autoscaling.v1.horizontalpodautoscaler import HorizontalPodAutoscalerInterface
+
         return HorizontalPodAutoscalerInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

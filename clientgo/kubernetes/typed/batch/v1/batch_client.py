@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.batch import v1 as batchv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.batch.v1.cronjob import CronJobInterface
-from clientgo.kubernetes.typed.batch.v1.job import JobInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.batch.v1.cronjob import CronJobInterface
+    from clientgo.kubernetes.typed.batch.v1.job import JobInterface
 
 
 class BatchV1Client:
-    """Reads and writes the resources of batch/v1. Thread-safe."""
+    """Reads and writes the resources of batch/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def cron_jobs(self, namespace: str) -> CronJobInterface:
         """The client of cronjobs in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.batch.v1.cronjob import CronJobInterface
+
         return CronJobInterface(self._rest_client, namespace)
 
     def jobs(self, namespace: str) -> JobInterface:
         """The client of jobs in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.batch.v1.job import JobInterface
+
         return JobInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.certificates import v1 as certificatesv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.certificates.v1.certificatesigningrequest import CertificateSigningRequestInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.certificates.v1.certificatesigningrequest import CertificateSigningRequestInterface
 
 
 class CertificatesV1Client:
-    """Reads and writes the resources of certificates.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of certificates.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInterface:
         """The client of certificatesigningrequests."""
+        from clientgo.kubernetes.typed.certificates.v1.certificatesigningrequest import (
+            CertificateSigningRequestInterface,
+        )
+
         return CertificateSigningRequestInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.certificates import v1alpha1 as certificatesv1alpha1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInterface
 
 
 class CertificatesV1alpha1Client:
-    """Reads and writes the resources of certificates.k8s.io/v1alpha1. Thread-safe."""
+    """Reads and writes the resources of certificates.k8s.io/v1alpha1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInterface:
         """The client of clustertrustbundles."""
+        from clientgo.kubernetes.typed.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInterface
+
         return ClusterTrustBundleInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

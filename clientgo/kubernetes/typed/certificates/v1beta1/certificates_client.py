@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.certificates import v1beta1 as certificatesv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInterface
-from clientgo.kubernetes.typed.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInterface
-from clientgo.kubernetes.typed.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest import (
+        CertificateSigningRequestInterface,
+    )
+    from clientgo.kubernetes.typed.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInterface
+    from clientgo.kubernetes.typed.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInterface
 
 
 class CertificatesV1beta1Client:
-    """Reads and writes the resources of certificates.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of certificates.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInterface:
         """The client of certificatesigningrequests."""
+        from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest import (
+            CertificateSigningRequestInterface,
+        )
+
         return CertificateSigningRequestInterface(self._rest_client)
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInterface:
         """The client of clustertrustbundles."""
+        from clientgo.kubernetes.typed.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInterface
+
         return ClusterTrustBundleInterface(self._rest_client)
 
     def pod_certificate_requests(self, namespace: str) -> PodCertificateRequestInterface:
         """The client of podcertificaterequests in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInterface
+
         return PodCertificateRequestInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

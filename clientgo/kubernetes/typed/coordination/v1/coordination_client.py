@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.coordination import v1 as coordinationv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.coordination.v1.lease import LeaseInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.coordination.v1.lease import LeaseInterface
 
 
 class CoordinationV1Client:
-    """Reads and writes the resources of coordination.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of coordination.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def leases(self, namespace: str) -> LeaseInterface:
         """The client of leases in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.coordination.v1.lease import LeaseInterface
+
         return LeaseInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

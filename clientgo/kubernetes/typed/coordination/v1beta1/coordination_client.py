@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.coordination import v1beta1 as coordinationv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.coordination.v1beta1.lease import LeaseInterface
-from clientgo.kubernetes.typed.coordination.v1beta1.leasecandidate import LeaseCandidateInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.coordination.v1beta1.lease import LeaseInterface
+    from clientgo.kubernetes.typed.coordination.v1beta1.leasecandidate import LeaseCandidateInterface
 
 
 class CoordinationV1beta1Client:
-    """Reads and writes the resources of coordination.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of coordination.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def leases(self, namespace: str) -> LeaseInterface:
         """The client of leases in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.coordination.v1beta1.lease import LeaseInterface
+
         return LeaseInterface(self._rest_client, namespace)
 
     def lease_candidates(self, namespace: str) -> LeaseCandidateInterface:
         """The client of leasecandidates in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.coordination.v1beta1.leasecandidate import LeaseCandidateInterface
+
         return LeaseCandidateInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

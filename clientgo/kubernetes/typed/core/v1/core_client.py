@@ -2,96 +2,135 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.core import v1 as corev1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.core.v1.componentstatus import ComponentStatusInterface
-from clientgo.kubernetes.typed.core.v1.configmap import ConfigMapInterface
-from clientgo.kubernetes.typed.core.v1.endpoints import EndpointsInterface
-from clientgo.kubernetes.typed.core.v1.event import EventInterface
-from clientgo.kubernetes.typed.core.v1.limitrange import LimitRangeInterface
-from clientgo.kubernetes.typed.core.v1.namespace import NamespaceInterface
-from clientgo.kubernetes.typed.core.v1.node import NodeInterface
-from clientgo.kubernetes.typed.core.v1.persistentvolume import PersistentVolumeInterface
-from clientgo.kubernetes.typed.core.v1.persistentvolumeclaim import PersistentVolumeClaimInterface
-from clientgo.kubernetes.typed.core.v1.pod import PodInterface
-from clientgo.kubernetes.typed.core.v1.podtemplate import PodTemplateInterface
-from clientgo.kubernetes.typed.core.v1.replicationcontroller import ReplicationControllerInterface
-from clientgo.kubernetes.typed.core.v1.resourcequota import ResourceQuotaInterface
-from clientgo.kubernetes.typed.core.v1.secret import SecretInterface
-from clientgo.kubernetes.typed.core.v1.service import ServiceInterface
-from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.core.v1.componentstatus import ComponentStatusInterface
+    from clientgo.kubernetes.typed.core.v1.configmap import ConfigMapInterface
+    from clientgo.kubernetes.typed.core.v1.endpoints import EndpointsInterface
+    from clientgo.kubernetes.typed.core.v1.event import EventInterface
+    from clientgo.kubernetes.typed.core.v1.limitrange import LimitRangeInterface
+    from clientgo.kubernetes.typed.core.v1.namespace import NamespaceInterface
+    from clientgo.kubernetes.typed.core.v1.node import NodeInterface
+    from clientgo.kubernetes.typed.core.v1.persistentvolume import PersistentVolumeInterface
+    from clientgo.kubernetes.typed.core.v1.persistentvolumeclaim import PersistentVolumeClaimInterface
+    from clientgo.kubernetes.typed.core.v1.pod import PodInterface
+    from clientgo.kubernetes.typed.core.v1.podtemplate import PodTemplateInterface
+    from clientgo.kubernetes.typed.core.v1.replicationcontroller import ReplicationControllerInterface
+    from clientgo.kubernetes.typed.core.v1.resourcequota import ResourceQuotaInterface
+    from clientgo.kubernetes.typed.core.v1.secret import SecretInterface
+    from clientgo.kubernetes.typed.core.v1.service import ServiceInterface
+    from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface
 
 
 class CoreV1Client:
-    """Reads and writes the resources of core/v1. Thread-safe."""
+    """Reads and writes the resources of core/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def component_statuses(self) -> ComponentStatusInterface:
         """The client of componentstatuses."""
+        from clientgo.kubernetes.typed.core.v1.componentstatus import ComponentStatusInterface
+
         return ComponentStatusInterface(self._rest_client)
 
     def config_maps(self, namespace: str) -> ConfigMapInterface:
         """The client of configmaps in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.configmap import ConfigMapInterface
+
         return ConfigMapInterface(self._rest_client, namespace)
 
     def endpoints(self, namespace: str) -> EndpointsInterface:
         """The client of endpoints in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.endpoints import EndpointsInterface
+
         return EndpointsInterface(self._rest_client, namespace)
 
     def events(self, namespace: str) -> EventInterface:
         """The client of events in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.event import EventInterface
+
         return EventInterface(self._rest_client, namespace)
 
     def limit_ranges(self, namespace: str) -> LimitRangeInterface:
         """The client of limitranges in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.limitrange import LimitRangeInterface
+
         return LimitRangeInterface(self._rest_client, namespace)
 
     def namespaces(self) -> NamespaceInterface:
         """The client of namespaces."""
+        from clientgo.kubernetes.typed.core.v1.namespace import NamespaceInterface
+
         return NamespaceInterface(self._rest_client)
 
     def nodes(self) -> NodeInterface:
         """The client of nodes."""
+        from clientgo.kubernetes.typed.core.v1.node import NodeInterface
+
         return NodeInterface(self._rest_client)
 
     def persistent_volumes(self) -> PersistentVolumeInterface:
         """The client of persistentvolumes."""
+        from clientgo.kubernetes.typed.core.v1.persistentvolume import PersistentVolumeInterface
+
         return PersistentVolumeInterface(self._rest_client)
 
     def persistent_volume_claims(self, namespace: str) -> PersistentVolumeClaimInterface:
         """The client of persistentvolumeclaims in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.persistentvolumeclaim import PersistentVolumeClaimInterface
+
         return PersistentVolumeClaimInterface(self._rest_client, namespace)
 
     def pods(self, namespace: str) -> PodInterface:
         """The client of pods in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.pod import PodInterface
+
         return PodInterface(self._rest_client, namespace)
 
     def pod_templates(self, namespace: str) -> PodTemplateInterface:
         """The client of podtemplates in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.podtemplate import PodTemplateInterface
+
         return PodTemplateInterface(self._rest_client, namespace)
 
     def replication_controllers(self, namespace: str) -> ReplicationControllerInterface:
         """The client of replicationcontrollers in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.replicationcontroller import ReplicationControllerInterface
+
         return ReplicationControllerInterface(self._rest_client, namespace)
 
     def resource_quotas(self, namespace: str) -> ResourceQuotaInterface:
         """The client of resourcequotas in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.resourcequota import ResourceQuotaInterface
+
         return ResourceQuotaInterface(self._rest_client, namespace)
 
     def secrets(self, namespace: str) -> SecretInterface:
         """The client of secrets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.secret import SecretInterface
+
         return SecretInterface(self._rest_client, namespace)
 
     def services(self, namespace: str) -> ServiceInterface:
         """The client of services in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.service import ServiceInterface
+
         return ServiceInterface(self._rest_client, namespace)
 
     def service_accounts(self, namespace: str) -> ServiceAccountInterface:
         """The client of serviceaccounts in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface
+
         return ServiceAccountInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

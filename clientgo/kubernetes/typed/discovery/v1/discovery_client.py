@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.discovery import v1 as discoveryv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.discovery.v1.endpointslice import EndpointSliceInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.discovery.v1.endpointslice import EndpointSliceInterface
 
 
 class DiscoveryV1Client:
-    """Reads and writes the resources of discovery.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of discovery.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def endpoint_slices(self, namespace: str) -> EndpointSliceInterface:
         """The client of endpointslices in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.discovery.v1.endpointslice import EndpointSliceInterface
+
         return EndpointSliceInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.events import v1 as eventsv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.events.v1.event import EventInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.events.v1.event import EventInterface
 
 
 class EventsV1Client:
-    """Reads and writes the resources of events.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of events.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def events(self, namespace: str) -> EventInterface:
         """The client of events in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.events.v1.event import EventInterface
+
         return EventInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

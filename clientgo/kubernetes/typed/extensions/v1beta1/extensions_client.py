@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface
-from clientgo.kubernetes.typed.extensions.v1beta1.deployment import DeploymentInterface
-from clientgo.kubernetes.typed.extensions.v1beta1.ingress import IngressInterface
-from clientgo.kubernetes.typed.extensions.v1beta1.networkpolicy import NetworkPolicyInterface
-from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface
+    from clientgo.kubernetes.typed.extensions.v1beta1.deployment import DeploymentInterface
+    from clientgo.kubernetes.typed.extensions.v1beta1.ingress import IngressInterface
+    from clientgo.kubernetes.typed.extensions.v1beta1.networkpolicy import NetworkPolicyInterface
+    from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetInterface
 
 
 class ExtensionsV1beta1Client:
-    """Reads and writes the resources of extensions/v1beta1. Thread-safe."""
+    """Reads and writes the resources of extensions/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def daemon_sets(self, namespace: str) -> DaemonSetInterface:
         """The client of daemonsets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface
+
         return DaemonSetInterface(self._rest_client, namespace)
 
     def deployments(self, namespace: str) -> DeploymentInterface:
         """The client of deployments in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.extensions.v1beta1.deployment import DeploymentInterface
+
         return DeploymentInterface(self._rest_client, namespace)
 
     def ingresses(self, namespace: str) -> IngressInterface:
         """The client of ingresses in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.extensions.v1beta1.ingress import IngressInterface
+
         return IngressInterface(self._rest_client, namespace)
 
     def network_policies(self, namespace: str) -> NetworkPolicyInterface:
         """The client of networkpolicies in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.extensions.v1beta1.networkpolicy import NetworkPolicyInterface
+
         return NetworkPolicyInterface(self._rest_client, namespace)
 
     def replica_sets(self, namespace: str) -> ReplicaSetInterface:
         """The client of replicasets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetInterface
+
         return ReplicaSetInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

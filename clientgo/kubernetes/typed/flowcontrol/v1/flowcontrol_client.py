@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.flowcontrol import v1 as flowcontrolv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.flowcontrol.v1.flowschema import FlowSchemaInterface
-from clientgo.kubernetes.typed.flowcontrol.v1.prioritylevelconfiguration import PriorityLevelConfigurationInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.flowcontrol.v1.flowschema import FlowSchemaInterface
+    from clientgo.kubernetes.typed.flowcontrol.v1.prioritylevelconfiguration import PriorityLevelConfigurationInterface
 
 
 class FlowcontrolV1Client:
-    """Reads and writes the resources of flowcontrol.apiserver.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of flowcontrol.apiserver.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def flow_schemas(self) -> FlowSchemaInterface:
         """The client of flowschemas."""
+        from clientgo.kubernetes.typed.flowcontrol.v1.flowschema import FlowSchemaInterface
+
         return FlowSchemaInterface(self._rest_client)
 
     def priority_level_configurations(self) -> PriorityLevelConfigurationInterface:
         """The client of prioritylevelconfigurations."""
+        from clientgo.kubernetes.typed.flowcontrol.v1.prioritylevelconfiguration import (
+            PriorityLevelConfigurationInterface,
+        )
+
         return PriorityLevelConfigurationInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

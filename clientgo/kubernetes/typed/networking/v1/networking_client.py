@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.networking import v1 as networkingv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.networking.v1.ingress import IngressInterface
-from clientgo.kubernetes.typed.networking.v1.ingressclass import IngressClassInterface
-from clientgo.kubernetes.typed.networking.v1.ipaddress import IPAddressInterface
-from clientgo.kubernetes.typed.networking.v1.networkpolicy import NetworkPolicyInterface
-from clientgo.kubernetes.typed.networking.v1.servicecidr import ServiceCIDRInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.networking.v1.ingress import IngressInterface
+    from clientgo.kubernetes.typed.networking.v1.ingressclass import IngressClassInterface
+    from clientgo.kubernetes.typed.networking.v1.ipaddress import IPAddressInterface
+    from clientgo.kubernetes.typed.networking.v1.networkpolicy import NetworkPolicyInterface
+    from clientgo.kubernetes.typed.networking.v1.servicecidr import ServiceCIDRInterface
 
 
 class NetworkingV1Client:
-    """Reads and writes the resources of networking.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of networking.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def ip_addresses(self) -> IPAddressInterface:
         """The client of ipaddresses."""
+        from clientgo.kubernetes.typed.networking.v1.ipaddress import IPAddressInterface
+
         return IPAddressInterface(self._rest_client)
 
     def ingresses(self, namespace: str) -> IngressInterface:
         """The client of ingresses in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.networking.v1.ingress import IngressInterface
+
         return IngressInterface(self._rest_client, namespace)
 
     def ingress_classes(self) -> IngressClassInterface:
         """The client of ingressclasses."""
+        from clientgo.kubernetes.typed.networking.v1.ingressclass import IngressClassInterface
+
         return IngressClassInterface(self._rest_client)
 
     def network_policies(self, namespace: str) -> NetworkPolicyInterface:
         """The client of networkpolicies in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.networking.v1.networkpolicy import NetworkPolicyInterface
+
         return NetworkPolicyInterface(self._rest_client, namespace)
 
     def service_cidrs(self) -> ServiceCIDRInterface:
         """The client of servicecidrs."""
+        from clientgo.kubernetes.typed.networking.v1.servicecidr import ServiceCIDRInterface
+
         return ServiceCIDRInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

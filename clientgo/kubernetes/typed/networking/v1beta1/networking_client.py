@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.networking import v1beta1 as networkingv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.networking.v1beta1.ingress import IngressInterface
-from clientgo.kubernetes.typed.networking.v1beta1.ingressclass import IngressClassInterface
-from clientgo.kubernetes.typed.networking.v1beta1.ipaddress import IPAddressInterface
-from clientgo.kubernetes.typed.networking.v1beta1.servicecidr import ServiceCIDRInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.networking.v1beta1.ingress import IngressInterface
+    from clientgo.kubernetes.typed.networking.v1beta1.ingressclass import IngressClassInterface
+    from clientgo.kubernetes.typed.networking.v1beta1.ipaddress import IPAddressInterface
+    from clientgo.kubernetes.typed.networking.v1beta1.servicecidr import ServiceCIDRInterface
 
 
 class NetworkingV1beta1Client:
-    """Reads and writes the resources of networking.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of networking.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def ip_addresses(self) -> IPAddressInterface:
         """The client of ipaddresses."""
+        from clientgo.kubernetes.typed.networking.v1beta1.ipaddress import IPAddressInterface
+
         return IPAddressInterface(self._rest_client)
 
     def ingresses(self, namespace: str) -> IngressInterface:
         """The client of ingresses in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.networking.v1beta1.ingress import IngressInterface
+
         return IngressInterface(self._rest_client, namespace)
 
     def ingress_classes(self) -> IngressClassInterface:
         """The client of ingressclasses."""
+        from clientgo.kubernetes.typed.networking.v1beta1.ingressclass import IngressClassInterface
+
         return IngressClassInterface(self._rest_client)
 
     def service_cidrs(self) -> ServiceCIDRInterface:
         """The client of servicecidrs."""
+        from clientgo.kubernetes.typed.networking.v1beta1.servicecidr import ServiceCIDRInterface
+
         return ServiceCIDRInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.node import v1beta1 as nodev1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.node.v1beta1.runtimeclass import RuntimeClassInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.node.v1beta1.runtimeclass import RuntimeClassInterface
 
 
 class NodeV1beta1Client:
-    """Reads and writes the resources of node.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of node.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def runtime_classes(self) -> RuntimeClassInterface:
         """The client of runtimeclasses."""
+        from clientgo.kubernetes.typed.node.v1beta1.runtimeclass import RuntimeClassInterface
+
         return RuntimeClassInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.policy import v1 as policyv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.policy.v1.eviction import EvictionInterface
-from clientgo.kubernetes.typed.policy.v1.poddisruptionbudget import PodDisruptionBudgetInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.policy.v1.eviction import EvictionInterface
+    from clientgo.kubernetes.typed.policy.v1.poddisruptionbudget import PodDisruptionBudgetInterface
 
 
 class PolicyV1Client:
-    """Reads and writes the resources of policy/v1. Thread-safe."""
+    """Reads and writes the resources of policy/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def evictions(self, namespace: str) -> EvictionInterface:
         """The client of evictions in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.policy.v1.eviction import EvictionInterface
+
         return EvictionInterface(self._rest_client, namespace)
 
     def pod_disruption_budgets(self, namespace: str) -> PodDisruptionBudgetInterface:
         """The client of poddisruptionbudgets in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.policy.v1.poddisruptionbudget import PodDisruptionBudgetInterface
+
         return PodDisruptionBudgetInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.rbac import v1beta1 as rbacv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.rbac.v1beta1.clusterrole import ClusterRoleInterface
-from clientgo.kubernetes.typed.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInterface
-from clientgo.kubernetes.typed.rbac.v1beta1.role import RoleInterface
-from clientgo.kubernetes.typed.rbac.v1beta1.rolebinding import RoleBindingInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.rbac.v1beta1.clusterrole import ClusterRoleInterface
+    from clientgo.kubernetes.typed.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInterface
+    from clientgo.kubernetes.typed.rbac.v1beta1.role import RoleInterface
+    from clientgo.kubernetes.typed.rbac.v1beta1.rolebinding import RoleBindingInterface
 
 
 class RbacV1beta1Client:
-    """Reads and writes the resources of rbac.authorization.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of rbac.authorization.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def cluster_roles(self) -> ClusterRoleInterface:
         """The client of clusterroles."""
+        from clientgo.kubernetes.typed.rbac.v1beta1.clusterrole import ClusterRoleInterface
+
         return ClusterRoleInterface(self._rest_client)
 
     def cluster_role_bindings(self) -> ClusterRoleBindingInterface:
         """The client of clusterrolebindings."""
+        from clientgo.kubernetes.typed.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInterface
+
         return ClusterRoleBindingInterface(self._rest_client)
 
     def roles(self, namespace: str) -> RoleInterface:
         """The client of roles in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.rbac.v1beta1.role import RoleInterface
+
         return RoleInterface(self._rest_client, namespace)
 
     def role_bindings(self, namespace: str) -> RoleBindingInterface:
         """The client of rolebindings in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.rbac.v1beta1.rolebinding import RoleBindingInterface
+
         return RoleBindingInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.resource import v1alpha3 as resourcev1alpha3
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInterface
-from clientgo.kubernetes.typed.resource.v1alpha3.resourcepoolstatusrequest import ResourcePoolStatusRequestInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInterface
+    from clientgo.kubernetes.typed.resource.v1alpha3.resourcepoolstatusrequest import ResourcePoolStatusRequestInterface
 
 
 class ResourceV1alpha3Client:
-    """Reads and writes the resources of resource.k8s.io/v1alpha3. Thread-safe."""
+    """Reads and writes the resources of resource.k8s.io/v1alpha3. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def device_taint_rules(self) -> DeviceTaintRuleInterface:
         """The client of devicetaintrules."""
+        from clientgo.kubernetes.typed.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInterface
+
         return DeviceTaintRuleInterface(self._rest_client)
 
     def resource_pool_status_requests(self) -> ResourcePoolStatusRequestInterface:
         """The client of resourcepoolstatusrequests."""
+        from clientgo.kubernetes.typed.resource.v1alpha3.resourcepoolstatusrequest import (
+            ResourcePoolStatusRequestInterface,
+        )
+
         return ResourcePoolStatusRequestInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

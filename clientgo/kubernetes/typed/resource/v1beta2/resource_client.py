@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.resource import v1beta2 as resourcev1beta2
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.resource.v1beta2.deviceclass import DeviceClassInterface
-from clientgo.kubernetes.typed.resource.v1beta2.devicetaintrule import DeviceTaintRuleInterface
-from clientgo.kubernetes.typed.resource.v1beta2.resourceclaim import ResourceClaimInterface
-from clientgo.kubernetes.typed.resource.v1beta2.resourceclaimtemplate import ResourceClaimTemplateInterface
-from clientgo.kubernetes.typed.resource.v1beta2.resourceslice import ResourceSliceInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.resource.v1beta2.deviceclass import DeviceClassInterface
+    from clientgo.kubernetes.typed.resource.v1beta2.devicetaintrule import DeviceTaintRuleInterface
+    from clientgo.kubernetes.typed.resource.v1beta2.resourceclaim import ResourceClaimInterface
+    from clientgo.kubernetes.typed.resource.v1beta2.resourceclaimtemplate import ResourceClaimTemplateInterface
+    from clientgo.kubernetes.typed.resource.v1beta2.resourceslice import ResourceSliceInterface
 
 
 class ResourceV1beta2Client:
-    """Reads and writes the resources of resource.k8s.io/v1beta2. Thread-safe."""
+    """Reads and writes the resources of resource.k8s.io/v1beta2. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def device_classes(self) -> DeviceClassInterface:
         """The client of deviceclasses."""
+        from clientgo.kubernetes.typed.resource.v1beta2.deviceclass import DeviceClassInterface
+
         return DeviceClassInterface(self._rest_client)
 
     def device_taint_rules(self) -> DeviceTaintRuleInterface:
         """The client of devicetaintrules."""
+        from clientgo.kubernetes.typed.resource.v1beta2.devicetaintrule import DeviceTaintRuleInterface
+
         return DeviceTaintRuleInterface(self._rest_client)
 
     def resource_claims(self, namespace: str) -> ResourceClaimInterface:
         """The client of resourceclaims in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.resource.v1beta2.resourceclaim import ResourceClaimInterface
+
         return ResourceClaimInterface(self._rest_client, namespace)
 
     def resource_claim_templates(self, namespace: str) -> ResourceClaimTemplateInterface:
         """The client of resourceclaimtemplates in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.resource.v1beta2.resourceclaimtemplate import ResourceClaimTemplateInterface
+
         return ResourceClaimTemplateInterface(self._rest_client, namespace)
 
     def resource_slices(self) -> ResourceSliceInterface:
         """The client of resourceslices."""
+        from clientgo.kubernetes.typed.resource.v1beta2.resourceslice import ResourceSliceInterface
+
         return ResourceSliceInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

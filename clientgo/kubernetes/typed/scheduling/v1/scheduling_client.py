@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.scheduling import v1 as schedulingv1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.scheduling.v1.priorityclass import PriorityClassInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.scheduling.v1.priorityclass import PriorityClassInterface
 
 
 class SchedulingV1Client:
-    """Reads and writes the resources of scheduling.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of scheduling.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def priority_classes(self) -> PriorityClassInterface:
         """The client of priorityclasses."""
+        from clientgo.kubernetes.typed.scheduling.v1.priorityclass import PriorityClassInterface
+
         return PriorityClassInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.scheduling import v1alpha2 as schedulingv1alpha2
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.scheduling.v1alpha2.podgroup import PodGroupInterface
-from clientgo.kubernetes.typed.scheduling.v1alpha2.workload import WorkloadInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.scheduling.v1alpha2.podgroup import PodGroupInterface
+    from clientgo.kubernetes.typed.scheduling.v1alpha2.workload import WorkloadInterface
 
 
 class SchedulingV1alpha2Client:
-    """Reads and writes the resources of scheduling.k8s.io/v1alpha2. Thread-safe."""
+    """Reads and writes the resources of scheduling.k8s.io/v1alpha2. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def pod_groups(self, namespace: str) -> PodGroupInterface:
         """The client of podgroups in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.scheduling.v1alpha2.podgroup import PodGroupInterface
+
         return PodGroupInterface(self._rest_client, namespace)
 
     def workloads(self, namespace: str) -> WorkloadInterface:
         """The client of workloads in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.scheduling.v1alpha2.workload import WorkloadInterface
+
         return WorkloadInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.storage import v1alpha1 as storagev1alpha1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInterface
-from clientgo.kubernetes.typed.storage.v1alpha1.volumeattachment import VolumeAttachmentInterface
-from clientgo.kubernetes.typed.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInterface
+    from clientgo.kubernetes.typed.storage.v1alpha1.volumeattachment import VolumeAttachmentInterface
+    from clientgo.kubernetes.typed.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInterface
 
 
 class StorageV1alpha1Client:
-    """Reads and writes the resources of storage.k8s.io/v1alpha1. Thread-safe."""
+    """Reads and writes the resources of storage.k8s.io/v1alpha1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def csi_storage_capacities(self, namespace: str) -> CSIStorageCapacityInterface:
         """The client of csistoragecapacities in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInterface
+
         return CSIStorageCapacityInterface(self._rest_client, namespace)
 
     def volume_attachments(self) -> VolumeAttachmentInterface:
         """The client of volumeattachments."""
+        from clientgo.kubernetes.typed.storage.v1alpha1.volumeattachment import VolumeAttachmentInterface
+
         return VolumeAttachmentInterface(self._rest_client)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInterface:
         """The client of volumeattributesclasses."""
+        from clientgo.kubernetes.typed.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInterface
+
         return VolumeAttributesClassInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

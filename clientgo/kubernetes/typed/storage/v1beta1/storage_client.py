@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.storage import v1beta1 as storagev1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.storage.v1beta1.csidriver import CSIDriverInterface
-from clientgo.kubernetes.typed.storage.v1beta1.csinode import CSINodeInterface
-from clientgo.kubernetes.typed.storage.v1beta1.csistoragecapacity import CSIStorageCapacityInterface
-from clientgo.kubernetes.typed.storage.v1beta1.storageclass import StorageClassInterface
-from clientgo.kubernetes.typed.storage.v1beta1.volumeattachment import VolumeAttachmentInterface
-from clientgo.kubernetes.typed.storage.v1beta1.volumeattributesclass import VolumeAttributesClassInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.storage.v1beta1.csidriver import CSIDriverInterface
+    from clientgo.kubernetes.typed.storage.v1beta1.csinode import CSINodeInterface
+    from clientgo.kubernetes.typed.storage.v1beta1.csistoragecapacity import CSIStorageCapacityInterface
+    from clientgo.kubernetes.typed.storage.v1beta1.storageclass import StorageClassInterface
+    from clientgo.kubernetes.typed.storage.v1beta1.volumeattachment import VolumeAttachmentInterface
+    from clientgo.kubernetes.typed.storage.v1beta1.volumeattributesclass import VolumeAttributesClassInterface
 
 
 class StorageV1beta1Client:
-    """Reads and writes the resources of storage.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of storage.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def csi_drivers(self) -> CSIDriverInterface:
         """The client of csidrivers."""
+        from clientgo.kubernetes.typed.storage.v1beta1.csidriver import CSIDriverInterface
+
         return CSIDriverInterface(self._rest_client)
 
     def csi_nodes(self) -> CSINodeInterface:
         """The client of csinodes."""
+        from clientgo.kubernetes.typed.storage.v1beta1.csinode import CSINodeInterface
+
         return CSINodeInterface(self._rest_client)
 
     def csi_storage_capacities(self, namespace: str) -> CSIStorageCapacityInterface:
         """The client of csistoragecapacities in `namespace`; "" for all of them."""
+        from clientgo.kubernetes.typed.storage.v1beta1.csistoragecapacity import CSIStorageCapacityInterface
+
         return CSIStorageCapacityInterface(self._rest_client, namespace)
 
     def storage_classes(self) -> StorageClassInterface:
         """The client of storageclasses."""
+        from clientgo.kubernetes.typed.storage.v1beta1.storageclass import StorageClassInterface
+
         return StorageClassInterface(self._rest_client)
 
     def volume_attachments(self) -> VolumeAttachmentInterface:
         """The client of volumeattachments."""
+        from clientgo.kubernetes.typed.storage.v1beta1.volumeattachment import VolumeAttachmentInterface
+
         return VolumeAttachmentInterface(self._rest_client)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInterface:
         """The client of volumeattributesclasses."""
+        from clientgo.kubernetes.typed.storage.v1beta1.volumeattributesclass import VolumeAttributesClassInterface
+
         return VolumeAttributesClassInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

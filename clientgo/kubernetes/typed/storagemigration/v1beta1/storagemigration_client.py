@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.api.storagemigration import v1beta1 as storagemigrationv1beta1
 from clientgo.golang.http import Client
 from clientgo.kubernetes.scheme import CODECS, SCHEME
-from clientgo.kubernetes.typed.storagemigration.v1beta1.storageversionmigration import StorageVersionMigrationInterface
+
+if TYPE_CHECKING:
+    from clientgo.kubernetes.typed.storagemigration.v1beta1.storageversionmigration import (
+        StorageVersionMigrationInterface,
+    )
 
 
 class StoragemigrationV1beta1Client:
-    """Reads and writes the resources of storagemigration.k8s.io/v1beta1. Thread-safe."""
+    """Reads and writes the resources of storagemigration.k8s.io/v1beta1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def storage_version_migrations(self) -> StorageVersionMigrationInterface:
         """The client of storageversionmigrations."""
+        from clientgo.kubernetes.typed.storagemigration.v1beta1.storageversionmigration import (
+            StorageVersionMigrationInterface,
+        )
+
         return StorageVersionMigrationInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:

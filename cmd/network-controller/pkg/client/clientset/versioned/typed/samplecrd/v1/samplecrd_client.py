@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.golang.http import Client
 from pkg.apis.samplecrd import v1 as samplecrdv1
 from pkg.client.clientset.versioned.scheme import CODECS, SCHEME
-from pkg.client.clientset.versioned.typed.samplecrd.v1.network import NetworkInterface
+
+if TYPE_CHECKING:
+    from pkg.client.clientset.versioned.typed.samplecrd.v1.network import NetworkInterface
 
 
 class SamplecrdV1Client:
-    """Reads and writes the resources of samplecrd.k8s.io/v1. Thread-safe."""
+    """Reads and writes the resources of samplecrd.k8s.io/v1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def networks(self, namespace: str) -> NetworkInterface:
         """The client of networks in `namespace`; "" for all of them."""
+        from pkg.client.clientset.versioned.typed.samplecrd.v1.network import NetworkInterface
+
         return NetworkInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:

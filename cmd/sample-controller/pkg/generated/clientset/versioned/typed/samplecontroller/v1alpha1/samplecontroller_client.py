@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clientgo import rest
 from clientgo.golang.http import Client
 from pkg.apis.samplecontroller import v1alpha1 as samplecontrollerv1alpha1
 from pkg.generated.clientset.versioned.scheme import CODECS, SCHEME
-from pkg.generated.clientset.versioned.typed.samplecontroller.v1alpha1.foo import FooInterface
+
+if TYPE_CHECKING:
+    from pkg.generated.clientset.versioned.typed.samplecontroller.v1alpha1.foo import FooInterface
 
 
 class SamplecontrollerV1alpha1Client:
-    """Reads and writes the resources of samplecontroller.k8s.io/v1alpha1. Thread-safe."""
+    """Reads and writes the resources of samplecontroller.k8s.io/v1alpha1. Thread-safe.
+
+    What a kind needs is imported when its client is asked for.
+    """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def foos(self, namespace: str) -> FooInterface:
         """The client of foos in `namespace`; "" for all of them."""
+        from pkg.generated.clientset.versioned.typed.samplecontroller.v1alpha1.foo import FooInterface
+
         return FooInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:
