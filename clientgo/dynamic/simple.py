@@ -7,6 +7,7 @@ import copy
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
+from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
@@ -176,7 +177,7 @@ class _DynamicResourceClient:
                 "cannot apply an object with managed fields already set: "
                 "apply only the fields that this field manager shall own"
             )
-        data = encode(obj.to_dict()).encode()
+        data = encode(json_document_of(obj)).encode()
         request = self._at(self._client.patch(PatchType.APPLY_YAML), name, *subresources).body(data)
         patch_options = None if options is None else options.to_patch_options()
         return _with_params(request, patch_options).do(ctx).into(Unstructured)

@@ -293,6 +293,8 @@ def _apply_document(cls: type[ResourceObject], obj: ResourceObject | Mapping[str
         document = obj.to_dict()
     else:
         document = dict(obj)
+        if has_unknown_fields(document):
+            raise UnknownFieldsError("the document has fields that this version does not know, which no apply can say")
     kind = cls.GROUP_VERSION_KIND
     if kind is not None:
         api_version, name = kind.to_api_version_and_kind()

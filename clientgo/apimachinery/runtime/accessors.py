@@ -191,14 +191,14 @@ class ObjectMetaAccessors(MetaAccessors):
         return [owner.deep_copy() for owner in self._alone(self._object_meta(), "ownerReferences").owner_references]
 
     def set_owner_references(self, references: Sequence[Struct] | None) -> None:
-        self._set_metadata("ownerReferences", [reference.to_dict() for reference in references or ()])
+        self._set_metadata("ownerReferences", [reference.deep_copy()._document for reference in references or ()])
 
     def get_managed_fields(self) -> list[Any]:
         """The field managers as independent metav1.ManagedFieldsEntry values."""
         return [entry.deep_copy() for entry in self._alone(self._object_meta(), "managedFields").managed_fields]
 
     def set_managed_fields(self, entries: Sequence[Struct] | None) -> None:
-        self._set_metadata("managedFields", [entry.to_dict() for entry in entries or ()])
+        self._set_metadata("managedFields", [entry.deep_copy()._document for entry in entries or ()])
 
     def _get_time(self, key: str) -> datetime | None:
         text = self._text(key)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
+from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.error import new_strict_decoding_error
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
 
 
@@ -29,13 +31,10 @@ class UnstructuredConverter(Protocol):
 
 class _UnstructuredConverter:
     def to_unstructured(self, obj: Struct) -> JSONObject:
-        return obj.to_dict()
+        return copied_document_of(obj)
 
     def from_unstructured(self, u: JSONObject, obj: Struct) -> None:
-        content = deep_copy_json(u)
-        document = obj._writable()
-        document.clear()
-        document.update(content)
+        refill(obj, deep_copy_json(u))
 
     def from_unstructured_with_validation(self, u: JSONObject, obj: Struct, return_unknown_fields: bool) -> None:
         """The same; asked for unknown fields it raises StrictDecodingError, after filling `obj`, when there are any.
@@ -140,7 +139,8 @@ def to_go_document(obj: Struct) -> JSONObject:
             document[info.json] = _go_value(obj, info, value)
         elif not info.omitempty and not (info.is_list or info.is_map):
             document[info.json] = "0" if info.type in _TEXT_TYPES else info.default
-    return document
+    raw = obj._document
+    return raw.copy_with(document) if type(raw) is UnknownFields else document
 
 
 # Written as text; absent they are zero, not an empty struct.
@@ -175,7 +175,8 @@ def deep_copy_json(x: JSONObject) -> JSONObject:
 def deep_copy_json_value(x: Any) -> Any:
     """A copy of a JSON value. Raises TypeError for what is none, where Go panics. O(size). Go: DeepCopyJSONValue."""
     if isinstance(x, dict):
-        return {key: deep_copy_json_value(value) for key, value in x.items()}
+        copied = {key: deep_copy_json_value(value) for key, value in x.items()}
+        return x.copy_with(copied) if type(x) is UnknownFields else copied
     if isinstance(x, list):
         return [deep_copy_json_value(value) for value in x]
     if x is None or isinstance(x, (str, bool, int, float)):

@@ -8,9 +8,18 @@ functions, and with `Object.from_undecoded` and `ListObject.of_items`, which mak
 from __future__ import annotations
 
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject, View, copy_json
 
-__all__ = ["document_of", "free_document_of", "replace_document", "writable_document_of"]
+__all__ = [
+    "copied_document_of",
+    "document_of",
+    "free_document_of",
+    "json_document_of",
+    "refill",
+    "replace_document",
+    "writable_document_of",
+]
 
 
 def document_of(obj: Struct) -> JSONObject:
@@ -32,6 +41,31 @@ def free_document_of(obj: Struct) -> JSONObject:
         root = root._parent
     document: JSONObject = copy_json(document_of(obj)) if root._frozen else document_of(obj)
     return document
+
+
+def copied_document_of(obj: Struct) -> JSONObject:
+    """A copy of the document, free to change, with the unknown fields that `to_dict` leaves out. O(size)."""
+    # An undecoded object stays so: its copy is decoded.
+    document: JSONObject = obj.deep_copy()._document
+    return document
+
+
+def json_document_of(obj: Struct) -> JSONObject:
+    """As `to_dict`, of what will be written. Raises UnknownFieldsError for what JSON cannot say."""
+    document = copied_document_of(obj)
+    if has_unknown_fields(document):
+        raise no_json(obj)
+    return document
+
+
+def refill(obj: Struct, document: JSONObject) -> None:
+    """As `replace_document`, but in the dict that the object has: whoever holds that sees the change."""
+    own = obj._writable()
+    if isinstance(own, UnknownFields) or isinstance(document, UnknownFields):
+        replace_document(obj, document)
+        return
+    own.clear()
+    own.update(document)
 
 
 def replace_document(obj: Struct, document: JSONObject) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from clientgo.apimachinery.runtime import conversion
 from clientgo.apimachinery.runtime.converter import DEFAULT_UNSTRUCTURED_CONVERTER, deep_copy_json
+from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.error import (
     new_missing_kind_err,
     new_missing_version_err,
@@ -303,8 +304,7 @@ class Scheme:
             return
         if type(source) is not type(target):
             raise new_not_registered_err_for_target(self._name, type(source), type(target).__name__)
-        target._writable().clear()
-        target._writable().update(source.to_dict())
+        refill(target, copied_document_of(source))
 
     def _convert_to_unstructured(self, source: Any, target: Any, context: GroupVersioner | None) -> None:
         if isinstance(source, Unstructured):
@@ -316,7 +316,7 @@ class Scheme:
             raise TypeError(f"unable to convert object type {kind} to Unstructured, must be a runtime.Object")
         kinds, unversioned = self.object_kinds(source)
         if unversioned or kinds[0].version != API_VERSION_INTERNAL:
-            target.set_unstructured_content(source.to_dict())
+            target.set_unstructured_content(copied_document_of(source))
             target.set_group_version_kind(kinds[0])
             return
         if context is None:
@@ -324,7 +324,7 @@ class Scheme:
                 f"unable to convert the internal object type {type(source).__name__} to Unstructured without "
                 "providing a preferred version to convert to"
             )
-        target.set_unstructured_content(self.unsafe_convert_to_version(source, context).to_dict())
+        target.set_unstructured_content(copied_document_of(self.unsafe_convert_to_version(source, context)))
 
     def _unstructured_to_typed(self, source: Any) -> Object:
         typed = self.new(self._own_kind(source))

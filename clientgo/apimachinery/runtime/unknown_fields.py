@@ -6,18 +6,29 @@ bytes can be kept: beside the document, for the one who writes the object back.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+# The name of the message whose unknown fields the object keeps that has the metadata.
+OBJECT_META: Final = "clientgo.apimachinery.apis.meta.v1.ObjectMeta"
 
 
 class UnknownFieldsError(ValueError):
     """What was to be written cannot say the fields that a newer server sent."""
 
 
+def no_json(obj: object) -> UnknownFieldsError:
+    """The error for an object that JSON, or a patch in JSON, would lose something of."""
+    return UnknownFieldsError(
+        f"{obj!r} has fields that this version does not know, which only an update in protobuf can write: "
+        "to write it otherwise, read it with the content type application/json"
+    )
+
+
 class UnknownFields(dict[str, Any]):
     """The document of a message that had unknown fields, and their bytes; also that of an object that holds such.
 
     Copies of the object keep the bytes and protobuf writes them; JSON cannot, and refuses the object. They take part in
-    equality. `to_dict` gives plain dicts, without them.
+    equality. `to_dict` gives plain dicts, without them. A patch leaves them alone or is refused, see spell_out.
     """
 
     __slots__ = ("fields",)
@@ -50,6 +61,11 @@ class UnknownFields(dict[str, Any]):
         return UnknownFields, (dict(self), self.fields)
 
 
+def unknown_fields_of(document: dict[str, Any]) -> dict[str, bytes]:
+    """The bytes that are kept with the document itself, not those deeper in it."""
+    return document.fields if type(document) is UnknownFields else {}
+
+
 def without_unknown_fields(value: Any) -> Any:
     """A copy in plain dicts and lists."""
     if isinstance(value, dict):
@@ -68,3 +84,36 @@ def _holds_unknown_fields(value: Any) -> bool:
     if isinstance(value, dict):
         return type(value) is UnknownFields or any(map(_holds_unknown_fields, value.values()))
     return isinstance(value, list) and any(map(_holds_unknown_fields, value))
+
+
+# What the names of no fields begin with.
+_MARK: Final = "\0unknown:"
+
+
+def spell_out(document: dict[str, Any]) -> dict[str, Any]:
+    """A copy in plain dicts and lists, where the unknown fields stand under names of their own.
+
+    For those who compare documents by their fields: these then count as any other. See spells_out.
+    """
+    plain = {key: _spelled_out(item) for key, item in document.items()}
+    plain.update((_MARK + name, data.hex()) for name, data in unknown_fields_of(document).items())
+    return plain
+
+
+def _spelled_out(value: Any) -> Any:
+    if isinstance(value, dict):
+        return spell_out(value)
+    return list(map(_spelled_out, value)) if isinstance(value, list) else value
+
+
+def spells_out(patch: Any) -> bool:
+    """Whether a patch made of such copies has one of those names, as a key or in a list of keys: no server knows it."""
+    return UnknownFields.made and _has_mark(patch)
+
+
+def _has_mark(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(key.startswith(_MARK) or _has_mark(item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(map(_has_mark, value))
+    return isinstance(value, str) and value.startswith(_MARK)

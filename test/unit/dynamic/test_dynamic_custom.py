@@ -15,6 +15,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.types import PatchType
 from clientgo.dynamic import dynamicinformer
 from clientgo.testing.apiserver import Environment
@@ -151,6 +152,9 @@ def test_what_cannot_be_applied(carts):
         carts.apply(CTX, "", cart("x"))
     with pytest.raises(ValueError, match="invalid resource name"):
         carts.apply(CTX, "..", cart("x"))
+    newer = Unstructured(UnknownFields(cart("x").object, {"m": b"x"}))
+    with pytest.raises(ValueError, match="has fields that this version does not know"):
+        carts.apply(CTX, "x", newer)
     with pytest.raises(errors.StatusError) as caught:
         carts.apply(CTX, "y", cart("x"), metav1.ApplyOptions(field_manager="mine", force=True))
     assert errors.is_bad_request(caught.value), "the name of the object is another one"

@@ -17,6 +17,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import DEFAULT_UNSTRUCTURED_CONVERTER
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
 from clientgo.apimachinery.types import PatchType
@@ -277,6 +278,9 @@ def test_what_would_lose_fields_of_a_newer_server_is_refused(server: Server) -> 
     found = deployments.get(CTX, "web")
     with pytest.raises(ValueError, match="has fields that this version does not know, which no apply can say"):
         deployments.apply(CTX, found, metav1.ApplyOptions(field_manager="m"))
+    part = {"spec": DEFAULT_UNSTRUCTURED_CONVERTER.to_unstructured(found.spec)}
+    with pytest.raises(ValueError, match="has fields that this version does not know, which no apply can say"):
+        deployments.apply(CTX, {"metadata": {"name": "web"}, **part}, metav1.ApplyOptions(field_manager="m"))
     over_json = client_of(server, newer, content_type=JSON).apps_v1().replica_sets("default")
     made = appsv1.ReplicaSet(metadata=metav1.ObjectMeta(name="web-1"))
     made.spec.template = found.spec.template

@@ -2,6 +2,7 @@
 
 In Go this is reflection with functions for some types. Here an object is a document: a field that is absent equals one
 that says its zero value, an absent list or map an empty one, and quantities and times are compared by value.
+What a newer server said in fields without a name (see unknown_fields) is compared by its bytes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from clientgo.apimachinery.runtime import Struct
+from clientgo.apimachinery.runtime.documents import copied_document_of
+from clientgo.apimachinery.runtime.unknown_fields import unknown_fields_of
 
 
 class Equalities:
@@ -28,9 +31,11 @@ class Equalities:
         return bool(a1 == a2)
 
     def _same_struct(self, a1: Struct, a2: Struct) -> bool:
-        raw1, raw2 = a1.to_dict(), a2.to_dict()
+        raw1, raw2 = copied_document_of(a1), copied_document_of(a2)
         if raw1 == raw2:
             return True
+        if unknown_fields_of(raw1) != unknown_fields_of(raw2):
+            return False
         declared = {info.json: attr for attr, info in type(a1)._fields.items()}
         names = raw1.keys() | raw2.keys()
         return all(

@@ -10,7 +10,6 @@ from collections.abc import Iterable, MutableSequence
 
 from clientgo.apimachinery.apis.meta.v1.time import now
 from clientgo.apimachinery.apis.meta.v1.types import Condition
-from clientgo.apimachinery.runtime.timestamps import format_time
 
 
 def set_status_condition(conditions: MutableSequence[Condition] | None, new_condition: Condition) -> bool:
@@ -23,7 +22,9 @@ def set_status_condition(conditions: MutableSequence[Condition] | None, new_cond
     existing = find_status_condition(conditions, new_condition.type)
     moment = new_condition.last_transition_time or now()
     if existing is None:
-        conditions.append(Condition.from_dict({**new_condition.to_dict(), "lastTransitionTime": format_time(moment)}))
+        added = new_condition.deep_copy()
+        added.last_transition_time = moment
+        conditions.append(added)
         return True
     changes: dict[str, object] = {
         name: getattr(new_condition, name)

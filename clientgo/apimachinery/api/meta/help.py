@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
-from clientgo.apimachinery.runtime.documents import document_of, writable_document_of
+from clientgo.apimachinery.runtime.documents import copied_document_of, document_of, writable_document_of
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.view import JSONObject
 
@@ -69,7 +69,7 @@ def set_list(list: Any, objects: Iterable[Object]) -> None:
     """Give the list these items, as copies. Raises TypeError. Go: meta.SetList."""
     if not is_list_type(list):
         raise TypeError(f"{type(list).__name__} is not a list")
-    writable_document_of(list)["items"] = [item.to_dict() for item in objects]
+    writable_document_of(list)["items"] = [copied_document_of(item) for item in objects]
 
 
 def _list(obj: Any) -> ListObject:

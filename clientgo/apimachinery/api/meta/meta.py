@@ -11,9 +11,11 @@ from typing import Any, cast
 
 from clientgo.apimachinery.apis.meta.v1.meta import Common, ListInterface, Object, Type
 from clientgo.apimachinery.apis.meta.v1.types import ObjectMeta, PartialObjectMetadata
+from clientgo.apimachinery.runtime.documents import copied_document_of
 from clientgo.apimachinery.runtime.object import Identified, ListObject, ResourceObject
 from clientgo.apimachinery.runtime.object import Object as RuntimeObject
 from clientgo.apimachinery.runtime.schema import parse_group_version
+from clientgo.apimachinery.runtime.unknown_fields import OBJECT_META, UnknownFields, unknown_fields_of
 
 
 class ErrNotList(TypeError):
@@ -72,7 +74,12 @@ def as_partial_object_metadata(m: Object | ObjectMeta) -> PartialObjectMetadata:
     if isinstance(m, ObjectMeta):
         return PartialObjectMetadata(metadata=m)
     if isinstance(m, ResourceObject):
-        return PartialObjectMetadata.from_dict({"metadata": m.to_dict().get("metadata") or {}})
+        whole = copied_document_of(m)
+        document = {"metadata": whole.get("metadata") or {}}
+        unknown = unknown_fields_of(whole).get(OBJECT_META)
+        if unknown is not None:
+            document = UnknownFields(document, {OBJECT_META: unknown})
+        return PartialObjectMetadata.from_dict(document)
     partial = PartialObjectMetadata()
     for name in vars(Object):
         if name.startswith("set_"):

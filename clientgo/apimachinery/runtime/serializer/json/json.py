@@ -17,7 +17,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind,
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.undecoded import UndecodedObject, read_list
-from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode
 from clientgo.golang.json import UnmarshalTypeError
@@ -209,8 +209,13 @@ class JSONSerializer:
 
 
 def marshal_unstructured(obj: Object) -> bytes:
-    """An object as its document is, and a newline: a list has items, even when it has none."""
+    """An object as its document is, and a newline: a list has items, even when it has none.
+
+    Raises UnknownFieldsError as JSONSerializer.encode does.
+    """
     document = document_of(obj)
+    if has_unknown_fields(document):
+        raise no_json(obj)
     if isinstance(obj, ListObject) and document.get("items") is None:
         document = {**document, "items": []}
     return encode(document).encode() + b"\n"

@@ -20,13 +20,13 @@ from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Ki
 from clientgo.apimachinery.runtime.serializer.protobuf.sections import Section, section, span
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, as_wire_error, spans
 from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedObject
+from clientgo.apimachinery.runtime.unknown_fields import OBJECT_META
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn
 from clientgo.golang.strconv import quote
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.object import Object
 
-_OBJECT_META: Final = "clientgo.apimachinery.apis.meta.v1.ObjectMeta"
 # What the machinery asks of every object, by the keys in ObjectMeta: taken out when it arrives.
 _NAME, _NAMESPACE, _VERSION = 1 << 3 | BYTES, 3 << 3 | BYTES, 6 << 3 | BYTES
 
@@ -168,7 +168,7 @@ def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
 def _metadata_in(message: Message, data: bytes, index: Index) -> tuple[slice, Layouts | None]:
     """Where an object has its metadata; no layouts when it must be decoded at once."""
     field = message.by_name.get("metadata")
-    if field is None or field.kind != Kind.MESSAGE or field.message.name != _OBJECT_META:
+    if field is None or field.kind != Kind.MESSAGE or field.message.name != OBJECT_META:
         return _NOWHERE, None
     at = index.get(field.key)
     if type(at) is list:  # All of them together are the metadata.
