@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from clientgo.apimachinery.runtime.documents import copied_document_of, json_document_of
+from clientgo.apimachinery.runtime.unknown_fields import has_unknown_fields, no_json, spell_out, spells_out
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util import jsonmergepatch, strategicpatch
 from clientgo.apimachinery.util.json import marshal
@@ -76,8 +78,12 @@ class _MergeFromPatch:
         return self.patch_type
 
     def data(self, obj: Object) -> bytes:
-        """Raises ValueError for an optimistic lock without a resourceVersion."""
-        original, modified = self.original.to_dict(), obj.to_dict()
+        """Raises ValueError for an optimistic lock without a resourceVersion.
+
+        And for what the patch cannot say of an object that came as protobuf from a newer server: a list it replaces has
+        an element with fields that nobody knows here, or they are not those of `original`.
+        """
+        original, modified = _spelled_out(self.original), _spelled_out(obj)
         if self.opts.optimistic_lock:
             version = self.original.get_resource_version()
             if not version:
@@ -87,7 +93,16 @@ class _MergeFromPatch:
                 )
             original["metadata"].pop("resourceVersion")
             modified.setdefault("metadata", {})["resourceVersion"] = version
-        return marshal(self.create_patch(original, modified, type(obj))).encode()
+        patch = self.create_patch(original, modified, type(obj))
+        if spells_out(patch):
+            raise no_json(obj)
+        return marshal(patch).encode()
+
+
+def _spelled_out(obj: Object) -> _JSONObject:
+    """The document, in which unknown fields are fields as any other: a patch may not mention them."""
+    document = copied_document_of(obj)
+    return spell_out(document) if has_unknown_fields(document) else document
 
 
 def _create_merge_patch(original: _JSONObject, modified: _JSONObject, cls: type[Object]) -> _JSONObject:
@@ -136,12 +151,13 @@ class _WholeObject:
         return self.patch_type
 
     def data(self, obj: Object) -> bytes:
+        """Raises ValueError for an object that came as protobuf with fields that nobody knows here."""
         return marshal(_document_of(obj)).encode()
 
 
 def _document_of(obj: Object) -> _JSONObject:
     """A copy of the object's document that says its apiVersion and kind, where the class knows them."""
-    document = obj.to_dict()
+    document = json_document_of(obj)
     own = type(obj).GROUP_VERSION_KIND
     if own is not None and own.kind != "PartialObjectMetadata":
         document["apiVersion"], document["kind"] = own.to_api_version_and_kind()

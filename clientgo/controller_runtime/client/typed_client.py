@@ -11,6 +11,7 @@ from typing import TypeVar
 from clientgo import rest
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.runtime import Struct
+from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util.json import marshal
@@ -193,8 +194,8 @@ def _bring_up_to_date(ctx: Context, request: rest.Request, obj: Object) -> None:
 
 
 def _configuration(obj: ApplyConfiguration, meta: ResourceMeta) -> bytes:
-    """What an apply sends: the document as it is, which must say its kind."""
-    document = obj.to_dict()
+    """What an apply sends: the document as it is, which must say its kind. Raises ValueError for unknown fields."""
+    document = json_document_of(obj)
     own = type(obj).GROUP_VERSION_KIND or obj.group_version_kind()
     kind = meta.gvk if own.empty() else own
     document["apiVersion"], document["kind"] = kind.to_api_version_and_kind()

@@ -17,6 +17,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import unstructured
 from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.util import wait, yaml
 from clientgo.context import background
@@ -130,7 +131,7 @@ def create_crds(config: rest.Config, crds: Iterable[apiextensionsv1.CustomResour
 
 
 def _document(crd: apiextensionsv1.CustomResourceDefinition) -> dict[str, Any]:
-    return {**crd.to_dict(), "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    return {**json_document_of(crd), "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from clientgo.api.admissionregistration import v1 as admissionregistrationv1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import unstructured
+from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.util import wait
 from clientgo.context import background
@@ -143,7 +144,7 @@ def _resource_of(configuration: Mutating | Validating) -> GroupVersionResource:
 
 def _put(client: dynamic.Interface, configuration: Mutating | Validating) -> None:
     ctx, resource = background(), client.resource(_resource_of(configuration))
-    document = {**configuration.to_dict(), "apiVersion": f"{_GROUP}/v1", "kind": type(configuration).__name__}
+    document = {**json_document_of(configuration), "apiVersion": f"{_GROUP}/v1", "kind": type(configuration).__name__}
     wanted = unstructured.Unstructured.from_dict(document)
     try:
         resource.create(ctx, wanted, metav1.CreateOptions())

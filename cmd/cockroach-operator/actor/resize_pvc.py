@@ -64,7 +64,7 @@ class ResizePVC(Action):
         claim = self.find(ctx, cluster, name, corev1.PersistentVolumeClaim)
         if claim is None or parse_quantity(_requested(claim)).cmp(parse_quantity(size)) >= 0:
             return
-        document = claim.to_dict()
-        document["spec"]["resources"]["requests"]["storage"] = size
-        self.client.update(ctx, corev1.PersistentVolumeClaim.from_dict(document))
+        resized = claim.deep_copy()
+        resized.spec.resources.requests["storage"] = parse_quantity(size)
+        self.client.update(ctx, resized)
         log.info(f"resized {name}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.apimachinery.api import errors
-from clientgo.apimachinery.runtime import ResourceObject, Scheme
+from clientgo.apimachinery.runtime import DEFAULT_UNSTRUCTURED_CONVERTER, ResourceObject, Scheme
 from clientgo.apimachinery.types import NamespacedName
 from clientgo.context import Context
 from clientgo.controller_runtime import client
@@ -88,18 +88,22 @@ class Reconciler:
     def _target(builder: Builder, found: ResourceObject) -> Manifest | None:
         """How the part shall be; None when it is so."""
         manifest = builder.build(found)
-        document = found.to_dict()
+        # With what a newer server has said of it, which to_dict leaves out.
+        document = DEFAULT_UNSTRUCTURED_CONVERTER.to_unstructured(found)
         digest = digest_of(manifest, builder.digested)
         applied = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
         if applied == digest and is_part_of(manifest, document):
             return None
-        metadata = dict(document["metadata"])
+        metadata = document["metadata"]
         for name in ("labels", "annotations"):
             metadata[name] = {**(metadata.get(name) or {}), **manifest["metadata"].get(name, {})}
         metadata["annotations"][LAST_APPLIED] = digest
-        if "spec" in manifest:
-            manifest = {**manifest, "spec": {**document.get("spec", {}), **manifest["spec"]}}
-        return {**document, **manifest, "metadata": metadata}
+        for name, value in manifest.items():
+            if name == "spec":
+                document.setdefault("spec", {}).update(value)
+            elif name != "metadata":
+                document[name] = value
+        return document
 
 
 def _is_controlled_by(obj: ResourceObject, cluster: Cluster) -> bool:

@@ -27,6 +27,8 @@ from clientgo.api.storage import v1 as storagev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime import DEFAULT_UNSTRUCTURED_CONVERTER
 from clientgo.apimachinery.types import NamespacedName
 from clientgo.context import Context
 from clientgo.controller_runtime import client
@@ -219,7 +221,9 @@ def _plan(wanted: appsv1.StatefulSet, found: appsv1.StatefulSet) -> str:
         spec=found.spec.deep_copy(),
     )
     changed.spec.volume_claim_templates = [claim.deep_copy() for claim in wanted.spec.volume_claim_templates]
-    return json.dumps(changed.to_dict(), sort_keys=True)
+    # Raises ValueError for what a newer server has said, and JSON cannot: the StatefulSet would come back without it.
+    text = Unstructured(DEFAULT_UNSTRUCTURED_CONVERTER.to_unstructured(changed)).marshal_json()
+    return json.dumps(json.loads(text), sort_keys=True)
 
 
 def _plans(es: Elasticsearch) -> dict[str, appsv1.StatefulSet]:

@@ -18,8 +18,9 @@ from typing import Any, Final, TypeAlias
 from clientgo.apimachinery.api import equality
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime import DEFAULT_UNSTRUCTURED_CONVERTER, Scheme
+from clientgo.apimachinery.runtime import Scheme
 from clientgo.apimachinery.runtime.converter import to_go_document
+from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.schema import parse_group_version
 from clientgo.context import Context
 from clientgo.controller_runtime import client
@@ -228,7 +229,7 @@ def create_or_patch(ctx: Context, c: client.Client, obj: client.Object, f: Mutat
     before, status_before = _split_status(original)
     _mutate(f, key, obj)
     after, status_after = _split_status(obj)
-    wanted = obj.to_dict().get("status")
+    wanted = copied_document_of(obj).get("status")
 
     result = OperationResult.NONE
     if before != after:
@@ -257,7 +258,7 @@ def _fill(ctx: Context, c: client.Client, key: client.ObjectKey, obj: client.Obj
         if not apierrors.is_not_found(err):
             raise
         return False
-    DEFAULT_UNSTRUCTURED_CONVERTER.from_unstructured(found.to_dict(), obj)
+    refill(obj, copied_document_of(found))
     return True
 
 
@@ -269,11 +270,11 @@ def _split_status(obj: client.Object) -> tuple[dict[str, Any], Any]:
 
 
 def _set_status(obj: client.Object, status: Any) -> None:
-    document = obj.to_dict()
+    document = copied_document_of(obj)
     document.pop("status", None)
     if status is not None:
         document["status"] = status
-    DEFAULT_UNSTRUCTURED_CONVERTER.from_unstructured(document, obj)
+    refill(obj, document)
 
 
 def _mutate(f: MutateFn | None, key: client.ObjectKey, obj: client.Object) -> None:

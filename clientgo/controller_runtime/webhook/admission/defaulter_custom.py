@@ -15,6 +15,8 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object, Scheme
 from clientgo.apimachinery.runtime.converter import to_go_document
+from clientgo.apimachinery.runtime.documents import json_document_of
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError
 from clientgo.apimachinery.util.errors.chain import as_type
 from clientgo.context import Context
 from clientgo.controller_runtime.internal.panics import is_panic
@@ -106,9 +108,11 @@ class _DefaulterForType(Generic[ObjectT]):
             return errored(400, err)
         try:
             self._defaulter.default(ctx, obj)
+            current = json_document_of(obj)
+        except UnknownFieldsError as err:  # It has copied them from an object of another kind.
+            return errored(500, err)
         except Exception as err:
             return rejection(err)
-        current = obj.to_dict()
         if self._options.remove_unknown_or_omitable_fields:
             current = _kept(current, to_go_document(obj))
         return patch_response_from_raw(_json(req.object), _json(current))

@@ -12,6 +12,7 @@ from typing import Any
 from clientgo.apiextensions import v1 as apiextensionsv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object, Scheme
+from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
@@ -84,7 +85,7 @@ class _Webhook:
         wanted = parse_group_version(desired).with_kind(gvk.kind)
         dst = self._scheme.new(wanted)
         self._convert(ctx, src, gvk, dst, wanted)
-        return {**dst.to_dict(), "apiVersion": desired, "kind": gvk.kind}
+        return {**json_document_of(dst), "apiVersion": desired, "kind": gvk.kind}
 
     def _convert(self, ctx: Context, src: Object, gvk: GroupVersionKind, dst: Object, wanted: GroupVersionKind) -> None:
         here, there = type(src).__name__, type(dst).__name__

@@ -11,6 +11,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import unstructured
 from clientgo.apimachinery.runtime import schema
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.controller_runtime.webhook import conversion
@@ -34,6 +35,8 @@ class JobV1(runtime.ResourceObject):
             raise AssertionError("no such time")
         dst.metadata = self.metadata
         dst.schedule = self.every
+        if self.every == "newer":
+            dst.set_owner_references([metav1.OwnerReference.from_dict(UnknownFields({}, {"m": b"x"}))])
 
     def convert_from(self, src: runtime.Object) -> None:
         assert isinstance(src, JobV2)
@@ -135,6 +138,7 @@ def test_objects_convert_through_the_hub(source: dict[str, Any], desired: str, e
         ("v2", job("v1", every="boom"), "panic: no such time [recovered]"),
         ("v2", {**job("v1"), "every": 7}, "cannot unmarshal number"),
         ("v9", job("v1"), "no kind"),
+        ("v2", job("v1", every="newer"), "has fields that this version does not know"),
     ],
 )
 def test_what_cannot_be_converted_fails_as_a_whole(desired: str, source: dict[str, Any], text: str) -> None:
