@@ -160,7 +160,6 @@ class Request:
         self._c = c
         self._content: ClientContentConfig = c.content
         self._content_type_not_set = c.content_type_defaulted
-        self._protobuf_is_default = False
         self._warning_handler: WarningHandlerWithContext | None = c.warning_handler
         self._rate_limiter = c.rate_limiter
         self._backoff: BackoffManagerWithContext = c.new_backoff_manager()
@@ -198,7 +197,6 @@ class Request:
         Go: UseProtobufAsDefault.
         """
         if self._content_type_not_set and not self._content.accept_content_types:
-            self._protobuf_is_default = True
             self._content = replace(self._content, accept_content_types=_PROTOBUF_OR_JSON)
             self._set_accept_header()
         return self
@@ -400,12 +398,12 @@ class Request:
             raise TypeError(f"unknown type used for body: {type(obj).__name__}")
 
     def _encoded(self, obj: Object) -> tuple[bytes, str]:
-        """The object as a body, and its content type."""
+        """The object as a body, and its content type: protobuf for what JSON cannot say, if nobody chose one."""
         content_type, negotiator = self._content.content_type, self._content.negotiator
         try:
             return negotiator.encoder(content_type, {}).encode(obj), content_type
         except UnknownFieldsError:
-            if not self._protobuf_is_default:
+            if not self._content_type_not_set or CONTENT_TYPE_PROTOBUF not in self._content.accept_content_types:
                 raise
         return negotiator.encoder(CONTENT_TYPE_PROTOBUF, {}).encode(obj), CONTENT_TYPE_PROTOBUF
 

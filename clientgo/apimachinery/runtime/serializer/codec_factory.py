@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from clientgo.apimachinery.runtime.interfaces import Decoder, Encoder, SerializerInfo, StreamSerializerInfo
-from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSerializer
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
@@ -50,6 +50,12 @@ class CodecFactory:
             self._protobuf = self._protobuf or self._protobuf_info()
             return self._protobuf
         return self._info if media_type == _JSON else None
+
+    def speaks_protobuf(self, kind: GroupVersionKind) -> bool:
+        """Whether the scheme has a class for the kind, and that a message. Beyond Go, where every class has or none."""
+        from clientgo.apimachinery.runtime.serializer.protobuf import message_of
+
+        return self._scheme.recognizes(kind) and message_of(self._scheme.class_for(kind)) is not None
 
     def _protobuf_info(self) -> SerializerInfo:
         # Loaded for those who use it.

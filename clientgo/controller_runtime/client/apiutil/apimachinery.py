@@ -1,7 +1,7 @@
 """Kinds of objects and clients of kinds. Mirrors pkg/client/apiutil/apimachinery.go.
 
-Wherever an object only says which kind is meant, its class will do. A body is written, and an answer asked for, in
-protobuf where the codecs speak it and the kind is a built-in one; otherwise in JSON.
+Wherever an object only says which kind is meant, its class will do. An answer is asked for in protobuf where the kind
+is a built-in one, and its class in the scheme has a message. Differs: bodies are JSON all the same (see rest.request).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from clientgo import dynamic, rest
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime import Object, Scheme
+from clientgo.apimachinery.runtime import CONTENT_TYPE_PROTOBUF, Object, Scheme
 from clientgo.apimachinery.runtime.error import new_missing_kind_err, new_missing_version_err
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import CodecFactory
@@ -22,8 +22,6 @@ from clientgo.kubernetes import scheme as clientgoscheme
 
 # An object, or the class of one: what tells a kind.
 Example: TypeAlias = Object | type[Object]
-
-_PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 # The kinds that can be written as protobuf.
 _PROTOBUF_SCHEME = Scheme("kinds with protobuf")
@@ -138,7 +136,7 @@ def _create_rest_config(
     config.api_path = "/apis" if gvk.group else "/api"
     config.user_agent = config.user_agent or rest.default_kubernetes_user_agent()
     if not config.content_type and not force_disable_proto_buf and _speaks_protobuf(gvk, codecs):
-        config.content_type = _PROTOBUF
+        config.accept_content_types = config.accept_content_types or f"{CONTENT_TYPE_PROTOBUF}, */*"
     if is_unstructured:
         return dynamic.config_for(config)
     config.negotiated_serializer = codecs.without_conversion()
@@ -146,6 +144,4 @@ def _create_rest_config(
 
 
 def _speaks_protobuf(gvk: GroupVersionKind, codecs: CodecFactory) -> bool:
-    return _PROTOBUF_SCHEME.recognizes(gvk) and any(
-        info.media_type == _PROTOBUF for info in codecs.supported_media_types()
-    )
+    return _PROTOBUF_SCHEME.recognizes(gvk) and codecs.speaks_protobuf(gvk)

@@ -233,4 +233,5 @@ def _resolve(name: str, package: str) -> Message:
 @cache
 def message_of(cls: type) -> Message | None:
     """The message of a class of API objects; None for kinds that have none, as custom resources."""
-    return message(cls.__module__.rpartition(".")[0], cls.__name__)
+    package = cls.__module__.rpartition(".")[0]
+    return message(package, cls.__name__) if package else None
