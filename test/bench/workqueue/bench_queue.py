@@ -3,7 +3,8 @@
     python test/bench/workqueue/bench_queue.py [--items 100000] [--rounds 5]
 
 Compared with `queue.Queue` (which knows no duplicates and no done), and with the least that could be called a work
-queue: a deque and two sets under one lock. Only the ratios mean something on a shared machine.
+queue: a deque and two sets under one lock. Only the ratios mean something on a shared machine. go/main.go measures
+Go's queue in the same way.
 
 The benchmarks of Go's tests are among them. Go: BenchmarkQueue, Go: BenchmarkDelayingQueue_AddAfter,
 Go: BenchmarkParallelizeUntil.
@@ -39,6 +40,7 @@ class StdlibQueue:
     def __init__(self) -> None:
         self.queue: queue.Queue[str] = queue.Queue()
         self.add = self.queue.put
+        self.len = self.queue.qsize
 
     def get(self) -> tuple[str, bool]:
         return self.queue.get(), False
@@ -74,6 +76,9 @@ class BareQueue:
             self.dirty.discard(item)
             return item, False
 
+    def len(self) -> int:
+        return len(self.items)
+
     def done(self, item: str) -> None:
         with self.changed:
             self.processing.discard(item)
@@ -96,6 +101,20 @@ def alone(new_queue: Callable[[], Any], keys: list[str]) -> float:
     start = time.perf_counter()
     for key in keys:
         q.add(key)
+        item, _ = q.get()
+        q.done(item)
+    seconds = time.perf_counter() - start
+    end(q)
+    return seconds
+
+
+def all_first(new_queue: Callable[[], Any], keys: list[str]) -> float:
+    """One thread adds all keys, then gets and finishes them."""
+    q = new_queue()
+    start = time.perf_counter()
+    for key in keys:
+        q.add(key)
+    for _ in range(q.len()):
         item, _ = q.get()
         q.done(item)
     seconds = time.perf_counter() - start
@@ -150,6 +169,7 @@ def compare_queues(items: int, rounds: int) -> None:
     repeated = [f"namespace/name-{number % 100}" for number in range(items)]
     print(f"{'add+get+done a second':28}" + "".join(f"{name:>14}" for name in QUEUES) + "    x queue.Queue    x bare")
     compare("one thread, distinct keys", lambda new: alone(new, distinct), items, rounds)
+    compare("one thread, all added first", lambda new: all_first(new, distinct), items, rounds)
     compare("one thread, 100 keys", lambda new: alone(new, repeated), items, rounds)
     for workers in (1, 4):
         for title, keys in (("distinct", distinct), ("100", repeated)):
