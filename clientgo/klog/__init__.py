@@ -21,7 +21,6 @@ from clientgo.klog.contextual import (
     todo,
 )
 from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
-from clientgo.klog.k8s_references import KMetadata, ObjectRef, kobj, kobj_slice, kref
 from clientgo.klog.klog import (
     Verbose,
     error,
@@ -50,11 +49,13 @@ from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.klog.flags import add_flags, init_flags
+    from clientgo.klog.k8s_references import KMetadata, ObjectRef, kobj, kobj_slice, kref
 else:
     __getattr__, __dir__ = later(
         __name__,
         {
             "flags": ["add_flags", "init_flags"],
+            "k8s_references": ["KMetadata", "ObjectRef", "kobj", "kobj_slice", "kref"],
         },
     )
 
