@@ -239,6 +239,21 @@ def test_disorder_is_read_in_place_as_it_is_decoded(seed: int) -> None:
         each.check()
 
 
+@given(seeds)
+def test_what_is_left_without_managed_fields_is_what_the_document_has_left(seed: int) -> None:
+    chance = random.Random(seed)
+    message, cls, data = any_object(chance)
+    data = disordered(message, data, chance)
+    if undecoded_message(message, data) is None:  # Its metadata came in parts.
+        return
+    pair = pair_of(message, cls, data)
+    here, there = pair.here.without_managed_fields(), pair.there.without_managed_fields()
+    assert here.get_managed_fields() == []
+    assert here == there == pair.there
+    assert here.to_dict() == there.to_dict()
+    assert protobuf.encode_message(message, here._document) == protobuf.encode_message(message, there._document)
+
+
 @given(seeds, st.data())
 def test_damage_is_refused_or_read_as_it_is_decoded(seed: int, data: st.DataObject) -> None:
     chance = random.Random(seed)

@@ -139,6 +139,10 @@ class UndecodedObject(Undecoded):
         """Another of the same bytes, whose document is another. O(1)."""
         raise NotImplementedError
 
+    def without(self, key: str) -> Self | None:
+        """The same without a field of the metadata: another one, or itself; None when it must be decoded for that."""
+        return None
+
     def says_the_same(self, other: Undecoded | None) -> bool:
         """Whether it can be told without decoding that the other is the same; if it cannot, they may still be equal."""
         return False

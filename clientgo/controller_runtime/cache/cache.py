@@ -237,9 +237,7 @@ def transform_strip_managed_fields() -> toolscache.TransformFunc:
     """A transform that drops metadata.managedFields, often half of an object. Go: cache.TransformStripManagedFields."""
 
     def strip(obj: Any) -> Any:
-        if isinstance(obj, ResourceObject) and obj.get_managed_fields():
-            obj.set_managed_fields(None)
-        return obj
+        return obj.without_managed_fields() if isinstance(obj, ResourceObject) else obj
 
     return strip
 

@@ -343,6 +343,51 @@ def test_unknown_fields_are_skipped_and_survive_a_write() -> None:
     assert protobuf.encode_message(MESSAGE, pod._document).count(later) == 2
 
 
+MANAGED = {**POD, "metadata": {**POD["metadata"], "managedFields": [{"manager": "m" * 300}, {"manager": "n"}]}}
+
+
+def test_an_object_without_its_managed_fields_is_still_its_message(make: Callable[..., Any]) -> None:
+    pod = make(protobuf.encode_message(MESSAGE, MANAGED))
+    metadata = pod.metadata
+    less = pod.without_managed_fields()
+    assert is_undecoded(less) and is_undecoded(pod)
+    assert len(less._undecoded.data) < len(pod._undecoded.data) - 300
+    assert less.get_managed_fields() == []
+    assert less.object_key() == "ns/a" and less.get_labels() == pod.get_labels() and less.status.phase == "Running"
+    assert less.to_dict() == decoded().to_dict()
+    # What had been read is of the object that was given up.
+    assert [entry.manager for entry in metadata.managed_fields] == ["m" * 300, "n"]
+    assert less.without_managed_fields() is less
+
+
+def test_managed_fields_are_taken_out_of_what_is_decoded_too() -> None:
+    pod = corev1.Pod.from_dict({"metadata": {"name": "a", "managedFields": [{"manager": "m"}]}})
+    assert pod.without_managed_fields() is pod
+    assert pod.to_dict() == {"metadata": {"name": "a"}}
+    empty = corev1.Pod()
+    assert empty.without_managed_fields().to_dict() == {}
+
+
+def test_an_object_without_metadata_has_no_managed_fields(make: Callable[..., Any]) -> None:
+    pod = make(b"")
+    assert pod.without_managed_fields() is pod
+
+
+def test_managed_fields_of_what_is_cached_stay(make: Callable[..., Any]) -> None:
+    pod = make(protobuf.encode_message(MESSAGE, MANAGED)).freeze()
+    with pytest.raises(ReadOnlyError):
+        pod.without_managed_fields()
+    assert len(pod.get_managed_fields()) == 2
+
+
+def test_fields_of_a_newer_server_stay_when_managed_fields_go() -> None:
+    later = put_bytes(b"\xaa\xf1\x0e", b"later")  # number 30,005
+    metadata = protobuf.encode_message(META, MANAGED["metadata"]) + later
+    less = from_body(put_bytes(b"\n", metadata) + later).without_managed_fields()
+    assert is_undecoded(less) and less.get_managed_fields() == []
+    assert protobuf.encode_message(MESSAGE, less._document).count(later) == 2
+
+
 # --- Layouts
 
 

@@ -18,7 +18,14 @@ from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_me
 from clientgo.apimachinery.runtime.serializer.protobuf.layout import Index, Layouts
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message
 from clientgo.apimachinery.runtime.serializer.protobuf.sections import Section, section, span
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, as_wire_error, spans
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
+    BYTES,
+    WireError,
+    as_wire_error,
+    put_bytes,
+    put_varint,
+    spans,
+)
 from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedObject
 from clientgo.apimachinery.runtime.unknown_fields import OBJECT_META
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn
@@ -82,6 +89,22 @@ class UndecodedMessage(UndecodedObject):
     def refusal(self, err: Exception, field: str = "") -> WireError:
         """The error for what is malformed, which names the object and the field."""
         return WireError(str(as_wire_error(err).within(field)), f"{self.message.short_name} {quote(self.key)}")
+
+    def without(self, key: str) -> Self | None:
+        metadata = self.message.by_name["metadata"]
+        field = metadata.message.by_name[key]
+        try:
+            parts, rest = cut(metadata, self.data, 0, len(self.data))
+            if len(parts) != 1:
+                return None
+            removed, kept = cut(field, parts[0], 0, len(parts[0]))
+        except WireError as err:
+            raise self.refusal(err, "metadata") from None
+        if not removed:
+            return self
+        copied = self.copy()
+        copied.data = put_bytes(put_varint(metadata.key), kept) + rest
+        return copied
 
     def says_the_same(self, other: Undecoded | None) -> bool:
         # The cheap way out for copies, which share the bytes; all others are compared as documents.
