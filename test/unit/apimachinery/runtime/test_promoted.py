@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,6 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
-from clientgo.apimachinery.runtime import promoted
 
 
 def pod() -> corev1.Pod:
@@ -125,5 +125,5 @@ def test_what_is_like_nothing_gets_no_hint() -> None:
 
 
 def test_asking_whether_there_is_an_attribute_does_not_look_for_hints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promoted.difflib, "get_close_matches", None)
+    monkeypatch.setattr(difflib, "get_close_matches", None)
     assert not hasattr(pod(), "nonsense")
