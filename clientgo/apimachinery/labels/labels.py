@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from clientgo.apimachinery.util.validation.field.path import PathOption, to_path
+from clientgo.apimachinery.util.validation import field
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.labels.selector import Selector
@@ -98,14 +98,14 @@ def equals(labels1: Mapping[str, str], labels2: Mapping[str, str]) -> bool:
     return dict(labels1) == dict(labels2)
 
 
-def convert_selector_to_labels_map(selector: str, *opts: PathOption) -> Set:
+def convert_selector_to_labels_map(selector: str, *opts: field.PathOption) -> Set:
     """Read `a=1,b=2`: only exact matches. Raises ValueError or field.Error. Go: labels.ConvertSelectorToLabelsMap."""
     from clientgo.apimachinery.labels.selector import _validate_label_key, _validate_label_value
 
     labels_map = Set()
     if not selector:
         return labels_map
-    path = to_path(*opts)
+    path = field.to_path(*opts)
     for label in selector.split(","):
         parts = label.split("=")
         if len(parts) != 2:

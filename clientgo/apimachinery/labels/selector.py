@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from clientgo.apimachinery.api.validate.content.kube import is_label_key, is_label_value
+from clientgo.apimachinery.api.validate import content
 from clientgo.apimachinery.labels.labels import Labels, Set
 from clientgo.apimachinery.selection.operator import Operator
-from clientgo.apimachinery.util.validation.field.errors import ErrorList, invalid, not_supported
-from clientgo.apimachinery.util.validation.field.path import Path, PathOption, child, to_path, with_path
+from clientgo.apimachinery.util.validation import field
 from clientgo.golang.strconv import parse_int
 
 _UNARY_OPERATORS: Final = (Operator.EXISTS, Operator.DOES_NOT_EXIST)
@@ -327,25 +326,28 @@ def _int_or_none(text: str) -> int | None:
         return None
 
 
-def new_requirement(key: str, op: Operator | str, vals: Iterable[str] | None = None, *opts: PathOption) -> Requirement:
+def new_requirement(
+    key: str, op: Operator | str, vals: Iterable[str] | None = None, *opts: field.PathOption
+) -> Requirement:
     """A checked requirement. Raises an Aggregate of field errors when key, operator and values do not fit.
 
     Go: labels.NewRequirement.
     """
     values = None if vals is None else list(vals)
-    path = to_path(*opts)
-    errs = ErrorList()
-    if messages := is_label_key(key):
-        errs.append(invalid(child(path, "key"), key, "; ".join(messages)))
-    values_path = child(path, "values")
+    path = field.to_path(*opts)
+    errs = field.ErrorList()
+    if messages := content.is_label_key(key):
+        errs.append(field.invalid(field.child(path, "key"), key, "; ".join(messages)))
+    values_path = field.child(path, "values")
     operator = _operator_or_none(op)
     if operator is None:
-        errs.append(not_supported(child(path, "operator"), op, [str(each) for each in _VALID_REQUIREMENT_OPERATORS]))
+        known = [str(each) for each in _VALID_REQUIREMENT_OPERATORS]
+        errs.append(field.not_supported(field.child(path, "operator"), op, known))
     else:
         errs.extend(_check_values(operator, values, values_path))
     for index, value in enumerate(values or ()):
-        if messages := is_label_value(value):
-            errs.append(invalid(values_path.index(index).key(key), value, "; ".join(messages)))
+        if messages := content.is_label_value(value):
+            errs.append(field.invalid(values_path.index(index).key(key), value, "; ".join(messages)))
     if aggregate := errs.to_aggregate():
         raise aggregate
     assert operator is not None
@@ -359,25 +361,25 @@ def _operator_or_none(op: Operator | str) -> Operator | None:
         return None
 
 
-def _check_values(operator: Operator, values: list[str] | None, path: Path) -> ErrorList:
+def _check_values(operator: Operator, values: list[str] | None, path: field.Path) -> field.ErrorList:
     """How many values the operator takes, and that those of gt and lt are integers."""
-    errs = ErrorList()
+    errs = field.ErrorList()
     count = len(values or ())
     if operator in (Operator.IN, Operator.NOT_IN):
         if count == 0:
-            errs.append(invalid(path, values, "for 'in', 'notin' operators, values set can't be empty"))
+            errs.append(field.invalid(path, values, "for 'in', 'notin' operators, values set can't be empty"))
     elif operator in _UNARY_OPERATORS:
         if count != 0:
-            errs.append(invalid(path, values, "values set must be empty for exists and does not exist"))
+            errs.append(field.invalid(path, values, "values set must be empty for exists and does not exist"))
     elif operator in _ORDERING:
         if count != 1:
-            errs.append(invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required"))
+            errs.append(field.invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required"))
         for index, value in enumerate(values or ()):
             if _int_or_none(value) is None:
                 rule = "for 'Gt', 'Lt' operators, the value must be an integer"
-                errs.append(invalid(path.index(index), value, rule))
+                errs.append(field.invalid(path.index(index), value, rule))
     elif count != 1:
-        errs.append(invalid(path, values, "exact-match compatibility requires one single value"))
+        errs.append(field.invalid(path, values, "exact-match compatibility requires one single value"))
     return errs
 
 
@@ -479,7 +481,7 @@ class ParserContext(IntEnum):
 class Parser:
     """Reads the tokens of one selector by recursive descent. Go: labels.Parser."""
 
-    def __init__(self, l: Lexer, path: Path | None = None) -> None:  # noqa: E741 (Go's name)
+    def __init__(self, l: Lexer, path: field.Path | None = None) -> None:  # noqa: E741 (Go's name)
         self._lexer = l
         self._path = path
         self._items: list[ScannedItem] = []
@@ -530,10 +532,10 @@ class Parser:
     def _parse_requirement(self) -> Requirement:
         key, operator = self._parse_key_and_infer_operator()
         if operator is not None:
-            return new_requirement(key, operator, [], with_path(self._path))
+            return new_requirement(key, operator, [], field.with_path(self._path))
         operator = self._parse_operator()
         values = self._parse_values() if operator in (Operator.IN, Operator.NOT_IN) else self._parse_exact_value()
-        return new_requirement(key, operator, sorted(values), with_path(self._path))
+        return new_requirement(key, operator, sorted(values), field.with_path(self._path))
 
     def _parse_key_and_infer_operator(self) -> tuple[str, Operator | None]:
         """The key, and the operator when it is known already: `!key`, or a key alone."""
@@ -605,7 +607,7 @@ class Parser:
 _REQUIREMENT_STARTS: Final = (Token.IDENTIFIER, Token.DOES_NOT_EXIST)
 
 
-def parse(selector: str, *opts: PathOption) -> Selector:
+def parse(selector: str, *opts: field.PathOption) -> Selector:
     """Read a selector such as `app=web,tier in (a,b),!canary,weight>3`. Raises ValueError. Go: labels.Parse.
 
     >>> parse("tier notin (b, a), app=web")
@@ -614,14 +616,14 @@ def parse(selector: str, *opts: PathOption) -> Selector:
     return _InternalSelector(parse_to_requirements(selector, *opts))
 
 
-def _validate_label_key(k: str, path: Path | None) -> None:
-    if messages := is_label_key(k):
-        raise invalid(path, k, "; ".join(messages))
+def _validate_label_key(k: str, path: field.Path | None) -> None:
+    if messages := content.is_label_key(k):
+        raise field.invalid(path, k, "; ".join(messages))
 
 
-def _validate_label_value(k: str, v: str, path: Path | None) -> None:
-    if messages := is_label_value(v):
-        raise invalid(Path(index=k, parent=path), v, "; ".join(messages))
+def _validate_label_value(k: str, v: str, path: field.Path | None) -> None:
+    if messages := content.is_label_value(v):
+        raise field.invalid(field.Path(index=k, parent=path), v, "; ".join(messages))
 
 
 def selector_from_set(ls: Mapping[str, str] | None) -> Selector:
@@ -644,12 +646,12 @@ def selector_from_validated_set(ls: Mapping[str, str] | None) -> Selector:
     return _InternalSelector(_by_key(requirements))
 
 
-def parse_to_requirements(selector: str, *opts: PathOption) -> Requirements:
+def parse_to_requirements(selector: str, *opts: field.PathOption) -> Requirements:
     """The requirements of a selector's text, in order of their keys. Raises ValueError.
 
     Go: labels.ParseToRequirements.
     """
-    return Requirements(_by_key(Parser(Lexer(selector), to_path(*opts))._parse()))
+    return Requirements(_by_key(Parser(Lexer(selector), field.to_path(*opts))._parse()))
 
 
 class ValidatedSetSelector(Set):

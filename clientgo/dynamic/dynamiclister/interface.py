@@ -6,10 +6,12 @@ The objects belong to the cache and are read-only.
 from __future__ import annotations
 
 import builtins
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from clientgo.apimachinery import labels
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery import labels
 
 
 class NamespaceLister(Protocol):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING
 
-from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.dynamic.dynamiclister.interface import Lister, NamespaceLister
 from clientgo.tools import cache
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery import labels
 
 
 class _DynamicLister:

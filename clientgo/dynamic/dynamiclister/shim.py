@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING
 
-from clientgo.apimachinery import labels
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.dynamic.dynamiclister.interface import Lister, NamespaceLister
 from clientgo.tools import cache
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery import labels
 
 
 class _DynamicListerShim:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from clientgo.apimachinery.util.errors import AggregateError
-from clientgo.apimachinery.util.validation import is_dns1123_label
+from clientgo.apimachinery.util import validation
 from clientgo.golang.http import redacted_url
 from clientgo.golang.strconv import quote
 from clientgo.tools.clientcmd.api import (
@@ -252,7 +252,7 @@ def _validate_context(name: str, context: Context, config: Config) -> list[BaseE
         messages.append(f"cluster was not specified for context {quote(name)}")
     elif context.cluster not in config.clusters:
         messages.append(f"cluster {quote(context.cluster)} was not found for context {quote(name)}")
-    if context.namespace and is_dns1123_label(context.namespace):
+    if context.namespace and validation.is_dns1123_label(context.namespace):
         where = f"namespace {quote(context.namespace)} for context {quote(name)}"
         messages.append(f"{where} does not conform to the kubernetes DNS_LABEL rules")
     return [ValueError(message) for message in messages]

@@ -9,7 +9,7 @@ import uuid
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api.errors import StatusError
-from clientgo.apimachinery.util.validation import is_dns1123_subdomain
+from clientgo.apimachinery.util import validation
 
 
 def validate_event_type(eventtype: str) -> bool:
@@ -31,4 +31,4 @@ def generate_event_name(ref_name: str, unix_nano: int) -> str:
     'web.15e59a35b98a0000'
     """
     name = f"{ref_name}.{unix_nano:x}"
-    return str(uuid.uuid4()) if is_dns1123_subdomain(name) else name
+    return str(uuid.uuid4()) if validation.is_dns1123_subdomain(name) else name
