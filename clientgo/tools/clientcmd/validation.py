@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.apimachinery.util import validation
+from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
 from clientgo.golang.strconv import quote
 from clientgo.tools.clientcmd.api import (
