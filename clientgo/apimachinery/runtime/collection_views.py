@@ -219,8 +219,10 @@ class MapView(CollectionView, MutableMapping[str, T], Generic[T]):
     __slots__ = ()
 
     def __getitem__(self, key: str) -> T:
-        raw = self._document[key]
-        return cast(T, raw if type(raw) is self._item.scalar else self._load(raw))
+        value: T = self._document[key]
+        if type(value) is not self._item.scalar:
+            value = self._load(value)
+        return value
 
     def get(self, key: str, default: Any = None) -> Any:
         raw = self._document.get(key)

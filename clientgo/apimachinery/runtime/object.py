@@ -244,27 +244,28 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
             self.set_managed_fields(None)
         return self
 
-    # What the machinery asks every object for, and listers those they choose among: each is one call.
+    # What the machinery asks every object for, and listers those they choose among: each is one call, without `cast`,
+    # which would be another.
 
     def get_name(self) -> str:
         """See ObjectMetaAccessors.get_name."""
-        pending = self._undecoded
-        return super().get_name() if pending is None else cast(str, pending.object_name)
+        pending: UndecodedObject | None = self._undecoded
+        return super().get_name() if pending is None else pending.object_name
 
     def get_namespace(self) -> str:
         """See ObjectMetaAccessors.get_namespace."""
-        pending = self._undecoded
+        pending: UndecodedObject | None = self._undecoded
         if pending is not None:
-            return cast(str, pending.namespace)
+            return pending.namespace
         metadata = self._document.get("metadata")
         namespace = metadata.get("namespace") if type(metadata) is dict else None
         return namespace if type(namespace) is str else super().get_namespace()
 
     def get_resource_version(self) -> str:
         """See MetaAccessors.get_resource_version."""
-        pending = self._undecoded
+        pending: UndecodedObject | None = self._undecoded
         if pending is not None:
-            return cast(str, pending.version)
+            return pending.version
         metadata = self._document.get("metadata")
         version = metadata.get("resourceVersion") if type(metadata) is dict else None
         return version if type(version) is str else super().get_resource_version()
@@ -286,9 +287,9 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
 
     def object_key(self) -> str:
         """The cache key: "namespace/name", or "name" without a namespace."""
-        pending = self._undecoded
+        pending: UndecodedObject | None = self._undecoded
         if pending is not None:
-            return cast(str, pending.key)
+            return pending.key
         metadata = self._document.get("metadata")
         if type(metadata) is dict:
             namespace, name = metadata.get("namespace"), metadata.get("name")
