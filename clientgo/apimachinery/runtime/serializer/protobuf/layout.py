@@ -26,9 +26,6 @@ _FEWEST_FIELDS: Final = 3
 # After so many walks all are forgotten: by then others are common.
 _PATIENCE: Final = 20_000
 
-# How to take so many bytes in one piece, the longest first.
-_PIECES: Final = ((8, "Q"), (4, "I"), (2, "H"), (1, "B"))
-
 # Of the entries of a map.
 _KEY, _VALUE = 1 << 3 | BYTES, 2 << 3 | BYTES
 
@@ -136,16 +133,24 @@ def _entry(data: bytes, at: int, end: int) -> tuple[slice, slice] | None:
 
 
 def _skeleton(runs: list[tuple[int, int]], size: int) -> Callable[[bytes], Any]:
-    """What takes those bytes out of so many, as numbers."""
+    """What takes those bytes out of so many: one or two as small numbers, which Python has ready, more as bytes."""
     notation, at = ["<"], 0
-    for begin, end in runs:
+    for begin, end in _joined(runs):
         notation.append(f"{begin - at}x")
-        at = begin
-        for width, letter in _PIECES:
-            notation.append(letter * ((end - at) // width))
-            at = end - (end - at) % width
+        notation.append("B" * (end - begin) if end - begin <= 2 else f"{end - begin}s")
+        at = end
     notation.append(f"{size - at}x")
     return struct.Struct("".join(notation)).unpack
+
+
+def _joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same with one run for those that follow each other."""
+    joined: list[tuple[int, int]] = []
+    for begin, end in runs:
+        if joined and joined[-1][1] == begin:
+            begin = joined.pop()[0]
+        joined.append((begin, end))
+    return joined
 
 
 def _walk(data: bytes) -> Index:
