@@ -208,7 +208,7 @@ class _CollectionType(FieldType):
 
     def load(self, parent: View, raw: Any) -> Any:
         # `child`, written out, and what the elements are.
-        view: Any = _new(self.view)
+        view: Any = self.view()
         view._parent = parent
         view._document = raw
         view._key = None

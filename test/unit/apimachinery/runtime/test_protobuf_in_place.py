@@ -406,6 +406,23 @@ def test_a_layout_is_used_for_a_message_of_the_same_shape_alone() -> None:
     assert layouts.find(fields(1, 1, 1, 1) + number) is not layouts.find(fields(1, 1, 1, 1) + b"\x28\x06")
 
 
+def test_an_object_remembers_where_its_fields_are_if_others_have_them_there_too(
+    make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for message in (MESSAGE, META):
+        message.layouts = layout.Layouts(message)
+    of_many = make().freeze()
+    for message in (MESSAGE, META):
+        message.layouts = layout.Layouts(message)
+    monkeypatch.setattr(layout, "_MOST", 0)
+    of_one = make().freeze()
+    kept = [(of._undecoded.index is None, of._undecoded.metadata_index is None) for of in (of_many, of_one)]
+    assert kept == [(False, False), (True, True)]
+    assert of_one.metadata.uid == "u"
+    monkeypatch.setattr(layout.Layouts, "find", None)
+    assert (of_many.metadata.uid, of_many.deep_copy().metadata.uid) == ("u", "u")
+
+
 def labelled(*labels: tuple[str, str]) -> Any:
     """A cached Pod with these labels, one of them perhaps twice."""
     return with_entries(*(label(*each) for each in labels))

@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 # What the machinery asks of every object, by the keys in ObjectMeta: taken out when it arrives.
 _NAME, _NAMESPACE, _VERSION = 1 << 3 | BYTES, 3 << 3 | BYTES, 6 << 3 | BYTES
 
-_new = object.__new__
-
-
 class UndecodedMessage(UndecodedObject):
     """The message of one object."""
 
-    __slots__ = ("data", "key", "message", "namespace", "version")
+    __slots__ = ("data", "index", "key", "message", "metadata_index", "namespace", "version")
 
     # The message, and nothing else.
     data: bytes
     message: Message
+    # Where its fields are, and those of its metadata; None for what is not kept for many messages, and is found anew.
+    index: Index | None
+    metadata_index: Index | None
     # See UndecodedObject. The name is the end of the key, which is the one that a store has it under.
     key: str
     namespace: str
@@ -58,9 +58,10 @@ class UndecodedMessage(UndecodedObject):
         return self.key[len(self.namespace) + 1 :] if self.namespace else self.key
 
     def copy(self) -> Self:
-        copied = _new(type(self))
+        copied = type(self)()
         copied.api_version, copied.kind, copied.decoded = self.api_version, self.kind, None
         copied.data, copied.message = self.data, self.message
+        copied.index, copied.metadata_index = self.index, self.metadata_index
         copied.key, copied.namespace, copied.version = self.key, self.namespace, self.version
         return copied
 
@@ -104,6 +105,7 @@ class UndecodedMessage(UndecodedObject):
             return self
         copied = self.copy()
         copied.data = put_bytes(put_varint(metadata.key), kept) + rest
+        copied.index = copied.metadata_index = None
         return copied
 
     def says_the_same(self, other: Undecoded | None) -> bool:
@@ -118,12 +120,9 @@ class UndecodedMessage(UndecodedObject):
     def meta(self, key: str) -> Any:
         if key == "resourceVersion":
             return self.version or None
-        metadata = self._whole(None).get("metadata")
+        metadata = section(None, self).get("metadata")
         value = None if metadata is None else metadata.get(key)
         return value.plain() if isinstance(value, StandIn) else value
-
-    def _whole(self, obj: Object | None) -> Section:
-        return section(obj, self, self.message, self.data)
 
     def metadata_of(self, obj: Object) -> Any:
         return self.part(obj, "metadata")
@@ -131,12 +130,14 @@ class UndecodedMessage(UndecodedObject):
     def part(self, obj: Object, key: str) -> Any:
         pending, whole, parts = _RECENT.held
         if pending is not self:
-            whole, parts = self._whole(obj), {}
+            whole, parts = section(obj, self), {}
             _RECENT.held = self, whole, parts
         part: Any = parts.get(key)
         if part is None:
             part = self.kind if key == "kind" else self.api_version if key == "apiVersion" else whole.get(key)
             if type(part) is Section:
+                if key == "metadata":
+                    part.index = self.metadata_index
                 parts[key] = part
         return part
 
@@ -162,10 +163,10 @@ _RECENT: Final = _Recent()
 def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
     """An object of the message that `data` is; None for one that must be decoded at once. Raises WireError."""
     try:
-        index = message.layouts.find(data)
-        if index.header is None:
-            index.header = _metadata_in(message, data, index)
-        at, layouts = index.header
+        whole = message.layouts.find(data)
+        if whole.header is None:
+            whole.header = _metadata_in(message, data, whole)
+        at, layouts = whole.header
         if layouts is None:
             return None
         metadata = data[at]
@@ -174,10 +175,12 @@ def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
             index.header = tuple(_text_at(metadata, index.get(key)) for key in (_NAME, _NAMESPACE, _VERSION))
         name_at, namespace_at, version_at = index.header
         # Written out: there are many objects.
-        found = _new(UndecodedMessage)
+        found = UndecodedMessage()
         found.api_version = found.kind = found.decoded = None
         found.message = message
         found.data = data
+        found.index = whole if whole.is_kept else None
+        found.metadata_index = index if index.is_kept else None
         # Interned, since many objects have the same.
         found.namespace = namespace = intern(metadata[namespace_at].decode())
         name = metadata[name_at].decode()

@@ -37,10 +37,12 @@ class Index(dict[int, Any]):
     this is the index of.
     """
 
-    __slots__ = ("answers", "header", "texts")
+    __slots__ = ("answers", "header", "is_kept", "texts")
 
     def __init__(self) -> None:
         super().__init__()
+        # Whether it is one for many messages, so that each of them may remember it.
+        self.is_kept = False
         # About a field, by its name; see `sections`.
         self.answers: dict[str, Any] = {}
         # About what an object begins with; see `in_place`.
@@ -115,6 +117,7 @@ class Layouts:
             at = stop
         if sum(stop - begin for begin, stop in runs) <= _LONGEST:
             index.texts = {key: entries for key, entries in found.items() if entries is not None}
+            index.is_kept = True
             skeleton = _skeleton(runs, len(data))
             self._by_size.setdefault(len(data), []).append(_Layout(index, skeleton, skeleton(data)))
             self._kept += 1

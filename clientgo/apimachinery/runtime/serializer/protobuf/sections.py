@@ -26,9 +26,6 @@ _LIST: Final = Shape.LIST
 
 _METADATA: Final = frozenset(f"clientgo.apimachinery.apis.meta.v1.{name}" for name in ("ObjectMeta", "ListMeta"))
 
-_new = object.__new__
-
-
 class _UnanswerableError(Exception):
     """A field that is to be read from the document."""
 
@@ -36,7 +33,7 @@ class _UnanswerableError(Exception):
 class Section(StandIn, Mapping[str, Any]):
     """A message inside an object, in place of its document."""
 
-    __slots__ = ("_begin", "_index", "_message", "_object", "_pending", "data")
+    __slots__ = ("_begin", "_message", "_object", "_pending", "data", "index")
 
     # The object; None for one who only reads, as of what is read-only for good.
     _object: Object | None
@@ -46,21 +43,24 @@ class Section(StandIn, Mapping[str, Any]):
     data: bytes
     _begin: int
     # Where its fields are; None until something is read.
-    _index: Index | None
+    index: Index | None
 
     def get(self, key: str, default: Any = None) -> Any:
         if self._pending.decoded is not None:
             return self.written().get(key, default)
         try:
-            index = self._index
+            index = self.index
             if index is None:
-                index = self._index = self._message.layouts.find(self.data)
-            answer: Any = index.answers.get(key)
+                index = self.index = self._message.layouts.find(self.data)
+            answer: Any = index.answers.get(key, _UNASKED)
             if type(answer) is slice:
                 return self.data[answer].decode()
             if type(answer) is _Inner:
                 return self.inner(answer.message, answer.begin, answer.end)
-            value = self._value(index, key)
+            if answer is _UNASKED:
+                value = self._value(index, key)
+            else:
+                value = answer.given_by(self) if isinstance(answer, _Answer) else answer
         except (IndexError, UnicodeDecodeError, WireError) as err:
             raise self.refused(key, err) from None
         except _UnanswerableError:
@@ -99,13 +99,13 @@ class Section(StandIn, Mapping[str, Any]):
     def inner(self, message: Message, begin: int, end: int) -> Section:
         """A message in this one."""
         # `section`, written out.
-        found = _new(Section)
+        found = Section()
         found._object = self._object
         found._pending = self._pending
         found._message = message
         found.data = self.data[begin:end]
         found._begin = self._begin + begin
-        found._index = None
+        found.index = None
         return found
 
     def embedded(self, message: Message, begin: int, end: int, key: str) -> Any:
@@ -164,15 +164,15 @@ class Section(StandIn, Mapping[str, Any]):
         return repr(self._now())
 
 
-def section(obj: Object | None, pending: UndecodedMessage, message: Message, data: bytes) -> Section:
+def section(obj: Object | None, pending: UndecodedMessage) -> Section:
     """The message of an object as a whole. For one who only reads, `obj` is None."""
-    found = _new(Section)
+    found = Section()
     found._object = None if obj is None or obj.frozen else obj
     found._pending = pending
-    found._message = message
-    found.data = data
+    found._message = pending.message
+    found.data = pending.data
     found._begin = 0
-    found._index = None
+    found.index = pending.index
     return found
 
 
@@ -181,11 +181,10 @@ class _Sections(StandIn, Sequence[Any]):
 
     __slots__ = ("_found", "_message", "_within")
 
-    def __init__(self, within: Section, message: Message, found: list[tuple[int, int]]) -> None:
-        """They are found there in the message around them."""
-        self._within = within
-        self._message = message
-        self._found = found
+    # They are found there in the message around them.
+    _within: Section
+    _message: Message
+    _found: list[tuple[int, int]]
 
     def written(self) -> list[Any]:
         document: list[Any] = self._within.place(-self._found[0][0])
@@ -206,8 +205,10 @@ class _Sections(StandIn, Sequence[Any]):
         within = self._within
         if within._pending.decoded is not None:
             return self.written()[index]
-        found: Any = self._found[index]
-        return self._sections(found) if type(found) is list else within.inner(self._message, *found)
+        if isinstance(index, slice):
+            return self._sections(self._found[index])
+        begin, end = self._found[index]
+        return within.inner(self._message, begin, end)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.written() if self._within.is_turned() else self._sections(self._found))
@@ -268,13 +269,11 @@ class _Values(StandIn):
 class _TextMap(StandIn, Mapping[str, str]):
     """A map of text, of an object that may not be written to: who asks for one value gets that alone decoded."""
 
-    __slots__ = ("_entries", "_name", "_section", "_values")
+    __slots__ = ("_section", "_texts", "_values")
 
-    # The field of that name in that section.
+    # The section that has it, and where there.
     _section: Section
-    _name: str
-    # Where in the section's message keys and values are, the last first, which counts if there is a key twice.
-    _entries: list[tuple[slice, slice]]
+    _texts: _Texts
     # All of them, once somebody asked for that.
     _values: dict[str, str] | None
 
@@ -282,12 +281,12 @@ class _TextMap(StandIn, Mapping[str, str]):
         if self._values is not None or not isinstance(key, str):
             return self._all().get(key, default)
         data, wanted = self._section.data, key.encode("utf-8", "surrogatepass")
-        for key_at, value_at in self._entries:
+        for key_at, value_at in self._texts.by_length.get(len(wanted), ()):
             if data[key_at] == wanted:
                 try:
                     return data[value_at].decode()
                 except UnicodeDecodeError as err:
-                    raise self._section.refused(self._name, err) from None
+                    raise self._section.refused(self._texts.name, err) from None
         return default
 
     def _all(self) -> dict[str, str]:
@@ -295,9 +294,9 @@ class _TextMap(StandIn, Mapping[str, str]):
         if values is None:
             data = self._section.data
             try:
-                values = {data[key].decode(): data[value].decode() for key, value in reversed(self._entries)}
+                values = {data[key].decode(): data[value].decode() for key, value in self._texts.entries}
             except UnicodeDecodeError as err:
-                raise self._section.refused(self._name, err) from None
+                raise self._section.refused(self._texts.name, err) from None
             self._values = values
         return values
 
@@ -408,7 +407,11 @@ class _InnerList(_Answer):
         self._found = found
 
     def given_by(self, section: Section) -> Any:
-        return _Sections(section, self._message, self._found)
+        sections = _Sections()
+        sections._within = section
+        sections._message = self._message
+        sections._found = self._found
+        return sections
 
 
 class _TextList(_Answer):
@@ -427,19 +430,24 @@ class _TextList(_Answer):
 class _Texts(_Answer):
     """A map of text."""
 
-    __slots__ = ("_entries", "_field", "_found")
+    __slots__ = ("_field", "_found", "by_length", "entries", "name")
 
     def __init__(self, field: Field, found: list[tuple[int, int]], entries: list[tuple[slice, slice]] | None) -> None:
         self._field = field
         self._found = found
-        self._entries = entries and entries[::-1]
+        self.name = field.json
+        # Where keys and values are, if that is the same in all messages of the layout; and the same by the lengths of
+        # the keys, there the last first, which counts if there is a key twice.
+        self.entries = entries or ()
+        self.by_length: dict[int, list[tuple[slice, slice]]] = {}
+        for key, value in reversed(self.entries):
+            self.by_length.setdefault(key.stop - key.start, []).append((key, value))
 
     def given_by(self, section: Section) -> Any:
-        if self._entries is not None and not section.is_free:
-            texts = _new(_TextMap)
+        if self.entries and (section._object is None or not section.is_free):
+            texts = _TextMap()
             texts._section = section
-            texts._name = self._field.json
-            texts._entries = self._entries
+            texts._texts = self
             texts._values = None
             return texts
         values: dict[str, str] = {}
