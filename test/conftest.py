@@ -146,12 +146,14 @@ class _Watchdog:
 
 
 def _ask_for_json() -> None:
-    """Let typed clients of built-in groups ask for JSON, as all clients do for which nobody has chosen."""
+    """Let all clients ask for JSON, as those do for which nobody has chosen."""
+    import clientgo.metadata.metadata as metadata
     from clientgo.apimachinery.runtime.serializer.codec_factory import CodecFactory
     from clientgo.rest.request import Request
 
     Request.use_protobuf_as_default = lambda self: self  # type: ignore[method-assign]
     CodecFactory.speaks_protobuf = lambda self, kind: False  # type: ignore[method-assign]
+    metadata._MEDIA_TYPES = ("application/json",)  # type: ignore[assignment]
 
 
 def pytest_configure(config: pytest.Config) -> None:

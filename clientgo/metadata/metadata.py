@@ -3,6 +3,9 @@
 A controller that looks only at owners and labels saves most of the transfer and of the memory. The answers say neither
 apiVersion nor kind: they would be those of PartialObjectMetadata. A server that knows no such answers (before 1.15)
 sends the whole object, of which only the metadata is kept.
+
+Answers are asked for in protobuf, of custom resources too, whatever the config says, and in JSON of a server that has
+none. Differs: an answer that does not say what it is counts as JSON.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_factory
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.context import Context
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.strconv import quote
@@ -33,6 +37,8 @@ from clientgo.rest.transport import http_client_for
 
 _V1 = GroupVersion("", "v1")
 _JSON = "application/json"
+# What is asked for, the best first.
+_MEDIA_TYPES = (CONTENT_TYPE_PROTOBUF, _JSON)
 
 # All kinds this client reads and writes.
 _SCHEME = Scheme("metadata client")
@@ -62,11 +68,8 @@ class Client:
 def config_for(in_config: Config) -> Config:
     """A copy of the config for a metadata client. Go: metadata.ConfigFor."""
     config = copy_config(in_config)
-    media_types = [info.media_type for info in _CODECS.supported_media_types()]
-    # Protobuf before JSON, if the codecs speak it.
-    media_types.sort(key=_JSON.__eq__)
-    config.accept_content_types = ",".join(media_types)
-    config.content_type = media_types[0]
+    config.accept_content_types = ",".join(_MEDIA_TYPES)
+    config.content_type = _JSON
     config.negotiated_serializer = _CODECS.without_conversion()
     config.user_agent = config.user_agent or default_kubernetes_user_agent()
     return config
@@ -177,8 +180,7 @@ def _required(name: str) -> str:
 
 def _accepting(kind: str) -> str:
     """The Accept header of a request for metadata; a server that does not know it may send the whole in JSON."""
-    media_types = sorted((info.media_type for info in _CODECS.supported_media_types()), key=_JSON.__eq__)
-    return ",".join([*(f"{each};as={kind};g=meta.k8s.io;v=v1" for each in media_types), _JSON])
+    return ",".join([*(f"{each};as={kind};g=meta.k8s.io;v=v1" for each in _MEDIA_TYPES), _JSON])
 
 
 def _with_params(request: Request, options: Object | None) -> Request:

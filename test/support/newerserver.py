@@ -11,6 +11,7 @@ from typing import Any
 
 from clientgo import rest
 from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import Message
@@ -87,7 +88,7 @@ def _to_json(message: Message, document: Document) -> Document:
 
 
 class NewerServer:
-    """Has one object, and remembers what becomes of it. `patches` has the bodies that were sent as such."""
+    """Has one object, and remembers what becomes of it."""
 
     def __init__(self, cls: type[ResourceObject], document: Document) -> None:
         self._cls = cls
@@ -150,7 +151,12 @@ class NewerServer:
 
     def _answer(self, state: Document, accept: str) -> http.Response:
         headers = http.Header()
-        if accept.startswith(PROTOBUF):
+        if accept.startswith(f"{PROTOBUF};as=PartialObjectMetadata;"):
+            headers["Content-Type"] = PROTOBUF
+            partial = message_for(metav1.PartialObjectMetadata)
+            message = protobuf.encode_message(partial, _to_protobuf(partial, {"metadata": state["metadata"]}))
+            body = protobuf.wrap(message, "meta.k8s.io/v1", "PartialObjectMetadata")
+        elif accept.startswith(PROTOBUF):
             headers["Content-Type"] = PROTOBUF
             message = protobuf.encode_message(self._message, _to_protobuf(self._message, state))
             body = protobuf.wrap(message, self._api_version, self._kind)

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from ctrlcluster import CTX, Cluster, deployment, new_cluster
+from ctrlcluster import CTX, WIDGETS, Cluster, deployment, new_cluster
+from decoding import is_undecoded, protobuf_is_the_default
 
-from clientgo import metadata
+from clientgo import metadata, rest
 from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.watch import EventType
+from clientgo.golang import http
 from clientgo.metadata import metadatainformer
 
 pytestmark = pytest.mark.shared_server
 
 DEPLOYMENTS = GroupVersionResource("apps", "v1", "deployments")
+WIDGET_RESOURCE = GroupVersionResource("example.com", "v1", "widgets")
+JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 NODES = GroupVersionResource("", "v1", "nodes")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with new_cluster() as cluster:
+    with new_cluster(crds=[WIDGETS]) as cluster:
         yield cluster
 
 
@@ -64,6 +68,68 @@ def test_objects_are_patched_and_deleted(client: metadata.Interface, ns: str) ->
         deployments.get(CTX, "a")
     deployments.delete_collection(CTX, None, metav1.ListOptions(label_selector="tier=back"))
     assert deployments.list(CTX).items == []
+
+
+class Recorder:
+    """Passes requests on, and remembers how answers came."""
+
+    def __init__(self, inner: http.Client) -> None:
+        self._inner = inner
+        self.got: list[str] = []
+
+    def round_trip(self, request: http.Request) -> http.Response:
+        response = self._inner.do(request)
+        self.got.append((response.headers.get("Content-Type") or "").partition(";")[0])
+        return response
+
+
+@protobuf_is_the_default
+@pytest.mark.parametrize("content_type", ["", JSON])
+def test_metadata_come_in_protobuf_and_what_a_delete_says_in_json(
+    cluster: Cluster, ns: str, content_type: str
+) -> None:
+    recorder = Recorder(cluster.http_client)
+    config = rest.copy_config(cluster.config)
+    config.content_type = content_type
+    made = metadata.new_for_config_and_client(config, http.Client(recorder))
+    deployments = made.resource(DEPLOYMENTS).namespace(ns)
+    found = deployments.get(CTX, "a")
+    assert is_undecoded(found)
+    assert found.get_creation_timestamp() is not None
+    assert [item.get_name() for item in deployments.list(CTX).items] == ["a", "b"]
+    deployments.patch(CTX, "a", PatchType.MERGE, b"{}")
+    deployments.watch(CTX).stop()
+    widgets = made.resource(WIDGET_RESOURCE).namespace(ns)
+    assert widgets.list(CTX).items == []
+    deployments.delete(CTX, "a")
+    assert set(recorder.got) == {PROTOBUF}
+
+
+@protobuf_is_the_default
+def test_metadata_are_the_same_in_both_encodings(
+    monkeypatch: pytest.MonkeyPatch, client: metadata.Interface, ns: str
+) -> None:
+    deployments = client.resource(DEPLOYMENTS).namespace(ns)
+    found, listed = deployments.get(CTX, "a"), deployments.list(CTX)
+    monkeypatch.setattr("clientgo.metadata.metadata._MEDIA_TYPES", (JSON,))
+    assert not deployments.get(CTX, "b").to_dict().keys() - {"metadata"}
+    assert deployments.get(CTX, "a") == found
+    assert [item.metadata for item in deployments.list(CTX).items] == [item.metadata for item in listed.items]
+
+
+class WholeObjects:
+    """A server from before there were such answers."""
+
+    def round_trip(self, request: http.Request) -> http.Response:
+        assert (request.headers.get("Accept") or "").endswith(f",{JSON}")
+        body = b'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":"1"},"spec":{"nodeName":"n"}}'
+        return http.Response(status_code=200, headers=http.Header({"Content-Type": JSON}), body=http.BytesBody(body))
+
+
+def test_of_a_whole_object_the_metadata_are_kept() -> None:
+    made = metadata.new_for_config_and_client(rest.Config(host="http://old"), http.Client(WholeObjects()))
+    found = made.resource(GroupVersionResource("", "v1", "pods")).namespace("ns").get(CTX, "p")
+    assert found.to_dict() == {"metadata": {"name": "p", "uid": "1"}}
 
 
 def test_a_watch_gives_metadata(client: metadata.Interface, ns: str) -> None:

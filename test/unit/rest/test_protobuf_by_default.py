@@ -137,10 +137,19 @@ def test_requests_of_ones_own_and_other_clients_ask_for_json(server: Server) -> 
     client.core_v1().rest_client().get().abs_path("/api/v1/namespaces/default").do(CTX).raise_for_error()
     client.discovery().server_version()
     dynamic.new_for_config(config).resource(DEPLOYMENTS).namespace("default").list(CTX, metav1.ListOptions())
-    metadata.new_for_config(config).resource(DEPLOYMENTS).namespace("default").list(CTX, metav1.ListOptions())
 
     assert not any(PROTOBUF in accepted for _, accepted, _ in recorder.sent)
     assert set(recorder.got) == {JSON}
+
+
+def test_the_metadata_client_asks_for_protobuf_whatever_the_config_says(server: Server) -> None:
+    for content in ({}, {"content_type": JSON}, {"accept_content_types": JSON}):
+        recorder = Recorder(server)
+        client = metadata.new_for_config(config_of(server, recorder, **content))
+        client.resource(DEPLOYMENTS).namespace("default").list(CTX, metav1.ListOptions())
+        form = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+        assert recorder.sent == [("GET", f"{PROTOBUF};{form},{JSON};{form},{JSON}", "")]
+        assert recorder.got == [PROTOBUF]
 
 
 def test_a_request_asks_for_protobuf_when_it_is_told_to(server: Server) -> None:

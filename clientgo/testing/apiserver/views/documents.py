@@ -68,7 +68,7 @@ class Documents:
             body = self.raw(resource, stored) + b"\n"
             return http.Response(status, body, "application/json", {"Cache-Control": NO_CACHE})
         obj = self.view(resource, stored)
-        if form.media == PROTOBUF:
+        if form.media == PROTOBUF and not form.kind:
             return http.Response(status, self._wrapped(resource, stored), PROTOBUF, {"Cache-Control": NO_CACHE})
         if form.kind == "Table":
             rows = self._table(resource, [obj], request.param("includeObject"), form)
@@ -173,7 +173,8 @@ class Documents:
         """How a watch shows objects, None for the stored bytes."""
         resource = resource.as_watched or resource
         if form.kind == "PartialObjectMetadata":
-            return lambda stored: dumps(self._partial(self.view(resource, stored), form))
+            encode = self.framing(form).encode
+            return lambda stored: encode(self._partial(self.view(resource, stored), form))
         if self.framing(form) is not JSON_LINES:
             return partial(self._wrapped, resource)
         if form.kind == "Table":

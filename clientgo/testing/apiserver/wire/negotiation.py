@@ -103,8 +103,8 @@ def choose(
 ) -> Form:
     """The first acceptable clause. Raises ApiError 406.
 
-    `objects`: Table and PartialObjectMetadata are possible, both in JSON alone. `speaks_protobuf` says
-    whether the resource has messages, None for no. `stream`: events go out, which YAML has no form for.
+    `objects`: Table, in JSON alone, and PartialObjectMetadata are possible. `speaks_protobuf` says whether the resource
+    has messages, None where nothing is protobuf. `stream`: events go out, which YAML has no form for.
     """
     accept = request.headers.get("accept", "")
     neat = pretty(request)
@@ -115,14 +115,26 @@ def choose(
             form = _json_form(params, neat, objects=objects)
             if form is not None:
                 return form
-        elif media == PROTOBUF and not params.get("as") and speaks_protobuf is not None and speaks_protobuf():
-            return Form(PROTOBUF)
+        elif media == PROTOBUF:
+            form = _protobuf_form(params, speaks_protobuf)
+            if form is not None:
+                return form
         elif media in (YAML, "application/x-yaml", "text/yaml") and not params.get("as") and not stream:
             return Form(YAML)
     accepted = [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"] if stream else [JSON, YAML, PROTOBUF]
     raise errors.ApiError(
         406, "NotAcceptable", f"only the following media types are accepted: {', '.join(accepted)}"
     )
+
+
+def _protobuf_form(params: dict[str, str], speaks_protobuf: Callable[[], bool] | None) -> Form | None:
+    """The same for protobuf. Metadata are messages also of custom resources; of v1beta1 they are others, left out."""
+    kind = params.get("as", "")
+    if speaks_protobuf is None:
+        return None
+    if kind in _PARTIAL and params.get("g") in _META and params.get("v") == "v1":
+        return Form(PROTOBUF, "PartialObjectMetadata", of_list=kind == _PARTIAL[1])
+    return Form(PROTOBUF) if not kind and speaks_protobuf() else None
 
 
 def _json_form(params: dict[str, str], neat: bool, *, objects: bool) -> Form | None:

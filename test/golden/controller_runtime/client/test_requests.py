@@ -144,9 +144,11 @@ def write(c: client.Client, op: str, args: dict[str, Any], obj: Any) -> None:
 
 
 def accepted(accept: str) -> str:
-    """The header; the metadata client, which accepts no other than JSON beside it, does not speak protobuf here."""
+    """The header; without protobuf in the pass over JSON."""
+    if not OVER_JSON:
+        return accept
     if accept == f"{PROTOBUF}, */*":
-        return "application/json, */*" if OVER_JSON else accept
+        return "application/json, */*"
     return ",".join(each for each in accept.split(",") if not each.startswith(PROTOBUF))
 
 

@@ -367,6 +367,35 @@ def test_its_metadata_keep_their_own() -> None:
         client.MERGE.data(partial)
 
 
+def read_metadata(server: NewerServer) -> metav1.PartialObjectMetadata:
+    example = metav1.PartialObjectMetadata(api_version="apps/v1", kind="Deployment")
+    found = server.client().get(CTX, KEY, example)
+    assert server.sent[-1][1].startswith(PROTOBUF)
+    return found
+
+
+def test_a_patch_of_metadata_alone_leaves_them() -> None:
+    server = newer_server()
+    found = read_metadata(server)
+    patch = client.merge_from(found.deep_copy())
+    label(found)
+    server.client().patch(CTX, found, patch)
+    assert server.states[-1] == as_over_json(label)
+    assert found.get_labels() == {"tier": "front"}
+
+
+def test_a_patch_of_metadata_that_would_lose_them_is_refused() -> None:
+    server = newer_server()
+    found = read_metadata(server)
+    patch = client.merge_from(found.deep_copy())
+    controllerutil.set_owner_reference(
+        corev1.ConfigMap(metadata=metav1.ObjectMeta(name="own", namespace="ns", uid="2")), found, SCHEME
+    )
+    with pytest.raises(ValueError, match="has fields that this version does not know"):
+        server.client().patch(CTX, found, patch)
+    assert server.writes == 0
+
+
 def test_what_differs_in_them_alone_does_not_mean_the_same() -> None:
     found = read(newer_server())
     other = found.deep_copy()

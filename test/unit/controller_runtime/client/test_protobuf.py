@@ -117,17 +117,17 @@ def test_the_config_decides_first(
     assert recorder.sent == [("POST", accepted, written)]
 
 
-@pytest.mark.parametrize("form", FORMS[1:])
-def test_unstructured_objects_and_metadata_come_in_json(
-    cluster: Cluster, recorder: Recorder, ns: str, form: str
+@pytest.mark.parametrize(("form", "media"), [("unstructured", JSON), ("metadata", PROTOBUF)])
+def test_unstructured_objects_come_in_json(
+    cluster: Cluster, recorder: Recorder, ns: str, form: str, media: str
 ) -> None:
     web = deployment(ns, "web")
     cluster.client.create(CTX, web)
     c = client_of(cluster, recorder)
     found = c.get(CTX, client.object_key_from_object(web), kind_in_form(appsv1.Deployment, form))
-    assert found.get_uid() == web.get_uid()
-    assert recorder.got == [JSON]
-    assert PROTOBUF not in recorder.sent[0][1]
+    assert (found.get_uid(), found.kind) == (web.get_uid(), "Deployment")
+    assert recorder.got == [media]
+    assert (PROTOBUF in recorder.sent[0][1]) == (media == PROTOBUF)
 
 
 class Deployment(ResourceObject):

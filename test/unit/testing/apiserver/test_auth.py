@@ -101,6 +101,9 @@ def test_a_file_of_tokens(tmp_path: Path) -> None:
         ("application/json;as=Table;g=other.io;v=v1,application/yaml", ("application/yaml", "")),
         ("application/json;as=Table;g=meta.k8s.io;v=v9,text/yaml", ("application/yaml", "")),
         ("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", ("application/json", "PartialObjectMetadata")),
+        (f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,*/*", (PROTOBUF, "PartialObjectMetadata")),
+        (f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1,*/*", ("application/json", "")),
+        (f"{PROTOBUF};as=PartialObjectMetadata;g=other.io;v=v1,*/*", ("application/json", "")),
     ],
 )
 def test_the_first_form_that_there_is_is_chosen(accept: str, form: tuple[str, str]) -> None:

@@ -181,14 +181,57 @@ def test_what_was_written_as_protobuf_is_what_json_shows(client: Client) -> None
 @pytest.mark.parametrize(
     "accept",
     [
-        f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1,{JSON}",
         f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1,{JSON};as=Table;g=meta.k8s.io;v=v1,{JSON}",
         f"{JSON},{PROTOBUF}",
         f"{PROTOBUF};q=0.5,{JSON}",
     ],
 )
-def test_tables_and_metadata_and_what_was_asked_for_as_json_stay_json(client: Client, accept: str) -> None:
+def test_tables_and_old_metadata_and_what_was_asked_for_as_json_stay_json(client: Client, accept: str) -> None:
     assert client.document("GET", MAPS, accept)[1] == JSON
+
+
+def partial_form(media: str, kind: str = "PartialObjectMetadata") -> str:
+    return f"{media};as={kind};g=meta.k8s.io;v=v1,{JSON}"
+
+
+def without_types(value: Any) -> Any:
+    """Items say no kind in protobuf, since there they have no field for it."""
+    if isinstance(value, dict):
+        return {key: without_types(item) for key, item in value.items() if key not in ("kind", "apiVersion")}
+    return [without_types(item) for item in value] if isinstance(value, list) else value
+
+
+def same_metadata(plain: Any, found: Any) -> bool:
+    heads = [(each["kind"], each["apiVersion"]) for each in (plain, found)]
+    return heads[0] == heads[1] and without_types(without_nulls(found)) == without_types(without_nulls(plain))
+
+
+def test_metadata_are_the_same_in_both_forms(client: Client) -> None:
+    """Those of custom resources, too, which are no messages themselves."""
+    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    client.document("POST", crds, JSON, CRD)
+    orders = "/apis/shop.example.com/v1/namespaces/default/orders"
+    head = {"apiVersion": "shop.example.com/v1", "kind": "Order"}
+    client.document("POST", orders, JSON, {**head, "metadata": {"name": "one", "annotations": {"a": "ä"}}})
+    for path, kind in (
+        (f"{orders}/one", "PartialObjectMetadata"),
+        (orders, "PartialObjectMetadataList"),
+        ("/api/v1/namespaces/default", "PartialObjectMetadata"),
+        ("/api/v1/namespaces", "PartialObjectMetadataList"),
+        ("/api/v1/persistentvolumes", "PartialObjectMetadataList"),
+    ):
+        plain, media = client.document("GET", path, partial_form(JSON, kind))
+        assert (plain["kind"], media) == (kind, JSON)
+        found, media = client.document("GET", path, partial_form(PROTOBUF, kind))
+        assert media == PROTOBUF, path
+        assert same_metadata(plain, found)
+
+
+def test_metadata_of_a_list_are_no_answer_about_one_object(client: Client) -> None:
+    asked = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+    refused, _ = client.document("GET", "/api/v1/namespaces/default", asked)
+    assert refused["code"] == 406
 
 
 def test_custom_resources_are_json(client: Client) -> None:
@@ -243,6 +286,19 @@ def test_a_streaming_list_ends_with_a_bookmark_in_a_frame(client: Client) -> Non
     *first, (kind, bookmark) = frames(client.send("GET", path, PREFERRED).body.read())
     assert {each for each, _ in first} == {"ADDED"} and kind == "BOOKMARK"
     assert bookmark["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+def test_a_watch_of_metadata_has_the_events_of_the_json_one(client: Client) -> None:
+    streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    path = f"/api/v1/namespaces?watch=1&{streaming}&timeoutSeconds=1"
+    lines = client.send("GET", path, partial_form(JSON)).body.read().splitlines()
+    answer = client.send("GET", path, partial_form(PROTOBUF))
+    assert answer.headers.get("Content-Type") == f"{PROTOBUF};stream=watch"
+    got = frames(answer.body.read())
+    plain = [json.loads(line) for line in lines]
+    assert [kind for kind, _ in got] == [event["type"] for event in plain]
+    assert got[-1][0] == "BOOKMARK" and len(got) > 1
+    assert all(same_metadata(event["object"], obj) for event, (_, obj) in zip(plain, got))
 
 
 def test_a_watch_that_is_too_old_says_so_in_a_frame() -> None:

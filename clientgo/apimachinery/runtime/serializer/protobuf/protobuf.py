@@ -105,8 +105,16 @@ class ProtobufSerializer:
     What is said about documents of JSON (JSONSerializer) is so here too. Thread-safe.
     """
 
-    def __init__(self, scheme: Scheme, documents: JSONSerializer, version: GroupVersion | None = None) -> None:
+    def __init__(
+        self,
+        scheme: Scheme,
+        documents: JSONSerializer,
+        version: GroupVersion | None = None,
+        *,
+        expected: type[Object] | None = None,
+    ) -> None:
         self._scheme = scheme
+        self._expected = expected
         # What makes objects of documents.
         self._documents = documents
         self._version = version
@@ -128,7 +136,7 @@ class ProtobufSerializer:
             found = self._decode_in_place(data, envelope, gvk, into)
             if found is not None:
                 return found, gvk
-        return self._documents.decode_document(self._document(data, envelope, gvk), into), gvk
+        return self._documents.decode_document(self._document(data, envelope, gvk, into), into), gvk
 
     def _decode_in_place(
         self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[Object]
@@ -138,7 +146,7 @@ class ProtobufSerializer:
             return self._list(data, envelope, gvk, into)
         if not issubclass(into, ResourceObject):
             return None
-        pending = undecoded_message(self._message_for(gvk), data[envelope.begin : envelope.end])
+        pending = undecoded_message(self._message_for(gvk, into), data[envelope.begin : envelope.end])
         if pending is None:
             return None
         if not self._documents.strips:
@@ -146,7 +154,7 @@ class ProtobufSerializer:
         return into.from_undecoded(pending)
 
     def _list(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[ListObject]) -> Object | None:
-        message, item = self._message_for(gvk), into.ITEM
+        message, item = self._message_for(gvk, into), into.ITEM
         items = message.by_name.get("items")
         if item is None or items is None or items.kind != Kind.MESSAGE:
             return None
@@ -234,17 +242,31 @@ class ProtobufSerializer:
         """The TypeMeta as every server writes it."""
         return put_bytes(b"\n", envelope.api_version.encode()) + put_bytes(b"\x12", envelope.kind.encode())
 
-    def _document(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind) -> JSONObject:
+    def _document(
+        self,
+        data: bytes,
+        envelope: Envelope,
+        gvk: GroupVersionKind,
+        into: Object | type[Object] | None = None,
+    ) -> JSONObject:
         """The document of the object that stands in the envelope. Raises WireError."""
-        document = decode_message(self._message_for(gvk), data, envelope.begin, envelope.end)
+        document = decode_message(self._message_for(gvk, into), data, envelope.begin, envelope.end)
         document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
         # Servers' lists without items have an empty list of them, which no message can say.
-        if document.get("items", ()) is None and issubclass(self._scheme.class_for(gvk), ListObject):
+        if document.get("items", ()) is None and issubclass(self._class_for(gvk, into), ListObject):
             document["items"] = []
         return document
 
-    def _message_for(self, gvk: GroupVersionKind) -> Message:
-        cls = self._scheme.class_for(gvk)
+    def _class_for(self, gvk: GroupVersionKind, into: Object | type[Object] | None) -> type[Object]:
+        """The class of a kind: of one that the scheme does not know, what is to be filled, or expected."""
+        if not self._scheme.recognizes(gvk):
+            for cls in (into if isinstance(into, type) else type(into), self._expected):
+                if cls is not None and issubclass(cls, Object) and gvk == cls.GROUP_VERSION_KIND:
+                    return cls
+        return self._scheme.class_for(gvk)
+
+    def _message_for(self, gvk: GroupVersionKind, into: Object | type[Object] | None = None) -> Message:
+        cls = self._class_for(gvk, into)
         message = message_of(cls)
         if message is None:
             raise _not_marshalable(cls)
@@ -270,15 +292,15 @@ class ProtobufSerializer:
 
     def stripping(self) -> ProtobufSerializer:
         """The same decoder, whose objects come without apiVersion and kind."""
-        return ProtobufSerializer(self._scheme, self._documents.stripping(), self._version)
+        return ProtobufSerializer(self._scheme, self._documents.stripping(), self._version, expected=self._expected)
 
     def expecting(self, cls: type[Object]) -> ProtobufSerializer:
         """See runtime.Decoder."""
-        return ProtobufSerializer(self._scheme, self._documents.expecting(cls), self._version)
+        return ProtobufSerializer(self._scheme, self._documents.expecting(cls), self._version, expected=cls)
 
     def writing(self, version: GroupVersion | None) -> ProtobufSerializer:
         """The same encoder for a client of `version`."""
-        return ProtobufSerializer(self._scheme, self._documents, version)
+        return ProtobufSerializer(self._scheme, self._documents, version, expected=self._expected)
 
     def __repr__(self) -> str:
         return f"<ProtobufSerializer {self._scheme!r}>"
