@@ -116,7 +116,8 @@ def _create_strategic_merge_patch(original: _JSONObject, modified: _JSONObject, 
 def merge_from(obj: Object) -> Patch:
     """A JSON merge patch from `obj`, as it is when the patch is sent; a changed list is replaced as a whole.
 
-    Take a copy before changing the object, or give the read-only one from the cache. Go: client.MergeFrom.
+    Take a copy before changing the object, or give the read-only one from the cache. Raises ValueError, when it is
+    sent, where it would lose what a newer server has said in an element of such a list. Go: client.MergeFrom.
     """
     return merge_from_with_options(obj)
 
@@ -129,6 +130,7 @@ def merge_from_with_options(obj: Object, *opts: MergeFromOption) -> Patch:
 def strategic_merge_from(obj: Object, *opts: MergeFromOption) -> Patch:
     """A strategic merge patch: lists are merged as the kind declares. Not for custom resources.
 
+    Raises ValueError as that of merge_from does, but it replaces few lists whole.
     Go: client.StrategicMergeFrom.
     """
     return _MergeFromPatch(PatchType.STRATEGIC_MERGE, _create_strategic_merge_patch, obj, _options(opts))
