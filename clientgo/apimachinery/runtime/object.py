@@ -59,7 +59,6 @@ class Object(MetaAccessors):
         """An object whose document is decoded when it is read. For decoders."""
         self = object.__new__(cls)
         self._parent = None
-        self._key = None
         self._undecoded = pending
         self._frozen = False
         return self
@@ -103,7 +102,8 @@ class Object(MetaAccessors):
 
         Shared informers freeze what they cache. A write then raises ReadOnlyError; `deep_copy()` gives a free copy.
         """
-        self._frozen = True
+        if self._parent is None:
+            self._frozen = True
         return self
 
     def get_object_kind(self) -> Self:

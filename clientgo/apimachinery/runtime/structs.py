@@ -77,7 +77,6 @@ class Struct(View, metaclass=StructMeta):
         """Build a new object from field values; None leaves a field absent. Raises TypeError for an unknown field."""
         self._document = {}
         self._parent = None
-        self._key = None
         self._undecoded = None
         self._frozen = False
         for attr, value in fields.items():
@@ -102,7 +101,6 @@ class Struct(View, metaclass=StructMeta):
         self = object.__new__(cls)
         self._document = document
         self._parent = None
-        self._key = None
         self._undecoded = None
         self._frozen = False
         return self

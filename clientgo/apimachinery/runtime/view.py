@@ -89,7 +89,7 @@ class View:
         such a root it may be a StandIn
     """
 
-    __slots__ = ("_document", "_frozen", "_key", "_parent", "_undecoded")
+    __slots__ = ("_document", "_key", "_parent", "_undecoded")
 
     _document: Any
     # The same again, for what can be read without decoding: there something stands in for the document.
@@ -100,7 +100,7 @@ class View:
     _key: str | None
     # The text (Undecoded) that stands in place of the document until somebody reads that; otherwise None.
     _undecoded: Any
-    # No read ever looks at it.
+    # Whether a root, which never has a key, is read-only. No read ever looks at it.
     _frozen: bool
 
     def _writable(self) -> Any:
@@ -164,7 +164,9 @@ class View:
         raise NotImplementedError
 
 
-View._source = vars(View)["_document"]  # One slot under two names.
+# One slot under two names, each: a cache has many objects, and no view needs both.
+View._source = vars(View)["_document"]
+View._frozen = vars(View)["_key"]
 
 V = TypeVar("V", bound=View)
 

@@ -139,6 +139,13 @@ def test_assignment_copies() -> None:
     assert [pod.spec.containers[0].name, other.spec.containers[0].name] == ["a", "other"]
 
 
+def test_a_part_of_an_object_is_not_frozen_by_itself() -> None:
+    pods = corev1.PodList(items=[corev1.Pod(metadata=metav1.ObjectMeta(name="a"))])
+    part = pods.items[0].freeze()
+    part.metadata.name = "b"
+    assert (part.frozen, pods.frozen, pods.to_dict()["items"]) == (False, False, [{"metadata": {"name": "b"}}])
+
+
 def test_a_frozen_object_refuses_every_write_and_its_copy_takes_them() -> None:
     web = deployment()
     early = web.spec.template.spec.containers
