@@ -119,7 +119,8 @@ class Object(MetaAccessors):
         """What apiVersion and kind say as they stand there, "" when they are absent. Decodes nothing."""
         pending = self._undecoded
         if pending is not None:
-            return pending.api_version or "", pending.kind or ""
+            names: tuple[str, str] = pending.api_version_and_kind()
+            return names
         document = self._document
         return document.get("apiVersion") or "", document.get("kind") or ""
 

@@ -44,16 +44,25 @@ _NO_LABELS: Final = b""
 class Undecoded:
     """What stands in an object in place of its document. Thread-safe."""
 
-    __slots__ = ("api_version", "kind")
+    __slots__ = ()
 
-    # What the document will say; None when it says nothing. The one who makes an object of it may change them.
-    api_version: str | None
-    kind: str | None
+    @property
+    def api_version(self) -> str | None:
+        """What the document will say; None when it says nothing."""
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> str | None:
+        """What the document will say; None when it says nothing."""
+        raise NotImplementedError
+
+    def api_version_and_kind(self) -> tuple[str, str]:
+        """Both, "" for nothing."""
+        return self.api_version or "", self.kind or ""
 
     def name(self, api_version: str, kind: str) -> None:
         """Change what the document will say, "" for nothing. Decodes nothing."""
-        # Interned, since a cache does this to all objects of a kind.
-        self.api_version, self.kind = sys.intern(api_version) or None, sys.intern(kind) or None
+        raise NotImplementedError
 
     def document(self) -> JSONObject:
         """The document, the same dict for everybody. O(size) the first time."""
@@ -85,6 +94,11 @@ class Undecoded:
             else:
                 document[key] = value
         return document
+
+
+def _names(api_version: str, kind: str) -> tuple[str | None, str | None]:
+    """Both as `Undecoded` has them; interned, since a cache does this to all objects of a kind."""
+    return sys.intern(api_version) or None, sys.intern(kind) or None
 
 
 # Guards what objects were decoded into; not held while one is.
@@ -196,8 +210,23 @@ class UndecodedText(UndecodedObject):
     An object that is frozen stays text, whatever is read of it.
     """
 
-    __slots__ = ("_deleted", "_labels", "_spec", "_status", "_text", "key", "namespace", "uid", "version")
+    __slots__ = (
+        "_deleted",
+        "_labels",
+        "_spec",
+        "_status",
+        "_text",
+        "api_version",
+        "key",
+        "kind",
+        "namespace",
+        "uid",
+        "version",
+    )
 
+    # See Undecoded. The one who makes an object of it may change them.
+    api_version: str | None
+    kind: str | None
     # See UndecodedObject. The name is the end of the key, which is the one that a store has it under.
     key: str
     namespace: str
@@ -234,6 +263,9 @@ class UndecodedText(UndecodedObject):
     @property
     def object_name(self) -> str:
         return self.key[len(self.namespace) + 1 :] if self.namespace else self.key
+
+    def name(self, api_version: str, kind: str) -> None:
+        self.api_version, self.kind = _names(api_version, kind)
 
     def copy(self) -> Self:
         copied = object.__new__(type(self))
@@ -373,7 +405,21 @@ class UndecodedMetadata(Mapping[str, Any]):
 class UndecodedList(Undecoded):
     """A list whose items are objects already, decoded or not, and not yet the documents of a list."""
 
-    __slots__ = ("_documents", "_is_own", "_items", "_metadata", "_read_only", "_rest", "_taken")
+    __slots__ = (
+        "_documents",
+        "_is_own",
+        "_items",
+        "_metadata",
+        "_read_only",
+        "_rest",
+        "_taken",
+        "api_version",
+        "kind",
+    )
+
+    # See Undecoded.
+    api_version: str | None
+    kind: str | None
 
     def __init__(self, document: JSONObject, items: Sequence[ResourceObject]) -> None:
         """`document` is the list's, with anything in place of the items."""
@@ -389,6 +435,9 @@ class UndecodedList(Undecoded):
         # Whom the items belong to: to the one who took them, or to the list, which hands them out.
         self._taken = False
         self._is_own = False
+
+    def name(self, api_version: str, kind: str) -> None:
+        self.api_version, self.kind = _names(api_version, kind)
 
     def take_items(self) -> list[ResourceObject] | None:
         """The items for the first who asks; None for others, whose items must be objects of their own."""

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from decoding import is_undecoded
+from hammering import FREE_THREADED
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ReadOnlyError
+from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
@@ -165,7 +167,33 @@ def test_a_cached_object_takes_little_more_than_its_bytes() -> None:
     finally:
         tracemalloc.stop()
     assert (len(indexer.list_keys()), indexer.list()[0].status.phase) == (1000, "Running")
-    assert taken / 1000 < len(named) + 600
+    # 308 on CPython 3.11; without a GIL objects have longer heads.
+    assert taken / 1000 < len(named) + (400 if FREE_THREADED else 315)
+
+
+@pytest.mark.parametrize("strips", [True, False])
+def test_an_object_says_of_its_kind_what_its_decoder_leaves(strips: bool) -> None:
+    info = CODECS.serializer_info("application/vnd.kubernetes.protobuf")
+    assert info is not None
+    serializer = SERIALIZER if strips else info.serializer
+    body = protobuf.wrap(DATA, "v1", "Pod")
+    found = [serializer.decode(body, None, corev1.Pod)[0], *(serializer.decode_event(frame(DATA))[1] for _ in range(2))]
+    for pod in found:
+        assert pod.api_version_and_kind() == (("", "") if strips else ("v1", "Pod"))
+        assert (pod.api_version, pod.kind) == pod.api_version_and_kind()
+        assert [pod.to_dict().get(key) for key in ("apiVersion", "kind")] == ([None] * 2 if strips else ["v1", "Pod"])
+
+
+def test_what_one_object_says_of_its_kind_is_no_business_of_others(make: Callable[..., Any]) -> None:
+    pod, other = make(), make()
+    pod.set_group_version_kind(GroupVersionKind("shop", "v2", "Crate"))
+    copied = pod.deep_copy()
+    pod.set_group_version_kind(GroupVersionKind("", "v1", "Pod"))
+    assert is_undecoded(pod) and is_undecoded(copied) and pod != copied and pod != other
+    said = [each.api_version_and_kind() for each in (pod, copied, other)]
+    assert said == [("v1", "Pod"), ("shop/v2", "Crate"), ("", "")]
+    pod.set_group_version_kind(GroupVersionKind("", "", ""))
+    assert pod == other and pod.to_dict() == other.to_dict()
 
 
 # --- Messages that nobody writes

@@ -16,7 +16,7 @@ from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObj
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
-from clientgo.apimachinery.runtime.undecoded import UndecodedObject, read_list
+from clientgo.apimachinery.runtime.undecoded import UndecodedText, read_list
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode
@@ -111,7 +111,7 @@ class JSONSerializer:
             return self._class_for(document)
         return self._classes.get((api_version, kind)) or self._class_for(document)
 
-    def decode_lazily(self, text: UndecodedObject) -> Object | None:
+    def decode_lazily(self, text: UndecodedText) -> Object | None:
         """See runtime.LazyDecoder. Has to agree with `decode_document`, also where a subclass overrides that."""
         cls = self._classes.get((text.api_version, text.kind))
         if cls is None or not issubclass(cls, ResourceObject):
@@ -138,7 +138,7 @@ class JSONSerializer:
             return None  # It will be raised again, with the items in the message.
         return into.of_items(document, [item.from_undecoded(text) for text in texts]), gvk
 
-    def name_items(self, document: JSONObject, items: Sequence[UndecodedObject]) -> None:
+    def name_items(self, document: JSONObject, items: Sequence[UndecodedText]) -> None:
         """For subclasses: called before the items of a list become objects; here they are what they say they are."""
 
     def _class_for(self, document: JSONObject) -> type[Object]:

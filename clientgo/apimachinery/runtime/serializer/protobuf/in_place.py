@@ -11,6 +11,7 @@ shows when it is read or decoded: as a WireError, which is a ValueError. (No ser
 
 from __future__ import annotations
 
+from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -37,14 +38,33 @@ if TYPE_CHECKING:
 # What the machinery asks of every object, by the keys in ObjectMeta: taken out when it arrives.
 _NAME, _NAMESPACE, _VERSION = 1 << 3 | BYTES, 3 << 3 | BYTES, 6 << 3 | BYTES
 
+
+class Common:
+    """What the objects of a kind have in common, so that each has one place for it. Immutable."""
+
+    __slots__ = ("message", "names")
+
+    def __init__(self, message: Message, api_version: str, kind: str) -> None:
+        self.message = message
+        # What their documents say of their kind, "" for nothing.
+        self.names = api_version, kind
+
+
+# Programs may name objects as they like.
+@lru_cache(1000)
+def common(message: Message, api_version: str = "", kind: str = "") -> Common:
+    """The one of all objects of that message which say so of their kind, "" for nothing."""
+    return Common(message, api_version, kind)
+
+
 class UndecodedMessage(UndecodedObject):
     """The message of one object."""
 
-    __slots__ = ("data", "index", "key", "message", "metadata_index", "namespace", "version")
+    __slots__ = ("common", "data", "index", "key", "metadata_index", "namespace", "version")
 
+    common: Common
     # The message, and nothing else.
     data: bytes
-    message: Message
     # Where its fields are, and those of its metadata; None for what is not kept for many messages, and is found anew.
     index: Index | None
     metadata_index: Index | None
@@ -57,10 +77,27 @@ class UndecodedMessage(UndecodedObject):
     def object_name(self) -> str:
         return self.key[len(self.namespace) + 1 :] if self.namespace else self.key
 
+    @property
+    def message(self) -> Message:
+        return self.common.message
+
+    @property
+    def api_version(self) -> str | None:
+        return self.common.names[0] or None
+
+    @property
+    def kind(self) -> str | None:
+        return self.common.names[1] or None
+
+    def api_version_and_kind(self) -> tuple[str, str]:
+        return self.common.names
+
+    def name(self, api_version: str, kind: str) -> None:
+        self.common = common(self.common.message, api_version, kind)
+
     def copy(self) -> Self:
         copied = type(self)()
-        copied.api_version, copied.kind, copied.decoded = self.api_version, self.kind, None
-        copied.data, copied.message = self.data, self.message
+        copied.common, copied.data, copied.decoded = self.common, self.data, None
         copied.index, copied.metadata_index = self.index, self.metadata_index
         copied.key, copied.namespace, copied.version = self.key, self.namespace, self.version
         return copied
@@ -113,8 +150,7 @@ class UndecodedMessage(UndecodedObject):
         return (
             isinstance(other, UndecodedMessage)
             and self.data == other.data
-            and self.message is other.message
-            and (self.api_version, self.kind) == (other.api_version, other.kind)
+            and self.common is other.common
         )
 
     def meta(self, key: str) -> Any:
@@ -160,8 +196,11 @@ _RECENT: Final = _Recent()
 # --- arriving
 
 
-def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
-    """An object of the message that `data` is; None for one that must be decoded at once. Raises WireError."""
+def undecoded_message(message: Message, data: bytes, shared: Common | None = None) -> UndecodedMessage | None:
+    """An object of the message that `data` is; None for one that must be decoded at once. Raises WireError.
+
+    `shared` is what it has in common with others of that message; without it, it says nothing of its kind.
+    """
     try:
         whole = message.layouts.find(data)
         if whole.header is None:
@@ -176,9 +215,9 @@ def undecoded_message(message: Message, data: bytes) -> UndecodedMessage | None:
         name_at, namespace_at, version_at = index.header
         # Written out: there are many objects.
         found = UndecodedMessage()
-        found.api_version = found.kind = found.decoded = None
-        found.message = message
+        found.common = shared or common(message)
         found.data = data
+        found.decoded = None
         found.index = whole if whole.is_kept else None
         found.metadata_index = index if index.is_kept else None
         # Interned, since many objects have the same.

@@ -17,7 +17,7 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import JSONSerializer, written_kind
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
-from clientgo.apimachinery.runtime.serializer.protobuf.in_place import cut, undecoded_message
+from clientgo.apimachinery.runtime.serializer.protobuf.in_place import Common, common, cut, undecoded_message
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind, Message, message_of
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, put_bytes, spans, varint
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
@@ -86,9 +86,7 @@ class _Head(NamedTuple):
 
     event_type: str
     cls: type[Object]
-    message: Message
-    api_version: str
-    kind: str
+    common: Common
     # Of the event, and where in it the message begins and ends.
     size: int
     begin: int
@@ -119,7 +117,7 @@ class ProtobufSerializer:
         self._documents = documents
         self._version = version
         # By the TypeMeta of their envelopes, the kinds that came in events. Only grows.
-        self._kinds: dict[bytes, tuple[type[Object], Message, str, str]] = {}
+        self._kinds: dict[bytes, tuple[type[Object], Common]] = {}
         # What stands in an event before the message, and what that says; see _plain_event. And how long it was last,
         # without the event's type. Threads may change both at once: a head says the same whoever read it, and a length
         # that does not fit finds none.
@@ -146,12 +144,13 @@ class ProtobufSerializer:
             return self._list(data, envelope, gvk, into)
         if not issubclass(into, ResourceObject):
             return None
-        pending = undecoded_message(self._message_for(gvk, into), data[envelope.begin : envelope.end])
-        if pending is None:
-            return None
-        if not self._documents.strips:
-            pending.name(*gvk.to_api_version_and_kind())
-        return into.from_undecoded(pending)
+        message = self._message_for(gvk, into)
+        pending = undecoded_message(message, data[envelope.begin : envelope.end], self._common(message, gvk))
+        return None if pending is None else into.from_undecoded(pending)
+
+    def _common(self, message: Message, gvk: GroupVersionKind) -> Common:
+        """What objects of that kind have in common, as they come from here."""
+        return common(message) if self._documents.strips else common(message, *gvk.to_api_version_and_kind())
 
     def _list(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[ListObject]) -> Object | None:
         message, item = self._message_for(gvk, into), into.ITEM
@@ -187,8 +186,7 @@ class ProtobufSerializer:
         obj = self._documents.decode_document(self._document(data, envelope, gvk))
         if gvk == type(obj).GROUP_VERSION_KIND and isinstance(obj, ResourceObject):
             # From now on the others of its kind stay messages.
-            names = gvk.to_api_version_and_kind()
-            self._kinds[self._type_meta(envelope)] = (type(obj), self._message_for(gvk), *names)
+            self._kinds[self._type_meta(envelope)] = type(obj), self._common(self._message_for(gvk), gvk)
         return event_type.decode("utf-8", "replace"), obj
 
     def _plain_event(self, data: bytes) -> tuple[str, Object] | None:
@@ -205,12 +203,8 @@ class ProtobufSerializer:
             return None
         if head is None or data[head.end :] not in _NO_CONTENT:
             return None
-        pending = undecoded_message(head.message, data[head.begin : head.end])
-        if pending is None:
-            return None
-        if not self._documents.strips:
-            pending.api_version, pending.kind = head.api_version, head.kind
-        return head.event_type, head.cls.from_undecoded(pending)
+        pending = undecoded_message(head.common.message, data[head.begin : head.end], head.common)
+        return None if pending is None else (head.event_type, head.cls.from_undecoded(pending))
 
     def _read_head(self, data: bytes) -> _Head | None:
         """What stands before the message. Raises WireError, IndexError."""
