@@ -23,7 +23,7 @@ from clientgo.rest.watch.decoder import Decoder
 from clientgo.utils.pacer import Pacer
 
 # Events waiting for a slow reader. While so many wait, the connection is not read, and the server feels it.
-_RESULT_BUFFER = 1024
+_RESULT_BUFFER = 512
 
 # stop() waits for its thread, which a shut down socket ends in milliseconds; never longer than this, in seconds.
 _STOP_PATIENCE = 5.0

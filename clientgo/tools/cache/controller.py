@@ -827,7 +827,7 @@ def _process_replaced_all_info(
     except TransactionError as err:
         failures += _failures_of(err, objs, key_func)
         listed = [listed[i] for i in err.successful_indices]
-    return gone + listed
+    return gone + listed if gone else listed
 
 
 def _with_known(
