@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from clientgo.golang.http.exchange import Exchange
@@ -146,21 +147,11 @@ class ChunkedReader:
         position, end = 0, len(data)
         pieces: list[bytes] = []
         while position < end:
-            # The rest of a chunk and of its line end; for nearly all chunks that is all of both.
-            if self._left:
-                stop = min(position + self._left, end)
-                pieces.append(data[position:stop])
-                self._left -= stop - position
-                position = stop
-            if self._skip and not self._left:
-                line_end = data[position : position + self._skip]
-                if line_end != b"\r\n"[-self._skip :][: len(line_end)]:
-                    self._failure = ValueError("malformed chunked encoding")
+            if self._skip:
+                position = self._go_on(data, position, pieces)
+                if self._failure is not None:
                     break
-                position += len(line_end)
-                self._skip -= len(line_end)
-            if position == end:
-                break
+                continue
             line_end_at = data.find(b"\r\n", position)
             if line_end_at < 0:
                 self._keep(data[position:])
@@ -170,7 +161,28 @@ class ChunkedReader:
             if self._ended or self._failure is not None:
                 self.ends_cleanly = position == end
                 break
+            # Nearly all chunks have come to their end when they begin.
+            stop = position + self._left
+            if self._left and data[stop : stop + 2] == b"\r\n":
+                pieces.append(data[position:stop])
+                position = stop + 2
+                self._left = self._skip = 0
         return pieces
+
+    def _go_on(self, data: bytes, position: int, pieces: list[bytes]) -> int:
+        """Take what there is of a chunk that has begun, and of the line end behind it; says where that ends."""
+        if self._left:
+            piece = data[position : position + self._left]
+            pieces.append(piece)
+            position += len(piece)
+            self._left -= len(piece)
+        if not self._left:
+            line_end = data[position : position + self._skip]
+            if not b"\r\n"[-self._skip :].startswith(line_end):
+                self._failure = ValueError("malformed chunked encoding")
+            position += len(line_end)
+            self._skip -= len(line_end)
+        return position
 
     def _keep(self, line: bytes) -> None:
         if len(line) > _MAX_LINES:
@@ -191,15 +203,21 @@ class ChunkedReader:
             self._failure = ValueError("http: suspiciously long trailer after chunked body")
 
     def _begin_chunk(self, header: bytes) -> None:
-        digits = header.partition(b";")[0].strip()
-        if not 0 < len(digits) <= 16 or digits.strip(b"0123456789abcdefABCDEF"):
+        size = _chunk_size(header)
+        if size is None:
             self._failure = ValueError("http: invalid byte in chunk length")
-            return
-        self._left = int(digits, 16)
-        if self._left:
-            self._skip = 2
+        elif size:
+            self._left, self._skip = size, 2
         else:
             self._trailers = 0
+
+
+@lru_cache(maxsize=1024)
+def _chunk_size(header: bytes) -> int | None:
+    """The size in the line before a chunk, None if there is none. A watch has the same ones again and again."""
+    digits = header.partition(b";")[0].strip()
+    is_number = 0 < len(digits) <= 16 and not digits.strip(b"0123456789abcdefABCDEF")
+    return int(digits, 16) if is_number else None
 
 
 class _GzipReader:
