@@ -17,7 +17,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, dumps
 from clientgo.utils.clock import Clock
 
 DEFAULT_HISTORY = 10_000
-# Of the JSON of all events of one resource: few large objects must not keep as many versions as small ones.
+# Of all events of one resource, as they were encoded: few large objects must not keep as many versions as small ones.
 MAX_HISTORY_BYTES = 64 * 1024 * 1024
 
 
@@ -75,8 +75,8 @@ class Stored:
 
     @property
     def size(self) -> int:
-        """The bytes of its JSON, 0 before anybody asked for that."""
-        return 0 if self._raw is None else len(self._raw)
+        """The bytes of what it was encoded in, 0 before anybody asked for that."""
+        return len(self._raw or b"") + len(self._message or b"")
 
     def __repr__(self) -> str:
         return f"<Stored {self.key} @{self.rv}>"
@@ -123,7 +123,7 @@ class Bucket:
         """Add an event to the log; one too many, or too many bytes, and the older half goes."""
         log = self.log
         if log:
-            # Its JSON was most likely made for the answer by now, and costs nothing to measure.
+            # It was most likely encoded for the answer by now, and that costs nothing to measure.
             before = log[-1]
             before.weight = before.new.size
             self.weight += before.weight

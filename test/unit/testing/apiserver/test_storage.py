@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from clientgo.testing.apiserver.store import storage
 from clientgo.testing.apiserver.store.storage import Changed, Compacted, Event, Exists, Missing, Store, with_version
+from clientgo.testing.apiserver.wire.jsonio import dumps
 from clientgo.utils.clock import REAL_CLOCK
 
 Json = dict[str, Any]
@@ -88,14 +90,18 @@ def test_history_is_bounded() -> None:
     assert len(store.list("x", at=28)[1]) == 28
 
 
-def test_the_bytes_of_the_history_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("encoded", [lambda stored: stored.raw, lambda stored: stored.message(dumps)])
+def test_the_bytes_of_the_history_are_bounded(
+    monkeypatch: pytest.MonkeyPatch, encoded: Callable[[storage.Stored], bytes]
+) -> None:
+    """In whichever encoding clients ask for the objects."""
     monkeypatch.setattr(storage, "MAX_HISTORY_BYTES", 10_000)
     store = Store(REAL_CLOCK)
     stored = store.create("x", "a", obj("a"))
     kept = 0
     for i in range(100):
         stored = store.update("x", "a", obj("a", f"{i}" + "x" * 1000), stored.rv)
-        assert len(stored.raw) > 1000
+        assert len(encoded(stored)) > 1000
         store.check()
         kept = max(kept, len(history(store, stored.rv)))
     assert 5 <= kept <= 12
