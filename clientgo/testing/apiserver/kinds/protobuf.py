@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from clientgo.api import facts
 from clientgo.apimachinery.runtime.serializer import protobuf
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 if TYPE_CHECKING:
@@ -89,8 +89,16 @@ def encode_list(api_version: str, kind: str, metadata: Json, items: Iterable[byt
 
 def watch_event(kind: str, obj: bytes) -> bytes:
     """One event of a watch, a metav1.WatchEvent behind its length."""
-    event = put_bytes(b"\n", kind.encode()) + put_bytes(b"\x12", put_bytes(b"\n", obj))
-    return len(event).to_bytes(4, "big") + event
+    # Each watcher's list goes through here: the object is copied once.
+    raw = b"\n" + put_varint(len(obj))
+    head = b"".join((_event_type(kind), put_varint(len(raw) + len(obj)), raw))
+    return b"".join(((len(head) + len(obj)).to_bytes(4, "big"), head, obj))
+
+
+@cache
+def _event_type(kind: str) -> bytes:
+    """What an event begins with, and the tag of its object."""
+    return put_bytes(b"\n", kind.encode()) + b"\x12"
 
 
 def _module_of(package: str) -> str:

@@ -7,6 +7,7 @@ no body.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from clientgo.apimachinery.runtime.documents import document_of
@@ -19,7 +20,14 @@ from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_me
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.in_place import Common, common, cut, undecoded_message
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind, Message, message_of
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, put_bytes, spans, varint
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
+    BYTES,
+    WireError,
+    put_bytes,
+    put_varint,
+    spans,
+    varint,
+)
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
@@ -77,8 +85,14 @@ def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
 
 def wrap(message: bytes, api_version: str, kind: str) -> bytes:
     """The message of an object in its envelope."""
+    return b"".join((_begin(api_version, kind), put_varint(len(message)), message, b"\x1a\0\x22\0"))
+
+
+@lru_cache(1000)
+def _begin(api_version: str, kind: str) -> bytes:
+    """What stands before the length of a message."""
     type_meta = put_bytes(b"\n", api_version.encode()) + put_bytes(b"\x12", kind.encode())
-    return b"".join((MAGIC, put_bytes(b"\n", type_meta), put_bytes(b"\x12", message), b"\x1a\0\x22\0"))
+    return b"".join((MAGIC, put_bytes(b"\n", type_meta), b"\x12"))
 
 
 class _Head(NamedTuple):
