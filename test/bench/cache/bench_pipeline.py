@@ -34,8 +34,8 @@ from clientgo.golang.batch_channel import BatchChannel
 from clientgo.tools import cache
 
 PATIENCE = 60.0
-# What the watch of a server may be ahead of the reflector.
-BUFFER = 100
+# What the watch of a server may be ahead of the reflector: as that of our clients.
+BUFFER = 512
 
 
 class Source:
