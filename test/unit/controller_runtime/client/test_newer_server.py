@@ -159,17 +159,6 @@ def test_a_merge_patch_leaves_them_alone(change: Callable[[Any], None]) -> None:
     assert server.states[-1] == as_over_json(change)
 
 
-@pytest.mark.parametrize("change", [set_image, add_volume, renew_template, repeat_container])
-def test_a_merge_patch_that_would_lose_them_is_refused(change: Callable[[Any], None]) -> None:
-    server = newer_server()
-    found = read(server)
-    patch = client.merge_from(found.deep_copy())
-    change(found)
-    with pytest.raises(ValueError, match=REFUSED):
-        server.client().patch(CTX, found, patch)
-    assert server.writes == 0
-
-
 @pytest.mark.parametrize("change", [scale, label, set_image, set_port, add_volume, remove_volumes])
 def test_a_strategic_merge_patch_goes_into_lists(change: Callable[[Any], None]) -> None:
     server = newer_server()
@@ -185,11 +174,19 @@ def change_volume(found: Any) -> None:
     found.spec.template.spec.volumes[0].empty_dir.medium = "Memory"
 
 
-@pytest.mark.parametrize("change", [renew_template, repeat_container, change_volume])
-def test_a_strategic_merge_patch_that_would_lose_them_is_refused(change: Callable[[Any], None]) -> None:
+@pytest.mark.parametrize(
+    ("patch_from", "change"),
+    [
+        *((client.merge_from, change) for change in (set_image, add_volume, renew_template, repeat_container)),
+        *((client.strategic_merge_from, change) for change in (renew_template, repeat_container, change_volume)),
+    ],
+)
+def test_a_patch_that_would_lose_them_is_refused(
+    patch_from: Callable[[Any], client.Patch], change: Callable[[Any], None]
+) -> None:
     server = newer_server()
     found = read(server)
-    patch = client.strategic_merge_from(found.deep_copy())
+    patch = patch_from(found.deep_copy())
     change(found)
     with pytest.raises(ValueError, match=REFUSED):
         server.client().patch(CTX, found, patch)
