@@ -31,8 +31,10 @@ _THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 if not _THOROUGH:
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
 
-# How long a thread or socket on its way out may take; a leak costs this much once, all else nothing.
+# How long a thread or socket on its way out may take; a leak costs this much once, all else nothing. The traceback of
+# a test that failed goes on holding what the test had open: waiting for that is in vain.
 _GRACE = 30.0
+_GRACE_OF_FAILED = 1.0
 
 
 @dataclass
@@ -43,17 +45,17 @@ class _Snapshot:
     sockets: set[str] = field(default_factory=lambda: _open_sockets())
     blocked: set[signal.Signals] = field(default_factory=lambda: _blocked_signals())
 
-    def leaked(self) -> list[str]:
+    def leaked(self, grace: float) -> list[str]:
         """What has come since and does not go within the grace period."""
         done = threading.Event()
         for thread in set(threading.enumerate()) - self.threads:
-            thread.join(_GRACE)
+            thread.join(grace)
         left = [f"thread {thread.name}" for thread in set(threading.enumerate()) - self.threads if thread.is_alive()]
         sockets = _open_sockets() - self.sockets
         if sockets:
             # A socket dropped without close is a ResourceWarning of its own; here only those somebody still holds.
             gc.collect()
-            for _ in range(int(_GRACE / 0.25)):
+            for _ in range(int(grace / 0.25)):
                 sockets = _open_sockets() - self.sockets
                 if not sockets:
                     break
@@ -179,10 +181,10 @@ def _the_same_jitter_each_time(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _module_leaves_nothing_behind() -> Iterator[None]:
-    before = _Snapshot()
+def _module_leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    before, failed = _Snapshot(), request.session.testsfailed
     yield
-    leaked = before.leaked()
+    leaked = before.leaked(_grace_since(request, failed))
     assert not leaked, f"left behind by the module: {leaked}"
 
 
@@ -191,7 +193,12 @@ def _leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.node.get_closest_marker("shared_server"):
         yield
         return
-    before = _Snapshot()
+    before, failed = _Snapshot(), request.session.testsfailed
     yield
-    leaked = before.leaked()
+    leaked = before.leaked(_grace_since(request, failed))
     assert not leaked, f"left behind: {leaked}"
+
+
+def _grace_since(request: pytest.FixtureRequest, failed: int) -> float:
+    """How long to wait, when that many tests had failed before."""
+    return _GRACE if request.session.testsfailed == failed else _GRACE_OF_FAILED

@@ -33,6 +33,13 @@ def test_holds_the_interpreter():
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     ctypes.PyDLL(None).sleep(1000)
 """
+FAILS_WITH_A_SOCKET = """
+import socket
+
+def test_fails():
+    here, there = socket.socketpair()
+    assert here.fileno() == there.fileno()
+"""
 SKIPS = """
 import pytest
 
@@ -68,6 +75,17 @@ def test_a_deadlock_is_a_failure_with_the_stack_of_every_thread(tmp_path: Path) 
     assert "1 failed, 1 passed" in printed
     assert "Timeout (>1.0s)" in printed
     assert "the-other-one" in printed
+
+
+def test_nobody_waits_for_what_the_traceback_of_a_failed_test_holds(tmp_path: Path) -> None:
+    conftest = (ROOT / "test" / "conftest.py").read_text()
+    endless = conftest.replace("_GRACE = 30.0", f"_GRACE = {10 * PATIENCE}")
+    assert endless != conftest
+    (tmp_path / "conftest.py").write_text(endless)
+
+    printed = run_pytest(tmp_path, FAILS_WITH_A_SOCKET, PYTHONPATH=str(ROOT))
+
+    assert "FAILED test_it.py::test_fails" in printed
 
 
 def test_a_process_that_no_timeout_reaches_ends_with_the_stack_of_every_thread(tmp_path: Path) -> None:
