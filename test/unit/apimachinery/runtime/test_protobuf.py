@@ -207,6 +207,44 @@ def test_what_is_no_message_is_refused(body: bytes, reason: str) -> None:
         protobuf.decode_message(message(corev1.Pod), body)
 
 
+TIME, QUANTITY = b"\x09" + b"1" * 8, b"\x08\x01"
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "wire_type"),
+    [
+        (corev1.Pod, "metadata.creationTimestamp", TIME, 1),
+        (corev1.Pod, "metadata.creationTimestamp", sized(2, b"ab"), 2),
+        (corev1.Event, "eventTime", TIME, 1),
+        (corev1.PersistentVolumeClaim, "spec.resources.requests", sized(1, b"cpu") + sized(2, QUANTITY), 0),
+        (corev1.Service, "spec.ports.targetPort", sized(1, b"a"), 2),
+        (corev1.Service, "spec.ports.targetPort", b"\x10" + b"\x01" + b"\x18\x01", 0),
+        (appsv1.ControllerRevision, "data", b"\x08\x01", 0),
+        (apiextensionsv1.CustomResourceDefinition, "spec.versions.schema.openAPIV3Schema.items", b"\x08\x01", 0),
+        (
+            apiextensionsv1.CustomResourceDefinition,
+            "spec.versions.schema.openAPIV3Schema.additionalItems",
+            sized(1, b"a"),
+            2,
+        ),
+    ],
+)
+def test_a_value_with_a_form_of_its_own_is_refused_in_another_wire_type(
+    kind: type, path: str, value: bytes, wire_type: int
+) -> None:
+    """Such a time was 1970, and such a quantity 0."""
+    within, numbers = message(kind), []
+    for name in path.split("."):
+        field = within.by_name[name]
+        numbers.append(field.number)
+        within = field.message if name != path.rpartition(".")[2] else within
+    body = value
+    for number in reversed(numbers):
+        body = sized(number, body)
+    with pytest.raises(WireError, match=f"^{path}: proto: wrong wireType = {wire_type} for field"):
+        protobuf.decode_message(message(kind), body)
+
+
 def test_messages_without_end_are_refused() -> None:
     schema = message(apiextensionsv1.JSONSchemaProps)
     (inner,) = (field.number for field in schema.fields if field.json == "not")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -343,8 +343,8 @@ def _read_time(field: Field, data: bytes, at: int, end: int, depth: int, reading
 @lru_cache(maxsize=4096)
 def _time(data: bytes, is_micro: bool) -> str | None:
     """A metav1.Timestamp: seconds since 1970, and nanoseconds."""
-    numbers = _numbers(data)
-    seconds, nanos = numbers.get(1, 0), numbers.get(2, 0)
+    values = _values(Kind.TIME, data, 0, len(data))
+    seconds, nanos = values.get(1, 0), values.get(2, 0)
     if seconds == _ZERO_SECONDS and not nanos:
         return None
     try:
@@ -357,37 +357,56 @@ def _time(data: bytes, is_micro: bool) -> str | None:
     return format_micro_time(moment) if is_micro else format_time(moment)
 
 
-def _numbers(data: bytes) -> dict[int, int]:
-    """A message of numbers."""
-    out = {}
-    for number, wire_type, at, _ in spans(data, 0, len(data)):
-        if wire_type == VARINT:
-            out[number] = signed(varint(data, at)[0])
+def _values(kind: int, data: bytes, at: int, end: int) -> dict[int, Any]:
+    """The numbers and the bytes that something with a form of its own is made of. Raises WireError."""
+    out: dict[int, Any] = {}
+    for number, wire_type, begin, stop in _form(kind, data, at, end):
+        out[number] = data[begin:stop] if wire_type == BYTES else signed(varint(data, begin)[0])
     return out
 
 
-def _parts(data: bytes, at: int, end: int) -> dict[int, bytes]:
-    """The fields that have a length."""
-    return {number: data[begin:stop] for number, wire, begin, stop in spans(data, at, end) if wire == BYTES}
+def _form(kind: int, data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """The spans of its fields. Raises WireError, also for one of another wire type, as Go's generated code does."""
+    wire_types = _FORMS[kind]
+    for each in spans(data, at, end):
+        number, wire_type, _, _ = each
+        expected = wire_types.get(number)
+        if expected is None:
+            continue
+        if wire_type != expected:
+            raise WireError(f"proto: wrong wireType = {wire_type} for field {number}")
+        yield each
+
+
+# By their numbers, the wire types of their fields.
+_FORMS: Final[dict[int, dict[int, int]]] = {
+    Kind.TIME: {1: VARINT, 2: VARINT},
+    Kind.DURATION: {1: VARINT},
+    Kind.QUANTITY: {1: BYTES},
+    Kind.INTORSTRING: {1: VARINT, 2: VARINT, 3: BYTES},
+    Kind.RAW: {1: BYTES},
+    Kind.STRINGS: {1: BYTES},
+    Kind.SCHEMAORARRAY: {1: BYTES, 2: BYTES},
+    Kind.SCHEMAORBOOL: {1: VARINT, 2: BYTES},
+    Kind.SCHEMAORSTRINGS: {1: BYTES, 2: BYTES},
+}
 
 
 def _read_duration(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    return format_nanoseconds(_numbers(data[at:end]).get(1, 0))
+    return format_nanoseconds(_values(field.kind, data, at, end).get(1, 0))
 
 
 def _read_quantity(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    return _parts(data, at, end).get(1, b"").decode() or "0"
+    return _values(field.kind, data, at, end).get(1, b"").decode() or "0"
 
 
 def _read_int_or_string(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    numbers = _numbers(data[at:end])
-    if numbers.get(1, 0) == 0:
-        return numbers.get(2, 0)
-    return _parts(data, at, end).get(3, b"").decode()
+    values = _values(field.kind, data, at, end)
+    return values.get(3, b"").decode() if values.get(1, 0) else values.get(2, 0)
 
 
 def _read_raw(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    raw = _parts(data, at, end).get(1)
+    raw = _values(field.kind, data, at, end).get(1)
     if not raw:
         return None
     try:
@@ -397,23 +416,25 @@ def _read_raw(field: Field, data: bytes, at: int, end: int, depth: int, reading:
 
 
 def _read_strings(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    return [data[begin:stop].decode() for number, _, begin, stop in spans(data, at, end) if number == 1]
+    return [data[begin:stop].decode() for _, _, begin, stop in _form(field.kind, data, at, end)]
 
 
 def _read_schema_or_other(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
     """A JSONSchemaProps, or something else that may stand in its place."""
     schema: JSONObject | None = None
     listed: list[Any] = []
-    for number, wire_type, begin, stop in spans(data, at, end):
-        is_schema = number == (2 if field.kind is Kind.SCHEMAORBOOL else 1)
-        if is_schema and wire_type == BYTES:
+    allows = False
+    for number, wire_type, begin, stop in _form(field.kind, data, at, end):
+        if wire_type == VARINT:
+            allows = varint(data, begin)[0] != 0
+        elif number == (2 if field.kind is Kind.SCHEMAORBOOL else 1):
             schema = _document(field.message, data, begin, stop, depth + 1, reading)
-        elif field.kind is Kind.SCHEMAORARRAY and number == 2 and wire_type == BYTES:
+        elif field.kind is Kind.SCHEMAORARRAY:
             listed.append(_document(field.message, data, begin, stop, depth + 1, reading))
-        elif field.kind is Kind.SCHEMAORSTRINGS and number == 2 and wire_type == BYTES:
+        else:
             listed.append(data[begin:stop].decode())
     if field.kind is Kind.SCHEMAORBOOL and schema is None:
-        return bool(_numbers(data[at:end]).get(1, 0))
+        return allows
     return listed or schema
 
 
