@@ -519,6 +519,14 @@ def test_a_label_that_is_written_as_nobody_does_reads_as_it_is_decoded(odd: byte
         assert pod.metadata.labels.get("a") == decoded(pod._undecoded.data).get_labels().get("a")
 
 
+@pytest.mark.parametrize("odd", [b"", label(""), label("a"), put_bytes(b"\x12", b"1")])
+def test_an_entry_without_key_or_value_may_be_the_last_of_a_message(odd: bytes) -> None:
+    data = put_bytes(b"\n", put_bytes(b"\n", b"a") + put_bytes(b"Z", odd))
+    labels = {"a" if b"a" in odd else "": "1" if b"1" in odd else ""}
+    pods = decoded(data), from_body(data), from_body(data).freeze()
+    assert [dict(pod.metadata.labels) for pod in pods] == [labels] * 3
+
+
 def test_a_label_that_is_no_text_is_refused_when_it_is_read() -> None:
     for _ in range(2):
         metadata = labelled(("a", "b"), ("c", "d"))._undecoded.data.replace(b"\x12\x01d", b"\x12\x01\xff")

@@ -281,7 +281,7 @@ def _read_packed(out: JSONObject, field: Field, data: bytes, at: int, end: int) 
 
 def _read_entry(found: JSONObject, field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> None:
     """One entry of a map: a message with a key and a value."""
-    if field.kind is _STRING and end - at < 0x80 and data[at] == _KEY:
+    if field.kind is _STRING and 4 <= end - at < 0x80 and data[at] == _KEY:
         # As every encoder writes it: both, short, and in order.
         middle = at + 2 + data[at + 1]
         if middle + 2 <= end and data[middle] == _VALUE and middle + 2 + data[middle + 1] == end:
