@@ -470,15 +470,22 @@ def label(key: str, *values: str) -> bytes:
 
 def with_entries(*entries: bytes) -> Any:
     META.layouts = layout.Layouts(META)  # Those of other tests must not take the place.
+    return from_event(entered(*entries)).freeze()
+
+
+def entered(*entries: bytes) -> bytes:
+    """The message of a Pod whose labels are these entries."""
     names = put_bytes(b"\n", b"a") + put_bytes(b"\x1a", b"ns") + put_bytes(b"*", b"u")
-    return from_event(put_bytes(b"\n", names + b"".join(put_bytes(b"Z", entry) for entry in entries))).freeze()
+    return put_bytes(b"\n", names + b"".join(put_bytes(b"Z", entry) for entry in entries))
 
 
 def test_labels_of_the_same_sizes_are_told_apart() -> None:
     many = ({"a": "bcd", "x": "1"}, {"ab": "cd", "x": "1"}, {"abc": "d", "y": "2"}, {"": "abcd", "y": ""})
-    pods = [(labels, labelled(*labels.items())) for labels in many]
     META.layouts = layout.Layouts(META)
-    for labels, pod in pods:
+    bodies = [entered(*(label(*each) for each in labels.items())) for labels in many]
+    pods = [from_event(body).freeze() for body in bodies]  # All of them by the layouts of those before.
+    assert len({*map(len, bodies[:3])}) == 1
+    for labels, pod in zip(many, pods, strict=True):
         found = pod.metadata.labels
         assert {key: found[key] for key in labels} == labels
         assert (found.get("z"), "z" in found, found.get("z", "none"), len(found)) == (None, False, "none", 2)
