@@ -106,6 +106,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers for the cluster. Which resources there are, and of which kinds, is the first line on stdin."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # as kube-apiserver: small blocks go at once, too
     cluster: Cluster
     kinds: dict[str, tuple[str, str]]
 
