@@ -67,7 +67,7 @@ class Stored:
         return raw
 
     def message(self, encode: Callable[[Json], bytes]) -> bytes:
-        """The object as protobuf, made once."""
+        """The object as protobuf, in its envelope, made once."""
         message = self._message
         if message is None:
             message = self._message = encode(self.obj)

@@ -69,7 +69,7 @@ class Documents:
             return http.Response(status, body, "application/json", {"Cache-Control": NO_CACHE})
         obj = self.view(resource, stored)
         if form.media == PROTOBUF and not form.kind:
-            return http.Response(status, self._wrapped(resource, stored), PROTOBUF, {"Cache-Control": NO_CACHE})
+            return http.Response(status, self._message(resource, stored), PROTOBUF, {"Cache-Control": NO_CACHE})
         if form.kind == "Table":
             rows = self._table(resource, [obj], request.param("includeObject"), form)
             rows["metadata"] = {"resourceVersion": str(stored.rv)}
@@ -85,14 +85,9 @@ class Documents:
         return table.make(resource, objects, self._times, include, form.version)
 
     def _message(self, resource: Resource, stored: Stored) -> bytes:
-        """The object as a message without its envelope."""
-        if resource.converted:
-            obj = resource.from_storage(stored.obj)
-            return kinds.protobuf.encode_message(resource.group_version, resource.kind, obj)
-        return stored.message(partial(kinds.protobuf.encode_message, resource.group_version, resource.kind))
-
-    def _wrapped(self, resource: Resource, stored: Stored) -> bytes:
-        return kinds.protobuf.wrap(self._message(resource, stored), resource.group_version, resource.kind)
+        """The object as protobuf, in its envelope."""
+        encode = kinds.protobuf.encode_known
+        return encode(resource.from_storage(stored.obj)) if resource.converted else stored.message(encode)
 
     @staticmethod
     def _partial(obj: Json, form: Form) -> Json:
@@ -126,8 +121,7 @@ class Documents:
             head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}"}
             return render({**head, "metadata": metadata, "items": listed or None}, form)
         if form.media == PROTOBUF:
-            messages = [self._message(resource, item) for item in items]
-            body = kinds.protobuf.encode_list(resource.group_version, resource.list_kind, metadata, messages)
+            body = kinds.protobuf.encode_list(resource, metadata, [self._message(resource, item) for item in items])
             return http.Response(200, body, PROTOBUF, {"Cache-Control": NO_CACHE})
         if form.pretty or form.media == YAML:
             return render(self._list_object(resource, items, metadata), form)
@@ -176,7 +170,10 @@ class Documents:
             encode = self.framing(form).encode
             return lambda stored: encode(self._partial(self.view(resource, stored), form))
         if self.framing(form) is not JSON_LINES:
-            return partial(self._wrapped, resource)
+            if resource.converted:
+                return partial(self._message, resource)
+            known = kinds.protobuf.encode_known
+            return lambda stored: stored.message(known)
         if form.kind == "Table":
             return self._table_encoder(resource, form, request.param("includeObject"))
         if resource.converted:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clientgo import context
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import spans
 from clientgo.golang import http
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.kinds import protobuf
@@ -19,6 +20,9 @@ JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 # As Go's typed clients ask.
 PREFERRED = f"{PROTOBUF},{JSON}"
 MAPS = "/api/v1/namespaces/default/configmaps"
+# A watch that is over when it has told what there is.
+AT_ONCE = "watch=1&timeoutSeconds=-1"
+STATE = f"{MAPS}?{AT_ONCE}"
 
 DEPLOYMENT = {
     "apiVersion": "apps/v1",
@@ -145,7 +149,10 @@ def test_objects_and_lists_are_the_same_in_both_forms(client: Client) -> None:
 
 
 @pytest.mark.parametrize("accept", [JSON, PREFERRED])
-def test_an_object_is_encoded_once_however_often_it_is_listed(accept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", [MAPS, STATE])
+def test_an_object_is_encoded_once_however_often_it_is_listed(
+    path: str, accept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoded: list[str] = []
 
     def counting(encode: Callable[..., bytes]) -> Callable[..., bytes]:
@@ -161,15 +168,34 @@ def test_an_object_is_encoded_once_however_often_it_is_listed(accept: str, monke
         client = Client(server)
         for name in ("a", "b"):
             client.document("POST", MAPS, JSON, {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": name}})
-        first = client.send("GET", MAPS, accept).body.read()
+        first = client.send("GET", path, accept).body.read()
         encoded.clear()
 
-        again = client.send("GET", MAPS, accept).body.read()
+        again = client.send("GET", path, accept).body.read()
         assert (again, encoded) == (first, [])
 
         client.document("PUT", f"{MAPS}/b", JSON, {"metadata": {"name": "b"}, "data": {"changed": "yes"}})
-        changed = client.send("GET", MAPS, accept).body.read()
+        changed = client.send("GET", path, accept).body.read()
         assert changed != first and set(encoded) == {"b"}
+
+
+def test_a_version_that_is_not_stored_is_converted(client: Client) -> None:
+    """After the stored version was shown, and in a watch too."""
+    spec = {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}
+    metrics = [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization"}}}]
+    metrics[0]["resource"]["target"]["averageUtilization"] = 50  # type: ignore[index]
+    stored, converted = (
+        f"/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers" for version in ("v2", "v1")
+    )
+    client.document("POST", stored, PREFERRED, {"metadata": {"name": "h"}, "spec": {**spec, "metrics": metrics}})
+    for path in (f"{converted}/h", converted):
+        found, media = client.document("GET", path, PREFERRED)
+        plain, _ = client.document("GET", path, JSON)
+        # Of a list not its version, which a controller may raise meanwhile.
+        found, plain = found.get("items", found), plain.get("items", plain)
+        assert media == PROTOBUF and without_nulls(found) == without_nulls(plain)
+    ((_, found),) = frames(client.send("GET", f"{converted}?{AT_ONCE}", PREFERRED).body.read())
+    assert found["spec"]["targetCPUUtilizationPercentage"] == 50 and found["apiVersion"] == "autoscaling/v1"
 
 
 def test_what_was_written_as_protobuf_is_what_json_shows(client: Client) -> None:
@@ -258,10 +284,16 @@ def frames(body: bytes) -> list[tuple[str, Any]]:
     while body:
         size = int.from_bytes(body[:4], "big")
         frame, body = body[4 : 4 + size], body[4 + size :]
-        assert len(frame) == size and frame[0] == 0x0A
-        kind = frame[2 : 2 + frame[1]].decode()
-        found.append((kind, protobuf.decode(frame[frame.index(protobuf.MAGIC) :])))
+        assert len(frame) == size
+        kind, raw = fields(frame)
+        (obj,) = fields(raw)
+        found.append((kind.decode(), protobuf.decode(obj)))
     return found
+
+
+def fields(message: bytes) -> list[bytes]:
+    """The values of fields that all have a length."""
+    return [message[begin:end] for _, _, begin, end in spans(message, 0, len(message))]
 
 
 def test_a_watch_is_a_stream_of_frames_with_the_events_of_the_json_one(client: Client) -> None:
@@ -278,6 +310,21 @@ def test_a_watch_is_a_stream_of_frames_with_the_events_of_the_json_one(client: C
     got = frames(answer.body.read())
     assert [kind for kind, _ in got] == ["ADDED", "ADDED", "DELETED", "DELETED"]
     assert got == [(event["type"], event["object"]) for event in events]
+
+
+def test_objects_of_every_size_are_listed_and_streamed() -> None:
+    """Their lengths take one byte, two and three, each of those within each other at another size."""
+    with Server(listen=False) as server:
+        client = Client(server)
+        for number, size in enumerate((0, *range(40, 130), *range(16_120, 16_390, 2), 100_000)):
+            client.document("POST", MAPS, JSON, {"metadata": {"name": f"m{number:03d}"}, "data": {"text": "x" * size}})
+        plain, _ = client.document("GET", MAPS, JSON)
+        listed, media = client.document("GET", MAPS, PREFERRED)
+        assert media == PROTOBUF and without_types(listed["items"]) == without_types(plain["items"])
+        streamed = frames(client.send("GET", STATE, PREFERRED).body.read())
+        assert [(kind, without_types(obj)) for kind, obj in streamed] == [
+            ("ADDED", without_types(obj)) for obj in plain["items"]
+        ]
 
 
 def test_a_streaming_list_ends_with_a_bookmark_in_a_frame(client: Client) -> None:

@@ -9,21 +9,25 @@ from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_me
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import EncodeError, encode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Message, message, message_of
 from clientgo.apimachinery.runtime.serializer.protobuf.protobuf import (
+    ENVELOPE_END,
     LENGTH_DELIMITED_FRAMER,
     MAGIC,
     ProtobufSerializer,
+    begin_envelope,
     read_envelope,
     wrap,
 )
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import WireError
 
 __all__ = [
+    "ENVELOPE_END",
     "LENGTH_DELIMITED_FRAMER",
     "MAGIC",
     "EncodeError",
     "Message",
     "ProtobufSerializer",
     "WireError",
+    "begin_envelope",
     "decode_message",
     "encode_message",
     "message",

@@ -35,6 +35,8 @@ from clientgo.golang.strconv import quote
 
 # What every object begins with, so that nobody takes it for JSON.
 MAGIC: Final = b"k8s\0"
+# What stands in an envelope behind the message: that it has no encoding and no type of its own.
+ENVELOPE_END: Final = b"\x1a\0\x22\0"
 
 _TYPE_META, _RAW, _CONTENT_ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
 
@@ -43,7 +45,7 @@ _TYPE_META, _RAW, _CONTENT_ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
 _EVENT: Final = (1 << 3 | BYTES, 2 << 3 | BYTES, 1 << 3 | BYTES)
 _MAGIC_AND_TYPE: Final = MAGIC + bytes((_TYPE_META << 3 | BYTES,))
 _RAW_TAG: Final = _RAW << 3 | BYTES
-_NO_CONTENT: Final = (b"\x1a\0\x22\0", b"")
+_NO_CONTENT: Final = (ENVELOPE_END, b"")
 
 
 class Envelope(NamedTuple):
@@ -85,12 +87,12 @@ def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
 
 def wrap(message: bytes, api_version: str, kind: str) -> bytes:
     """The message of an object in its envelope."""
-    return b"".join((_begin(api_version, kind), put_varint(len(message)), message, b"\x1a\0\x22\0"))
+    return b"".join((begin_envelope(api_version, kind), put_varint(len(message)), message, ENVELOPE_END))
 
 
 @lru_cache(1000)
-def _begin(api_version: str, kind: str) -> bytes:
-    """What stands before the length of a message."""
+def begin_envelope(api_version: str, kind: str) -> bytes:
+    """What stands in an envelope before the length of the message."""
     type_meta = put_bytes(b"\n", api_version.encode()) + put_bytes(b"\x12", kind.encode())
     return b"".join((MAGIC, put_bytes(b"\n", type_meta), b"\x12"))
 
