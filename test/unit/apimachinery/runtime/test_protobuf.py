@@ -268,6 +268,19 @@ def test_what_is_no_envelope_is_refused(body: bytes) -> None:
         protobuf.read_envelope(body)
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "named"),
+    [
+        (corev1.Pod, sized(1, sized(1, b"b"), sized(3, b"n")) + sized(3, b"\x0a\x05a"),
+         'Pod "n/b": status.phase: unexpected EOF'),
+        (metav1.Status, sized(2, b"\xff"), "Status: status: proto: invalid UTF-8 in string"),
+    ],
+)  # fmt: skip
+def test_what_is_decoded_where_it_arrives_is_refused_by_its_name(kind: Any, body: bytes, named: str) -> None:
+    with pytest.raises(WireError, match=f"^{named}$"):
+        CODEC.decode(protobuf.wrap(body, "v1", kind.__name__))
+
+
 def test_packed_numbers_are_read_too() -> None:
     context = message(corev1.PodSecurityContext)
     (groups,) = (field for field in context.fields if field.json == "supplementalGroups")

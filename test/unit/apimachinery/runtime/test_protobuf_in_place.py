@@ -274,6 +274,30 @@ def test_what_is_malformed_at_the_top_is_refused_where_it_arrives(make: Callable
         make(broken)
 
 
+@pytest.mark.parametrize(
+    ("broken", "named"),
+    [
+        (DATA[:-1], 'Pod "ns/a": unexpected EOF'),
+        (METADATA + b"\x08\x01", 'Pod "ns/a": proto: wrong wireType = 0 for field metadata'),
+        (put_bytes(b"\n", put_bytes(b"\n", b"a") + b"\x1a\x05ab"), 'Pod "a": unexpected EOF'),
+        (put_bytes(b"\n", put_bytes(b"\n", b"\xff")), 'Pod "\ufffd": proto: invalid UTF-8'),
+        (put_bytes(b"\x1a", b"") + METADATA + b"\x12", 'Pod "ns/a": unexpected EOF'),
+        (b"\x12", 'Pod "": unexpected EOF'),
+    ],
+)
+def test_what_is_refused_where_it_arrives_is_named_as_far_as_it_can_be_read(
+    make: Callable[..., Any], broken: bytes, named: str
+) -> None:
+    with pytest.raises(protobuf.WireError) as caught:
+        make(broken)
+    assert str(caught.value).startswith(named)
+
+
+def test_a_list_names_the_item_that_is_malformed() -> None:
+    with pytest.raises(protobuf.WireError, match='^Pod "b": unexpected EOF'):
+        listed(DATA, put_bytes(b"\n", put_bytes(b"\n", b"b")) + b"\x12", DATA)
+
+
 def test_an_event_that_is_cut_or_has_more_than_its_object_is_none() -> None:
     from_event()
     whole = frame(DATA)

@@ -11,6 +11,7 @@ shows when it is read or decoded: as a WireError, which is a ValueError. (No ser
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -126,7 +127,7 @@ class UndecodedMessage(UndecodedObject):
 
     def refusal(self, err: Exception, field: str = "") -> WireError:
         """The error for what is malformed, which names the object and the field."""
-        return WireError(str(as_wire_error(err).within(field)), f"{self.message.short_name} {quote(self.key)}")
+        return _of(self.message, self.key, as_wire_error(err).within(field))
 
     def without(self, key: str) -> Self | None:
         metadata = self.message.by_name["metadata"]
@@ -226,8 +227,27 @@ def undecoded_message(message: Message, data: bytes, shared: Common | None = Non
         found.key = f"{namespace}/{name}" if namespace else name
         found.version = metadata[version_at].decode()
         return found
-    except (IndexError, UnicodeDecodeError) as err:
-        raise as_wire_error(err) from None
+    except (WireError, IndexError, UnicodeDecodeError) as err:
+        raise refusal(message, data, as_wire_error(err)) from None
+
+
+def refusal(message: Message, data: bytes, err: WireError) -> WireError:
+    """The error for an object whose message is malformed, which names it as far as that can be read."""
+    metadata = message.by_name.get("metadata")
+    if metadata is None or metadata.kind != Kind.MESSAGE or metadata.message.name != OBJECT_META:
+        return WireError(str(err), message.short_name)
+    found = {_NAME: "", _NAMESPACE: ""}
+    with suppress(WireError):
+        for number, wire_type, begin, stop in spans(data, 0, len(data)):
+            if number << 3 | wire_type != metadata.key:
+                continue
+            for inner, wire, first, last in spans(data, begin, stop):
+                found[inner << 3 | wire] = data[first:last].decode("utf-8", "replace")
+    return _of(message, "/".join(filter(None, (found[_NAMESPACE], found[_NAME]))), err)
+
+
+def _of(message: Message, key: str, err: WireError) -> WireError:
+    return WireError(str(err), f"{message.short_name} {quote(key)}")
 
 
 def _metadata_in(message: Message, data: bytes, index: Index) -> tuple[slice, Layouts | None]:
@@ -261,4 +281,4 @@ def cut(field: Field, data: bytes, at: int, end: int) -> tuple[list[bytes], byte
     return items, b"".join(rest)
 
 
-__all__ = ["UndecodedMessage", "cut", "undecoded_message"]
+__all__ = ["UndecodedMessage", "cut", "refusal", "undecoded_message"]

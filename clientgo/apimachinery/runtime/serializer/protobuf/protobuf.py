@@ -18,7 +18,7 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import JSONSerializer, written_kind
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
-from clientgo.apimachinery.runtime.serializer.protobuf.in_place import Common, common, cut, undecoded_message
+from clientgo.apimachinery.runtime.serializer.protobuf.in_place import Common, common, cut, refusal, undecoded_message
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind, Message, message_of
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
     BYTES,
@@ -175,7 +175,7 @@ class ProtobufSerializer:
             return None
         parts, rest = cut(items, data, envelope.begin, envelope.end)
         found = [undecoded_message(items.message, part) for part in parts]
-        document = decode_message(message, rest)
+        document = _decoded(message, rest)
         if type(document) is UnknownFields or None in found:
             return None
         if not self._documents.strips:
@@ -260,7 +260,7 @@ class ProtobufSerializer:
         into: Object | type[Object] | None = None,
     ) -> JSONObject:
         """The document of the object that stands in the envelope. Raises WireError."""
-        document = decode_message(self._message_for(gvk, into), data, envelope.begin, envelope.end)
+        document = _decoded(self._message_for(gvk, into), data[envelope.begin : envelope.end])
         document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
         # Servers' lists without items have an empty list of them, which no message can say.
         if document.get("items", ()) is None and issubclass(self._class_for(gvk, into), ListObject):
@@ -314,6 +314,14 @@ class ProtobufSerializer:
 
     def __repr__(self) -> str:
         return f"<ProtobufSerializer {self._scheme!r}>"
+
+
+def _decoded(message: Message, data: bytes) -> JSONObject:
+    """The document of an object. Raises WireError that names it."""
+    try:
+        return decode_message(message, data)
+    except WireError as err:
+        raise refusal(message, data, err) from None
 
 
 class _LengthDelimitedFramer:
