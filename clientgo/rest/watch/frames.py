@@ -37,26 +37,28 @@ class FrameDecoder(Decoder):
 
     def read_lines(self) -> list[Any]:
         """All frames that have arrived, at least one, after waiting for it. Raises as `decode` does."""
-        while not self._ended:
-            piece = self._body.read_some()
-            if not piece:
-                self._ended = True
-                break
-            self._buffer += piece
+        while True:
             frames = self._cut()
             if frames:
                 return frames
+            piece = b"" if self._ended else self._body.read_some()
+            if not piece:
+                break
+            self._buffer += piece
+        self._ended = True
         if self._buffer:
             raise ErrUnexpectedEOF
         raise EOFError("EOF")
 
     def _cut(self) -> list[bytes]:
-        """The whole frames at the beginning of the buffer, which they leave."""
+        """The whole frames at the beginning of the buffer, which they leave. Raises as `decode` does."""
         buffer, at = self._buffer, 0
-        frames = []
+        frames: list[bytes] = []
         while len(buffer) - at >= _HEAD:
             size = int.from_bytes(buffer[at : at + _HEAD], "big")
             if size > MAX_FRAME:
+                if frames:  # They come first.
+                    break
                 raise self._error("object to decode was longer than maximum allowed size")
             end = at + _HEAD + size
             if end > len(buffer):
