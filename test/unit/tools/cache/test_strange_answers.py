@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from virtualserver import SILENCE, Reply, VirtualServer, document, event, failure, pod, pod_informer, pod_list
 
+from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.util.wait import wait as wait_module
 from clientgo.testing import synctest
+from clientgo.testing.apiserver.kinds.protobuf import watch_event
 
 WINDOW = 4.0
 # Where client-go asks without end and without a pause: six streams, a list and six watches, mostly within the first
@@ -34,8 +37,25 @@ def body(*pieces: bytes, **headers: str) -> Callable[[], Reply]:
     return lambda: Reply(headers=headers, pieces=[(0.0, piece) for piece in pieces])
 
 
+def protobuf_body(data: bytes) -> Callable[[], Reply]:
+    return body(data, **{"Content-Type": "application/vnd.kubernetes.protobuf"})
+
+
+def protobuf_event(kind: str, message: bytes) -> bytes:
+    return watch_event(kind, protobuf.wrap(message, "v1", "Pod"))
+
+
 def code(status: int, reason: str = "", **headers: str) -> Callable[[], Reply]:
     return lambda: failure(status, reason, **headers)
+
+
+# The metadata of a pod.
+NAMED = put_bytes(b"\n", b"a") + put_bytes(b"2", b"1")
+
+
+def items(metadata: bytes) -> bytes:
+    """A list of that pod, and of one with such metadata that ends too soon."""
+    return put_bytes(b"\x12", put_bytes(b"\n", NAMED)) + put_bytes(b"\x12", put_bytes(b"\n", metadata) + b"\x1a\x7f")
 
 
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "metadata": {}}
@@ -95,6 +115,17 @@ STRANGE: dict[str, Callable[[], Reply]] = {
     "an ERROR of 429": body(event("ERROR", STATUS | {"code": 429, "reason": "TooManyRequests"})),
     "an ERROR of 500": body(event("ERROR", STATUS | {"code": 500, "reason": "InternalError"})),
     "an ERROR that is none": body(event("ERROR", pod("a", "1"))),
+    "protobuf without a kind": protobuf_body(protobuf.wrap(b"", "", "")),
+    "protobuf that ends too soon": protobuf_body(protobuf.wrap(b"\x12\x7f", "v1", "PodList")),
+    "an item in protobuf that is malformed": protobuf_body(protobuf.wrap(items(NAMED), "v1", "PodList")),
+    "an item in protobuf whose name is no text": protobuf_body(protobuf.wrap(items(b"\n\1\xff"), "v1", "PodList")),
+    "a frame without an event": protobuf_body(b"\0\0\0\0"),
+    "a frame without end": protobuf_body(protobuf_event("ADDED", b"\n" + bytes((len(NAMED),)) + NAMED) + b"\xff" * 4),
+    "half a frame": protobuf_body(protobuf_event("ADDED", b"")[:-3]),
+    "a frame that is malformed": protobuf_body(protobuf_event("MODIFIED", b"\x0b")),
+    "bookmarks that are malformed": protobuf_body(
+        protobuf_event("BOOKMARK", put_bytes(b"\n", put_bytes(b"b", b"\n\x7f"))),
+    ),
 }
 
 
