@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from recordingstore import RecordingStore
 from scriptedwatch import Script, ScriptedListerWatcher
+from virtualserver import SILENCE, Reply, VirtualServer, pod, pod_informer
+from virtualserver import event as event_line
 
 from clientgo import context, features, klog
 from clientgo.api.core import v1 as corev1
@@ -82,6 +84,23 @@ def run_for(
 def replaced(store: RecordingStore) -> list[list[str]]:
     """The names in each replace."""
     return [[obj["name"] for obj in op["objects"]] for op in store.ops if op["op"] == "replace"]
+
+
+def test_what_arrives_together_with_the_end_of_the_initial_objects_is_not_lost() -> None:
+    """The server sends it in one piece, of which the stream takes what is initial, and the watch the rest."""
+    end = pod("", "7") | {"metadata": {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}}
+    lines = (("ADDED", pod("a", "1")), ("BOOKMARK", end), ("ADDED", pod("b", "8")), ("DELETED", pod("a", "9")))
+    piece = b"".join(event_line(*line) for line in lines)
+    with synctest.bubble() as bubble:
+        server = VirtualServer(bubble, lambda call: Reply(pieces=[(0.0, piece), SILENCE]))
+        informer = pod_informer(server)
+        stop = threading.Event()
+        thread = threading.Thread(target=informer.run, args=(stop,), name="informer")
+        thread.start()
+        bubble.sleep(1.0)
+        assert (informer.get_store().list_keys(), len(server.calls)) == (["b"], 1)
+        stop.set()
+        thread.join()
 
 
 def test_items_are_published_with_the_bookmark() -> None:
