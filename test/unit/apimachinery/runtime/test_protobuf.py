@@ -166,6 +166,33 @@ def test_unknown_fields_deep_inside_make_the_object_no_json() -> None:
     obj = CODEC.decode(protobuf.wrap(data, "v1", "Pod"))[0]
     with pytest.raises(ValueError, match="fields that this version does not know"):
         JSON.encode(obj)
+    # No program gets dicts that compare otherwise than dicts.
+    assert type(obj.to_dict()["spec"]["containers"][0]) is dict
+
+
+NEWER = sized(30_001, b"newer")
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        sized(3, UNKNOWN, NEWER),
+        sized(3, UNKNOWN, sized(1, b"Running"), NEWER),
+        sized(3, sized(1, b"Running")) + sized(3, UNKNOWN, NEWER),
+        sized(3, UNKNOWN) + sized(3, NEWER),
+    ],
+)
+def test_all_unknown_fields_of_a_message_survive_also_if_it_comes_in_parts(status: bytes) -> None:
+    pod = CODEC.decode(protobuf.wrap(sized(1, sized(1, b"a")) + status, "v1", "Pod"))[0]
+    written = CODEC.encode(pod)
+    assert (written.count(UNKNOWN), written.count(NEWER)) == (1, 1)
+
+
+def test_a_null_that_protobuf_has_no_field_for_is_left_out() -> None:
+    empty = CODEC.encode(corev1.ConfigMap.from_dict({}))
+    assert CODEC.encode(corev1.ConfigMap.from_dict({"news": None, "metadata": {"news": None}})) == empty
+    with pytest.raises(protobuf.EncodeError, match="news: protobuf has no such field"):
+        CODEC.encode(corev1.ConfigMap.from_dict({"news": 1}))
 
 
 def test_unknown_fields_take_part_in_equality_and_not_in_dicts() -> None:
