@@ -50,6 +50,26 @@ def test_values_come_in_order_and_the_sender_waits_for_room_of_half_the_buffer()
 @pytest.mark.parametrize(
     "receive", [Channel.receive, lambda ch: select([Channel(), Receive(ch)])[1:]], ids=["receive", "select"]
 )
+def test_who_waits_for_more_than_there_is_goes_on_waiting(receive: Callable[[Channel[int]], tuple[int, bool]]):
+    with synctest.bubble() as bubble:
+        ch: BatchChannel[int] = BatchChannel(2)
+        received: list[tuple[int, bool]] = []
+        threads = [threading.Thread(target=lambda: received.append(receive(ch))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+            bubble.wait()
+        ch.send_all([0])
+        bubble.wait()
+        assert (received, len(ch)) == ([(0, True)], 0)
+        ch.send_all([1])
+        for thread in threads:
+            thread.join()
+        assert received == [(0, True), (1, True)]
+
+
+@pytest.mark.parametrize(
+    "receive", [Channel.receive, lambda ch: select([Channel(), Receive(ch)])[1:]], ids=["receive", "select"]
+)
 def test_who_waits_already_is_given_the_first_values(receive: Callable[[Channel[int]], tuple[int, bool]]):
     with synctest.bubble() as bubble:
         ch: BatchChannel[int] = BatchChannel(2)

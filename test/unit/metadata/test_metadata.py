@@ -117,26 +117,50 @@ def test_metadata_are_the_same_in_both_encodings(
     assert [item.metadata for item in deployments.list(CTX).items] == [item.metadata for item in listed.items]
 
 
-class WholeObjects:
-    """A server from before there were such answers."""
+POD = '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":"1"},"spec":{"nodeName":"n"}}'
+
+
+class OldServer:
+    """A server from before there were such answers: it gives this one each time."""
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer.encode()
 
     def round_trip(self, request: http.Request) -> http.Response:
         assert (request.headers.get("Accept") or "").endswith(f",{JSON}")
-        body = b'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":"1"},"spec":{"nodeName":"n"}}'
-        return http.Response(status_code=200, headers=http.Header({"Content-Type": JSON}), body=http.BytesBody(body))
+        headers = http.Header({"Content-Type": JSON})
+        return http.Response(status_code=200, headers=headers, body=http.BytesBody(self._answer))
+
+
+def pods_of(answer: str) -> metadata.ResourceInterface:
+    made = metadata.new_for_config_and_client(rest.Config(host="http://old"), http.Client(OldServer(answer)))
+    return made.resource(GroupVersionResource("", "v1", "pods")).namespace("ns")
 
 
 def test_of_a_whole_object_the_metadata_are_kept() -> None:
-    made = metadata.new_for_config_and_client(rest.Config(host="http://old"), http.Client(WholeObjects()))
-    found = made.resource(GroupVersionResource("", "v1", "pods")).namespace("ns").get(CTX, "p")
-    assert found.to_dict() == {"metadata": {"name": "p", "uid": "1"}}
+    assert pods_of(POD).get(CTX, "p").to_dict() == {"metadata": {"name": "p", "uid": "1"}}
+
+
+def test_of_whole_objects_in_a_list_the_metadata_are_kept() -> None:
+    listed = pods_of(f'{{"apiVersion":"v1","kind":"PodList","metadata":{{}},"items":[{POD},{POD}]}}').list(CTX)
+    for item in listed.items:
+        assert isinstance(item, metav1.PartialObjectMetadata)
+        assert (item.get_name(), item.to_dict().keys() <= {"apiVersion", "kind", "metadata"}) == ("p", True)
+    assert len(listed.items) == 2
+
+
+def test_an_answer_that_is_no_object_is_refused() -> None:
+    with pytest.raises(ValueError, match="object does not appear to match the ObjectMeta schema"):
+        pods_of('{"apiVersion":"v1","kind":"Pod","spec":{}}').get(CTX, "p")
 
 
 def test_a_watch_gives_metadata(client: metadata.Interface, ns: str) -> None:
     deployments = client.resource(DEPLOYMENTS).namespace(ns)
-    version = deployments.list(CTX).get_resource_version()
-    watcher = deployments.watch(CTX, metav1.ListOptions(resource_version=version))
+    options = metav1.ListOptions(resource_version=deployments.list(CTX).get_resource_version())
+    before = options.deep_copy()
+    watcher = deployments.watch(CTX, options)
     try:
+        assert options == before, "the caller's options are not written to"
         deployments.delete(CTX, "b")
         event = next(iter(watcher.result_chan()))
         assert event.type == EventType.DELETED

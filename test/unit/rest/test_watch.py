@@ -292,6 +292,42 @@ def test_garbage_on_the_stream_is_an_error_event():
     assert errors.has_status_cause(errors.from_object(failure.object), "ClientWatchDecoding")
 
 
+def test_garbage_is_the_last_that_comes_and_ends_the_connection():
+    """Nothing behind it can be trusted, and nobody has to call stop for the server to be let go."""
+    closed = threading.Event()
+
+    class Source:
+        PACED = False
+
+        def __init__(self) -> None:
+            self._arrived = ["good", "bad", "good"]
+
+        def read_lines(self) -> list[str]:
+            if not self._arrived:
+                closed.wait()
+                raise EOFError("EOF")
+            lines, self._arrived = self._arrived, []
+            return lines
+
+        def decode_line(self, line: str) -> Event:
+            if line == "bad":
+                raise ValueError("no event")
+            return Event(EventType.ADDED, line)
+
+        def close(self) -> None:
+            closed.set()
+
+        def release(self) -> None: ...
+
+    reporter = errors.new_client_error_reporter(500, "GET", "ClientWatchDecoding")
+    watcher = BatchedStreamWatcher(Source(), reporter, klog.background(), "pods")
+    try:
+        assert [event.type for event in watcher.result_chan()] == [EventType.ADDED, EventType.ERROR]
+        assert closed.is_set()
+    finally:
+        watcher.stop()
+
+
 def test_a_refused_watch_raises_the_servers_status():
     refuse = status(410, "Expired", "too old resource version: 1 (2)")
     with (
