@@ -271,9 +271,11 @@ def _time(value: Any, ctx: Context, path: str, field: str) -> Any:
     match = _RFC3339.match(value)
     if match is None:
         raise _bad_time(value, "2006-01-02T15:04:05Z07:00")
-    if match[4] in "Zz":
-        return f"{match[1]}T{match[2]}Z"
-    return _to_utc(value)[:19] + "Z"
+    if match[4] not in "Zz":
+        return _to_utc(value)[:19] + "Z"
+    normal = f"{match[1]}T{match[2]}Z"
+    # Of equal ones that which was given: objects of one second share it.
+    return value if value == normal else normal
 
 
 def _microtime(value: Any, ctx: Context, path: str, field: str) -> Any:

@@ -48,15 +48,22 @@ class Unwritten(OSError):
 class Stored:
     """One version of one object; immutable."""
 
-    __slots__ = ("_message", "_raw", "key", "name", "namespace", "obj", "rv")
+    __slots__ = ("_message", "_raw", "key", "obj", "rv")
 
     def __init__(self, key: str, obj: Json, rv: int) -> None:
         self.key = key
-        self.namespace, _, self.name = key.rpartition("/")
         self.obj = obj
         self.rv = rv
         self._raw: bytes | None = None
         self._message: bytes | None = None
+
+    @property
+    def namespace(self) -> str:
+        return self.key.rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition("/")[2]
 
     @property
     def raw(self) -> bytes:
@@ -85,15 +92,13 @@ class Stored:
 class Event:
     """One change. For DELETED, `new` is the last state with the version of the deletion."""
 
-    __slots__ = ("lines", "new", "old", "rv", "type", "weight")
+    __slots__ = ("new", "old", "rv", "type", "weight")
 
     def __init__(self, kind: str, old: Stored | None, new: Stored) -> None:
         self.type = kind
         self.old = old
         self.new = new
         self.rv = new.rv
-        # Encoded watch lines by form, shared by all watchers.
-        self.lines: dict[Any, bytes] = {}
         # The bytes it is counted for in its bucket.
         self.weight = 0
 

@@ -118,14 +118,7 @@ class View:
                 kind = "DELETED"
             else:
                 kind = "MODIFIED" if before else "ADDED"
-        if self._encode is not None:
-            return self._framed(kind, self._encode(new))
-        if new is not event.new:
-            return self._framed(kind, new.raw)
-        line = event.lines.get(kind)
-        if line is None:
-            line = event.lines[kind] = self._framed(kind, new.raw)
-        return line
+        return self._framed(kind, new.raw if self._encode is None else self._encode(new))
 
     def initial(self, item: Stored) -> bytes:
         if self.selection is not None and not self.selection.matches(item.obj):
