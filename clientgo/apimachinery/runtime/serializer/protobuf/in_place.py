@@ -41,19 +41,64 @@ _NAME, _NAMESPACE, _VERSION = 1 << 3 | BYTES, 3 << 3 | BYTES, 6 << 3 | BYTES
 
 
 class Common:
-    """What the objects of a kind have in common, so that each has one place for it. Immutable."""
+    """What the objects of a kind have in common. Thread-safe: what two threads do at once costs one Places more."""
 
-    __slots__ = ("message", "names")
+    __slots__ = ("message", "names", "places")
 
     def __init__(self, message: Message, api_version: str, kind: str) -> None:
         self.message = message
         # What their documents say of their kind, "" for nothing.
         self.names = api_version, kind
+        # By the numbers of the two indexes, and where the metadata begins.
+        self.places: dict[tuple[int, int, int], Places] = {}
+
+    def places_of(self, index: Index, metadata_index: Index, begin: int) -> Places:
+        """The one of all objects with these; see Places."""
+        by = index.number, metadata_index.number, begin
+        found = self.places.get(by)
+        if found is None:
+            if len(self.places) >= _MOST_PLACES:
+                self.places = {}
+            found = self.places[by] = Places(self, index, metadata_index, begin)
+        return found
+
+
+# By then most are of layouts that were forgotten.
+_MOST_PLACES: Final = 1000
+
+
+class Places:
+    """What objects of a kind that are laid out alike have in common, so that each has one slot for it. Immutable."""
+
+    __slots__ = ("begin", "common", "index", "message", "metadata_index", "names", "version_at")
+
+    def __init__(self, common: Common, index: Index, metadata_index: Index, begin: int) -> None:
+        self.common = common
+        self.message, self.names = common.message, common.names
+        # Where the fields are, and those of the metadata; None for what is not kept for many messages, and found anew.
+        self.index = index if index.number else None
+        self.metadata_index = metadata_index if metadata_index.number else None
+        # Where the metadata begins.
+        self.begin = begin
+        # Where in the message the resource version is, as a slice; None if it may be anywhere.
+        self.version_at: Any = None
+        if metadata_index.number:
+            at = metadata_index.header[2]
+            self.version_at = slice(begin + at.start, begin + at.stop)
+
+    def named(self, api_version: str, kind: str) -> Places:
+        """The same of objects that say so of their kind, "" for nothing."""
+        shared = common(self.message, api_version, kind)
+        return shared.places_of(self.index or _ANYWHERE, self.metadata_index or _ANYWHERE, self.begin)
+
+
+# The index of what is found anew.
+_ANYWHERE: Final = Index()
 
 
 # Programs may name objects as they like.
 @lru_cache(1000)
-def common(message: Message, api_version: str = "", kind: str = "") -> Common:
+def common(message: Message, api_version: str, kind: str) -> Common:
     """The one of all objects of that message which say so of their kind, "" for nothing."""
     return Common(message, api_version, kind)
 
@@ -61,18 +106,31 @@ def common(message: Message, api_version: str = "", kind: str = "") -> Common:
 class UndecodedMessage(UndecodedObject):
     """The message of one object."""
 
-    __slots__ = ("common", "data", "index", "key", "metadata_index", "namespace", "version")
+    __slots__ = ("_version", "data", "key", "namespace", "places")
 
-    common: Common
+    places: Places
     # The message, and nothing else.
     data: bytes
-    # Where its fields are, and those of its metadata; None for what is not kept for many messages, and is found anew.
-    index: Index | None
-    metadata_index: Index | None
     # See UndecodedObject. The name is the end of the key, which is the one that a store has it under.
     key: str
     namespace: str
-    version: str
+    # None for one that is read from the message: it is asked for when the object arrives, and seldom after that.
+    _version: str | None
+
+    @property
+    def version(self) -> str:
+        version = self._version
+        return self.data[self.places.version_at].decode() if version is None else version
+
+    @property
+    def index(self) -> Index | None:
+        """See Places."""
+        return self.places.index
+
+    @property
+    def metadata_index(self) -> Index | None:
+        """See Places."""
+        return self.places.metadata_index
 
     @property
     def object_name(self) -> str:
@@ -80,27 +138,26 @@ class UndecodedMessage(UndecodedObject):
 
     @property
     def message(self) -> Message:
-        return self.common.message
+        return self.places.message
 
     @property
     def api_version(self) -> str | None:
-        return self.common.names[0] or None
+        return self.places.names[0] or None
 
     @property
     def kind(self) -> str | None:
-        return self.common.names[1] or None
+        return self.places.names[1] or None
 
     def api_version_and_kind(self) -> tuple[str, str]:
-        return self.common.names
+        return self.places.names
 
     def name(self, api_version: str, kind: str) -> None:
-        self.common = common(self.common.message, api_version, kind)
+        self.places = self.places.named(api_version, kind)
 
     def copy(self) -> Self:
         copied = type(self)()
-        copied.common, copied.data, copied.decoded = self.common, self.data, None
-        copied.index, copied.metadata_index = self.index, self.metadata_index
-        copied.key, copied.namespace, copied.version = self.key, self.namespace, self.version
+        copied.places, copied.data, copied.decoded = self.places, self.data, None
+        copied.key, copied.namespace, copied._version = self.key, self.namespace, self._version
         return copied
 
     def document(self) -> JSONObject:
@@ -143,7 +200,8 @@ class UndecodedMessage(UndecodedObject):
             return self
         copied = self.copy()
         copied.data = put_bytes(put_varint(metadata.key), kept) + rest
-        copied.index = copied.metadata_index = None
+        copied.places = self.places.common.places_of(_ANYWHERE, _ANYWHERE, 0)
+        copied._version = self.version
         return copied
 
     def says_the_same(self, other: Undecoded | None) -> bool:
@@ -151,7 +209,7 @@ class UndecodedMessage(UndecodedObject):
         return (
             isinstance(other, UndecodedMessage)
             and self.data == other.data
-            and self.common is other.common
+            and self.places.common is other.places.common
         )
 
     def meta(self, key: str) -> Any:
@@ -174,7 +232,7 @@ class UndecodedMessage(UndecodedObject):
             part = self.kind if key == "kind" else self.api_version if key == "apiVersion" else whole.get(key)
             if type(part) is Section:
                 if key == "metadata":
-                    part.index = self.metadata_index
+                    part.index = self.places.metadata_index
                 parts[key] = part
         return part
 
@@ -214,18 +272,21 @@ def undecoded_message(message: Message, data: bytes, shared: Common | None = Non
         if index.header is None:
             index.header = tuple(_text_at(metadata, index.get(key)) for key in (_NAME, _NAMESPACE, _VERSION))
         name_at, namespace_at, version_at = index.header
+        if shared is None:
+            shared = common(message, "", "")
         # Written out: there are many objects.
         found = UndecodedMessage()
-        found.common = shared or common(message)
+        found.places = places = shared.places.get((whole.number, index.number, at.start)) or shared.places_of(
+            whole, index, at.start
+        )
         found.data = data
         found.decoded = None
-        found.index = whole if whole.is_kept else None
-        found.metadata_index = index if index.is_kept else None
         # Interned, since many objects have the same.
         found.namespace = namespace = intern(metadata[namespace_at].decode())
         name = metadata[name_at].decode()
         found.key = f"{namespace}/{name}" if namespace else name
-        found.version = metadata[version_at].decode()
+        version = metadata[version_at]
+        found._version = None if places.version_at is not None and version.isascii() else version.decode()
         return found
     except (WireError, IndexError, UnicodeDecodeError) as err:
         raise refusal(message, data, as_wire_error(err)) from None

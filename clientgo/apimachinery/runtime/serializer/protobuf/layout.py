@@ -8,6 +8,7 @@ numbers) are the same, the fields stand in the same places. That comparison is t
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -37,12 +38,12 @@ class Index(dict[int, Any]):
     this is the index of.
     """
 
-    __slots__ = ("answers", "header", "is_kept", "texts")
+    __slots__ = ("answers", "header", "number", "texts")
 
     def __init__(self) -> None:
         super().__init__()
-        # Whether it is one for many messages, so that each of them may remember it.
-        self.is_kept = False
+        # Its own if it is one for many messages, so that each of them may remember it; 0 for others.
+        self.number = 0
         # About a field, by its name; see `sections`.
         self.answers: dict[str, Any] = {}
         # About what an object begins with; see `in_place`.
@@ -51,6 +52,7 @@ class Index(dict[int, Any]):
         self.texts: Mapping[int, list[tuple[slice, slice]]] = _NONE
 
 
+_NUMBERS: Final = itertools.count(1)
 _NONE: Final[Mapping[int, list[tuple[slice, slice]]]] = {}
 
 
@@ -117,7 +119,7 @@ class Layouts:
             at = stop
         if sum(stop - begin for begin, stop in runs) <= _LONGEST:
             index.texts = {key: entries for key, entries in found.items() if entries is not None}
-            index.is_kept = True
+            index.number = next(_NUMBERS)
             skeleton = _skeleton(runs, len(data))
             self._by_size.setdefault(len(data), []).append(_Layout(index, skeleton, skeleton(data)))
             self._kept += 1

@@ -7,6 +7,7 @@ no body.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -97,7 +98,8 @@ def begin_envelope(api_version: str, kind: str) -> bytes:
     return b"".join((MAGIC, put_bytes(b"\n", type_meta), b"\x12"))
 
 
-class _Head(NamedTuple):
+@dataclass(slots=True)
+class _Head:
     """What stands in an event before the message of its object, of one size."""
 
     event_type: str
@@ -107,6 +109,8 @@ class _Head(NamedTuple):
     size: int
     begin: int
     end: int
+    # What must stand behind it.
+    rest: bytes
 
 
 # So many are kept.
@@ -166,7 +170,7 @@ class ProtobufSerializer:
 
     def _common(self, message: Message, gvk: GroupVersionKind) -> Common:
         """What objects of that kind have in common, as they come from here."""
-        return common(message) if self._documents.strips else common(message, *gvk.to_api_version_and_kind())
+        return common(message, *(("", "") if self._documents.strips else gvk.to_api_version_and_kind()))
 
     def _list(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[ListObject]) -> Object | None:
         message, item = self._message_for(gvk, into), into.ITEM
@@ -217,7 +221,7 @@ class ProtobufSerializer:
                 head = self._read_head(data)
         except (IndexError, WireError):
             return None
-        if head is None or data[head.end :] not in _NO_CONTENT:
+        if head is None or data[head.end :] != head.rest:
             return None
         pending = undecoded_message(head.common.message, data[head.begin : head.end], head.common)
         return None if pending is None else (head.event_type, head.cls.from_undecoded(pending))
@@ -238,9 +242,10 @@ class ProtobufSerializer:
         if known is None or data[message_at] != _RAW_TAG:
             return None
         size, begin = varint(data, message_at + 1)
-        if begin + size > len(data):
+        rest = data[begin + size :]
+        if begin + size > len(data) or rest not in _NO_CONTENT:
             return None
-        head = _Head(data[2:name_end].decode("utf-8", "replace"), *known, len(data), begin, begin + size)
+        head = _Head(data[2:name_end].decode("utf-8", "replace"), *known, len(data), begin, begin + size, rest)
         if len(self._heads) >= _MOST_HEADS:
             self._heads = {}
         self._heads[data[:begin]] = head

@@ -169,10 +169,11 @@ def section(obj: Object | None, pending: UndecodedMessage) -> Section:
     found = Section()
     found._object = None if obj is None or obj.frozen else obj
     found._pending = pending
-    found._message = pending.common.message
+    places = pending.places
+    found._message = places.message
     found.data = pending.data
     found._begin = 0
-    found.index = pending.index
+    found.index = places.index
     return found
 
 
