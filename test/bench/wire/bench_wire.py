@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """From the socket to the handler: an informer beside the least that Python can do, and beside the official informer.
 
-    python test/bench/wire/bench_wire.py [--repeat 5] [--pods 10000] [--stream-lists] [client ...]
+    python test/bench/wire/bench_wire.py [--repeat 5] [--pods 10000] [--stream-lists] [--go PATH] [client ...]
 
 A replay server (replay_server.py) lists Pods of 3.4 KB and replays a watch; each client (clients.py) runs in a process
 of its own against a server of its own, in turns, so that a busy machine is busy for all. Two of them are floors:
 http.client with json.loads into a dict, and the informer of PyPI's kubernetes package. The others are ours as
 installed, with protobuf; those called "json" ask for that, and decode it with the standard library, or with the extra
 `fast` if they are called so. Handlers called "reading" read a label, an image, the phase and a condition of each Pod,
-the others the name alone. What needs a package that is not installed is left out.
+the others the name alone. What needs a package that is not installed is left out. Go's informer takes part too if
+there is its program, built from go/main.go.
 
 The aims are ratios of the medians, on a quiet machine of two cores. As installed, from process start to synced at most
-1.3 times Go (0.8), with the reading handler at least 1.4 times its floor's events a second (1.6) and at most 32 us of
+1.3 times Go (1.2), with the reading handler at least 1.4 times its floor's events a second (1.6) and at most 32 us of
 CPU (23), and no more memory than Go (a third). Over JSON with `fast`, at least 0.8 times the first floor's events
 (2.1) and 8 times the official informer's (15), and at most 1.3 times the first floor's time to sync (0.2); with the
 standard library 0.58, 4.1 and 1.1: what holds it back is not the collector but four threads passing 20 KB of small
@@ -30,7 +31,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from clients import CLIENTS, STARTED
+from clients import CLIENTS, JSON, STARTED
 
 HERE = Path(__file__).resolve().parent
 
@@ -42,19 +43,21 @@ NEEDS = {
 }
 # The official informer gets fewer: its pace is the same from the first to the last.
 EVENTS = {"official informer": 4_000}
-# What the clients called so are compared with; the others with all others.
-READING = ("floor, reading",)
+# What our clients are compared with.
+BASES = ("floor", "floor, reading", "official informer", "Go", "Go, json", "Go, reading")
 FIGURES = ("sync seconds", "from start", "events/s", "us of CPU", "MB")
-# Go's client-go v1.36.2 as it comes, which is with protobuf, beside the first floor on another machine of two cores:
-# both were measured in one run there, so it is the ratios that can be taken from there to here. Its memory is its own.
-GO_BY_FLOOR = {"from start": 0.50 / 1.41, "events/s": 27_141 / 19_355, "us of CPU": 32 / 44}
-GO_MB = 234.0
+# The clients of Go's program, with their options.
+GO = {
+    "Go": (),
+    "Go, json": ("-content-type", JSON),
+    "Go, reading": ("-reading",),
+}
 PATIENCE = 300.0
 
 Figures = dict[str, float]
 
 
-def measured(client: str, pods: int, events: int, server_options: list[str]) -> Figures:
+def measured(client: str, pods: int, events: int, server_options: list[str], go: str) -> Figures:
     """One run of one client against a fresh server."""
     arguments = [sys.executable, str(HERE / "replay_server.py"), "--pods", str(pods), "--events", str(events)]
     if speaks_protobuf(client):
@@ -63,7 +66,7 @@ def measured(client: str, pods: int, events: int, server_options: list[str]) -> 
         try:
             assert server.stdout is not None
             url = f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
-            command = [sys.executable, str(HERE / "clients.py"), client, url, str(pods), str(events)]
+            command = command_of(client, url, pods, events, go)
             env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower(), STARTED: str(perf_counter())}
             ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
         finally:
@@ -74,12 +77,21 @@ def measured(client: str, pods: int, events: int, server_options: list[str]) -> 
     return figures
 
 
+def command_of(client: str, url: str, pods: int, events: int, go: str) -> list[str]:
+    if client not in GO:
+        return [sys.executable, str(HERE / "clients.py"), client, url, str(pods), str(events)]
+    return [go, "-json", "-url", url, "-pods", str(pods), "-events", str(events), *GO[client]]
+
+
 def speaks_protobuf(client: str) -> bool:
-    return client.startswith(("watch", "informer")) and "json" not in client
+    return client.startswith(("watch", "informer", "Go")) and "json" not in client
 
 
-def is_possible(client: str) -> bool:
+def is_possible(client: str, go: str) -> bool:
     """Whether there is what the client needs; says so if not."""
+    if client in GO and not go:
+        print(f"{client}: left out, its program is not given")
+        return False
     package = NEEDS.get(client)
     if package is None or importlib.util.find_spec(package) is not None:
         return True
@@ -93,31 +105,31 @@ def show(runs: dict[str, list[Figures]]) -> None:
     print(f"{'':28}" + "".join(f"{figure:>15}" for figure in FIGURES))
     for client, figures in medians.items():
         print(row(client, figures))
-    if "floor" in medians:
-        print(row("(Go, from its ratios)", go_here(medians["floor"])))
-    for base in ("floor", "floor, reading", "official informer"):
+    for base in (base for base in BASES if base in medians):
         for client, figures in medians.items():
-            ours = client.startswith(("watch", "informer"))
-            if base in medians and ours and ("reading" in client) == (base in READING):
+            if are_comparable(client, base):
                 print(ratios(client, figures, base, medians[base]))
+
+
+def are_comparable(client: str, base: str) -> bool:
+    """Whether one of ours does as much as the base: of the floors any, of Go's what speaks the same."""
+    ours = client.startswith(("watch", "informer"))
+    alike = base not in GO or speaks_protobuf(client) == speaks_protobuf(base)
+    return ours and alike and ("reading" in client) == ("reading" in base)
 
 
 def row(client: str, figures: Figures) -> str:
     return f"{client:28}" + "".join(
-        f"{figures[f]:15,.{2 if f in ('sync seconds', 'from start') else 0}f}" if f in figures else f"{'':15}"
-        for f in FIGURES
+        f"{figures[f]:15,.{2 if f in ('sync seconds', 'from start') else 0}f}" for f in FIGURES
     )
 
 
-def go_here(floor: Figures) -> Figures:
-    """What Go's client would be beside this floor."""
-    return {figure: floor[figure] * ratio for figure, ratio in GO_BY_FLOOR.items()} | {"MB": GO_MB}
-
-
 def ratios(client: str, figures: Figures, base: str, base_figures: Figures) -> str:
-    events = figures["events/s"] / base_figures["events/s"]
-    sync = figures["sync seconds"] / base_figures["sync seconds"]
-    return f"{client} : {base}{'':{44 - len(client) - len(base)}} events/s {events:5.2f}x   time to sync {sync:5.2f}x"
+    """Go's start counts, the floors' would be Python's own."""
+    sync = "from start" if base in GO else "sync seconds"
+    events_ratio, sync_ratio = (figures[figure] / base_figures[figure] for figure in ("events/s", sync))
+    pair = f"{client} : {base}"
+    return f"{pair:47} events/s {events_ratio:5.2f}x   {sync} {sync_ratio:5.2f}x"
 
 
 def main() -> None:
@@ -126,15 +138,16 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--stream-lists", action="store_true", help="the server understands sendInitialEvents")
-    parser.add_argument("clients", nargs="*", choices=[*CLIENTS, []])
+    parser.add_argument("--go", metavar="PATH", default="", help="the program built from go/main.go")
+    parser.add_argument("clients", nargs="*", choices=[*CLIENTS, *GO, []])
     options = parser.parse_args()
-    chosen = [client for client in options.clients or CLIENTS if is_possible(client)]
+    chosen = [client for client in options.clients or [*CLIENTS, *GO] if is_possible(client, options.go)]
     runs: dict[str, list[Figures]] = {client: [] for client in chosen}
     server_options = ["--stream-lists"] if options.stream_lists else []
     for _ in range(options.repeat):
         for client in chosen:
             events = min(options.events, EVENTS.get(client, options.events))
-            runs[client].append(measured(client, options.pods, events, server_options))
+            runs[client].append(measured(client, options.pods, events, server_options, options.go))
     show(runs)
 
 
