@@ -49,7 +49,7 @@ CAUGHT, SURVIVED, NO_BUG = "caught", "survived", "no bug"
 
 # Tests that take longer than this much of what they take without a bug hang because of it.
 _SLOWER = 10
-_LEAST_SECONDS = 120.0
+_LEAST_SECONDS = 30.0
 
 
 class BrokenListError(Exception):

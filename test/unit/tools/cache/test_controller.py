@@ -458,16 +458,28 @@ def test_what_is_known_of_a_batch_is_looked_up_at_once_where_the_store_can() -> 
     store: Any = cache.new_store(KEY)
     store.add(pod("a", "1"))
 
+    written: list[Any] = []
+
     class Looking:
         """With what a batch needs alone."""
 
-        transaction, get_all = store.transaction, store.get_all
+        get_all = store.get_all
+
+        def transaction(self, *txns: Any) -> None:
+            written.extend((txn.type, txn.object.name) for txn in txns)
+            store.transaction(*txns)
 
     recorder = Recorder()
     looking: Any = Looking()
-    deltas = [cache.Delta(cache.DeltaType.UPDATED, pod("a", "2")), cache.Delta(cache.DeltaType.ADDED, pod("b", "3"))]
+    deltas = [
+        cache.Delta(cache.DeltaType.UPDATED, pod("a", "2")),
+        cache.Delta(cache.DeltaType.ADDED, pod("b", "3")),
+        cache.Delta(cache.DeltaType.DELETED, pod("c", "4")),
+    ]
     controller_module.process_deltas_in_batch(klog.background(), tell(recorder), looking, deltas, False, KEY)
-    assert recorder.told == [("update", "a", "2"), ("add", "b", "3")]
+    assert recorder.told == [("update", "a", "2"), ("add", "b", "3"), ("delete", "c", "4")]
+    kinds = cache.TransactionType
+    assert written == [(kinds.UPDATE, "a"), (kinds.ADD, "b"), (kinds.DELETE, "c")]
 
 
 def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transactions_does_too() -> None:

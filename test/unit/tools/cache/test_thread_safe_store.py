@@ -160,6 +160,23 @@ def test_a_replace_keeps_what_it_cannot_replace() -> None:
     assert store.last_store_sync_resource_version() == "9"
 
 
+def test_what_a_replace_keeps_stays_where_it_is_indexed_also_if_that_cannot_be_asked_any_more() -> None:
+    failing: set[str] = set()
+
+    def words(obj: str) -> list[str]:
+        if failing & {*obj.split()}:
+            raise ValueError("no")
+        return obj.split()
+
+    store = new(words)
+    store.replace({"1": "a b", "2": "b"}, "1")
+    failing.add("a")
+    with pytest.raises(cache.TransactionError):
+        store.replace({"1": "a c", "3": "c"}, "2")
+    assert store.index_keys("i", "a") == store.index_keys("i", "b") == ["1"]
+    assert (store.get("1"), store.index_keys("i", "c"), store.list_keys()) == (("a b", True), ["3"], ["1", "3"])
+
+
 def test_a_store_counts_the_objects_of_a_replace_not_their_keys() -> None:
     store = cache.new_indexer(cache.meta_namespace_key_func, {"team": by_label})
     listed = [labelled("a", "1"), labelled("bad", "2"), labelled("a", "3", team="x"), labelled("bad", "4")]
