@@ -188,6 +188,17 @@ def test_all_unknown_fields_of_a_message_survive_also_if_it_comes_in_parts(statu
     assert (written.count(UNKNOWN), written.count(NEWER)) == (1, 1)
 
 
+@pytest.mark.parametrize("into", [None, corev1.PodList])
+@pytest.mark.parametrize("metadata", [b"", sized(1, UNKNOWN)], ids=["a list that is known", "a list with a new field"])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_list_has_items_with_unknown_fields_however_it_is_decoded(into: Any, metadata: bytes, parts: int) -> None:
+    item = sized(1, sized(1, b"a")) * parts + UNKNOWN
+    listed = CODEC.decode(protobuf.wrap(metadata + sized(2, item) * 2, "v1", "PodList"), None, into)[0]
+    assert [pod.name for pod in listed.items] == ["a", "a"]
+    assert CODEC.encode(listed).count(UNKNOWN) == 2 + (metadata != b"")
+    assert [CODEC.encode(pod).count(UNKNOWN) for pod in listed.extract_items()] == [1, 1]
+
+
 def test_a_null_that_protobuf_has_no_field_for_is_left_out() -> None:
     empty = CODEC.encode(corev1.ConfigMap.from_dict({}))
     assert CODEC.encode(corev1.ConfigMap.from_dict({"news": None, "metadata": {"news": None}})) == empty

@@ -252,7 +252,7 @@ def _check_list(cls: type[ListObject], document: JSONObject) -> None:
     if type(items) is not list:
         raise UnmarshalTypeError(items, f"[]{go_name(item)}", cls.__name__, "items")
     for index, one in enumerate(items):
-        if type(one) is dict:
+        if isinstance(one, dict):  # Perhaps one with fields of a newer server.
             _check_metadata(one.get("metadata"), item, "items.metadata")
         elif one is None:  # As Go has it.
             items[index] = {}
