@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
 from clientgo.apimachinery.runtime.field_types import FieldType, has_empty
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, FieldProperty, field, make_getter
-from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, without_unknown_fields
+from clientgo.apimachinery.runtime.unknown_fields import has_unknown_fields, without_unknown_fields
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View, copy_json
 
 if TYPE_CHECKING:
@@ -107,9 +107,8 @@ class Struct(View, metaclass=StructMeta):
 
     def to_dict(self) -> JSONObject:
         """A copy of the document, free to change."""
-        document = self._snapshot()
-        copied = without_unknown_fields(document) if type(document) is UnknownFields else copy_json(document)
-        return cast(JSONObject, copied)
+        copied = copy_json(self._snapshot())
+        return cast(JSONObject, without_unknown_fields(copied) if has_unknown_fields(copied) else copied)
 
     def _snapshot(self) -> JSONObject:
         """The document, to be read and forgotten: what is not decoded does not stay so for that."""

@@ -199,6 +199,43 @@ def test_a_list_has_items_with_unknown_fields_however_it_is_decoded(into: Any, m
     assert [CODEC.encode(pod).count(UNKNOWN) for pod in listed.extract_items()] == [1, 1]
 
 
+def newer_list(into: Any) -> Any:
+    body = sized(2, sized(1, sized(1, b"a")), UNKNOWN)
+    return CODEC.decode(protobuf.wrap(body, "v1", "PodList"), None, into)[0]
+
+
+def with_a_part_of_another() -> corev1.Pod:
+    pod = corev1.Pod.from_dict({"spec": {"containers": []}})
+    pod.spec.containers = newer_pod().spec.containers
+    return pod
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        newer_pod,
+        lambda: newer_pod().freeze(),
+        lambda: newer_pod().spec,
+        lambda: newer_pod().freeze().spec,
+        lambda: newer_pod().deep_copy().spec.containers[0],
+        lambda: newer_list(corev1.PodList),
+        lambda: newer_list(corev1.PodList).freeze(),
+        lambda: newer_list(None),
+        lambda: newer_list(corev1.PodList).items[0],
+        with_a_part_of_another,
+    ],
+)
+def test_a_program_gets_plain_dicts_of_what_has_unknown_fields(make: Any) -> None:
+    def plain(value: Any) -> bool:
+        if isinstance(value, dict):
+            return type(value) is dict and all(map(plain, value.values()))
+        return all(map(plain, value)) if isinstance(value, list) else True
+
+    said = make().to_dict()
+    assert plain(said)
+    assert said == json.loads(json.dumps(said))
+
+
 def test_a_null_that_protobuf_has_no_field_for_is_left_out() -> None:
     empty = CODEC.encode(corev1.ConfigMap.from_dict({}))
     assert CODEC.encode(corev1.ConfigMap.from_dict({"news": None, "metadata": {"news": None}})) == empty
