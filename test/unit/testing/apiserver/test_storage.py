@@ -110,6 +110,16 @@ def test_the_bytes_of_the_history_are_bounded(
     store.check()
 
 
+def test_of_a_history_that_is_too_heavy_its_older_half_goes_by_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "MAX_HISTORY_BYTES", 20_000)
+    store = Store(REAL_CLOCK)
+    sizes = [12_000, *[100] * 100]
+    for i, size in enumerate(sizes):
+        assert len(store.create("x", str(i), obj(str(i), "x" * size)).raw) > size
+    assert len(history(store, store.version)) > 90, "the first was more than half of it"
+    store.check()
+
+
 def history(store: Store, version: int) -> list[Any]:
     """The events that a watch could still be sent."""
     for since in range(version):
