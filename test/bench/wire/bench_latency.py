@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How late a change reaches a handler when nothing else goes on, beside less than an informer.
 
-    python test/bench/wire/bench_latency.py [--repeat 3] [--changes 500] [--rate 100] [client ...]
+    python test/bench/wire/bench_latency.py [--repeat 3] [--changes 500] [--rate 100] [--go PATH] [client ...]
 
 A server (../scale/cluster_server.py) writes a Pod every 10 ms, and says in it when. Each client is a process of its
-own, in turns. The informers are ours as installed, and those that ask for JSON; beside them:
+own, in turns. The informers are ours as installed, those that ask for JSON, and Go's if there is its program, built
+from go/main.go; beside them:
 
 * socket: a bare socket, of whose bytes nothing is read but the time;
 * floor: http.client and json.loads, into a dict, in one thread;
@@ -160,7 +161,7 @@ NEEDS = {"informer, json, fast": "msgspec"}
 def measured(client: str, options: argparse.Namespace) -> dict[str, float]:
     """One client in a process of its own, against a server of its own."""
     server = [sys.executable, cluster_server.__file__, "--pods", str(PODS)]
-    if client == "informer":
+    if client in ("informer", "Go"):
         server.append("--protobuf")
     with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -169,7 +170,7 @@ def measured(client: str, options: argparse.Namespace) -> dict[str, float]:
             process.stdin.flush()
             url = f"http://127.0.0.1:{json.loads(process.stdout.readline())['port']}"
             env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower()}
-            command = [sys.executable, __file__, "--url", url, *sys.argv[1:], client]
+            command = command_of(client, url, options)
             ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
         finally:
             process.terminate()
@@ -179,11 +180,18 @@ def measured(client: str, options: argparse.Namespace) -> dict[str, float]:
     return figures
 
 
+def command_of(client: str, url: str, options: argparse.Namespace) -> list[str]:
+    if client != "Go":
+        return [sys.executable, __file__, "--url", url, *sys.argv[1:], client]
+    return [options.go, "-url", url, "-changes", str(options.changes), "-rate", str(options.rate)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--changes", type=int, default=500)
     parser.add_argument("--rate", type=float, default=100.0)
+    parser.add_argument("--go", metavar="PATH", default="", help="the program built from go/main.go")
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("clients", nargs="*", choices=[*CLIENTS, []])
     options = parser.parse_args()
@@ -194,6 +202,7 @@ def main() -> None:
         return
     clients = options.clients or list(CLIENTS)
     clients = [each for each in clients if each not in NEEDS or importlib.util.find_spec(NEEDS[each])]
+    clients += ["Go"] * bool(options.go)
     runs: dict[str, list[dict[str, float]]] = {client: [] for client in clients}
     for _ in range(options.repeat):
         for client in clients:

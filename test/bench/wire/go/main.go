@@ -1,10 +1,11 @@
-// Go's informer by the measure of clients.py, for whoever has Go at hand.
+// Go's informer by the measure of clients.py, and of bench_latency.py, for whoever has Go at hand.
 //
 //	cd test/bench/wire/go && go mod init bench && go mod tidy && go build -o /tmp/wire .
 //	python test/bench/wire/bench_wire.py --go /tmp/wire
+//	python test/bench/wire/bench_latency.py --go /tmp/wire
 //
-// bench_wire.py starts the server, and this beside the other clients. The figures go by the names that clients.py gives
-// them, and mean the same.
+// Each starts the server, and this beside the other clients. The figures go by the names that those have, and mean the
+// same.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,6 +32,9 @@ import (
 const last = "last"
 
 const patience = 300 * time.Second
+
+// So many microseconds are told apart in the label `revision`.
+const digits = 100_000_000
 
 // figures is what a client reports.
 type figures struct {
@@ -123,6 +128,51 @@ func measure(url, contentType string, pods, events int, reading bool) figures {
 	}
 }
 
+// lateness is how many milliseconds after the server's write a change reaches a handler.
+type lateness struct {
+	Median float64 `json:"median"`
+	Late   float64 `json:"99th"`
+}
+
+// measureLateness lets a server make changes, so many a second, and looks at what they say of when they were written.
+func measureLateness(url string, changes int, rate float64) lateness {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(&rest.Config{Host: url, QPS: -1}), 0)
+	late := make([]float64, 0, changes)
+	done := make(chan struct{})
+	handle, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		UpdateFunc: func(_, obj any) {
+			late = append(late, secondsSince(obj.(*corev1.Pod).Labels["revision"])*1e3)
+			if len(late) == changes {
+				close(done)
+			}
+		},
+	})
+	check(err == nil, "adding the handler: %v", err)
+	factory.StartWithContext(ctx)
+	check(cache.WaitFor(ctx, "", handle.HasSyncedChecker()), "not synced in time")
+	answer, err := http.Get(fmt.Sprintf("%s/go?rate=%f&count=%d", url, rate, changes))
+	check(err == nil, "starting the changes: %v", err)
+	answer.Body.Close()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		check(false, "the last change did not come")
+	}
+	cancel()
+	factory.Shutdown()
+	slices.Sort(late)
+	return lateness{Median: late[changes/2], Late: late[changes*99/100]}
+}
+
+// secondsSince reads the label of cluster_server.py: microseconds of the wall clock, the last eight digits.
+func secondsSince(revision string) float64 {
+	written, err := strconv.ParseInt(revision, 10, 64)
+	check(err == nil, "not a time: %q", revision)
+	return float64((time.Now().UnixMicro()+digits-written)%digits) / 1e6
+}
+
 // secondsFromStart is the time since bench_wire.py started this process, by the clock that is one for all processes.
 func secondsFromStart() float64 {
 	started, err := strconv.ParseFloat(os.Getenv("BENCH_STARTED"), 64)
@@ -159,7 +209,13 @@ func main() {
 	events := flag.Int("events", 50_000, "that its watch brings")
 	reading := flag.Bool("reading", false, "the handler reads four fields, not the name alone")
 	asJSON := flag.Bool("json", false, "print JSON")
+	changes := flag.Int("changes", 0, "measure how late so many changes are, and nothing else; prints JSON")
+	rate := flag.Float64("rate", 100, "of the changes, a second")
 	flag.Parse()
+	if *changes > 0 {
+		json.NewEncoder(os.Stdout).Encode(measureLateness(*url, *changes, *rate))
+		return
+	}
 	measured := measure(*url, *contentType, *pods, *events, *reading)
 	if *asJSON {
 		json.NewEncoder(os.Stdout).Encode(measured)
