@@ -34,14 +34,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "wire"))
 
+import cluster_server
 from clients import JSON, read
-from cluster_server import seconds_since
 
 from clientgo import context, informers, kubernetes, rest
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.tools import cache
 
-HERE = Path(__file__).resolve().parent
 CLIENTS = ("installed", "json", "json-fast")
 PATIENCE = 1800.0
 HOUR = 3600
@@ -114,7 +113,7 @@ class Counter:
 
     def updated(self, old: Any, new: Any) -> None:
         if self.is_timed:
-            self.late.append(seconds_since(new.metadata.labels["revision"]))
+            self.late.append(cluster_server.seconds_since(new.metadata.labels["revision"]))
         read(new)
         with self._changed:
             self._count += 1
@@ -178,21 +177,11 @@ def an_hour(counter: Counter, url: str, rate: float) -> dict[str, Any]:
 
 def measured(client: str, options: argparse.Namespace) -> dict[str, Any]:
     """One client in a process of its own, against a server of its own."""
-    arguments = [sys.executable, str(HERE / "cluster_server.py"), "--pods", str(options.pods)]
-    if client == "installed":
-        arguments.append("--protobuf")
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdin is not None and server.stdout is not None
-            kinds = {path_of(each): (str(each.group_version()), kind) for each, kind in resources().items()}
-            server.stdin.write(json.dumps(kinds) + "\n")
-            server.stdin.flush()
-            said = json.loads(server.stdout.readline())
-            env = os.environ | {"CLIENTGO_LAZY_DECODING": str(client == "json-fast").lower()}
-            command = [sys.executable, __file__, "--url", f"http://127.0.0.1:{said['port']}", *sys.argv[1:], client]
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
-        finally:
-            server.terminate()
+    kinds = {path_of(each): (str(each.group_version()), kind) for each, kind in resources().items()}
+    with cluster_server.serving(kinds, options.pods, protobuf=client == "installed") as said:
+        env = os.environ | {"CLIENTGO_LAZY_DECODING": str(client == "json-fast").lower()}
+        command = [sys.executable, __file__, "--url", f"http://127.0.0.1:{said['port']}", *sys.argv[1:], client]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
     if ran.returncode != 0:
         raise SystemExit(f"{client} failed:\n{ran.stderr}")
     return {"on the wire": said["bytes per pod"], **json.loads(ran.stdout.splitlines()[-1])}

@@ -12,8 +12,10 @@ them. Every change is of another Pod. Its label `revision` says when it was writ
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
+import subprocess
 import sys
 import threading
 import time
@@ -147,6 +149,20 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the figures are the output."""
+
+
+@contextlib.contextmanager
+def serving(kinds: dict[str, tuple[str, str]], pods: int, *, protobuf: bool) -> Iterator[dict[str, int]]:
+    """This server in a process of its own, and what it says first. `kinds` by the paths of their resources."""
+    command = [sys.executable, __file__, "--pods", str(pods), *["--protobuf"] * protobuf]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdin is not None and server.stdout is not None
+            server.stdin.write(json.dumps(kinds) + "\n")
+            server.stdin.flush()
+            yield json.loads(server.stdout.readline())
+        finally:
+            server.terminate()
 
 
 class Server(ThreadingHTTPServer):

@@ -160,20 +160,10 @@ NEEDS = {"informer, json, fast": "msgspec"}
 
 def measured(client: str, options: argparse.Namespace) -> dict[str, float]:
     """One client in a process of its own, against a server of its own."""
-    server = [sys.executable, cluster_server.__file__, "--pods", str(PODS)]
-    if client in ("informer", "Go"):
-        server.append("--protobuf")
-    with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdin is not None and process.stdout is not None
-            process.stdin.write(json.dumps({PATH: ("v1", "Pod")}) + "\n")
-            process.stdin.flush()
-            url = f"http://127.0.0.1:{json.loads(process.stdout.readline())['port']}"
-            env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower()}
-            command = command_of(client, url, options)
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
-        finally:
-            process.terminate()
+    with cluster_server.serving({PATH: ("v1", "Pod")}, PODS, protobuf=client in ("informer", "Go")) as said:
+        command = command_of(client, f"http://127.0.0.1:{said['port']}", options)
+        env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower()}
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
     if ran.returncode != 0:
         raise SystemExit(f"{client} failed:\n{ran.stderr}")
     figures: dict[str, float] = json.loads(ran.stdout.splitlines()[-1])
