@@ -16,7 +16,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ReadOnlyError
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import protobuf
-from clientgo.apimachinery.runtime.serializer.protobuf import layout
+from clientgo.apimachinery.runtime.serializer.protobuf import in_place, layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
@@ -328,6 +328,14 @@ def test_an_event_whose_object_is_said_to_be_something_else_is_refused() -> None
             SERIALIZER.decode_event(watch_event("ADDED", wrapped)[4:])
 
 
+def test_an_event_of_the_same_size_whose_object_is_said_to_be_packed_is_refused() -> None:
+    from_event()
+    wrapped = protobuf.wrap(DATA, "v1", "Pod").removesuffix(b"\x1a\0\x22\0") + put_bytes(b"\x1a", b"br")
+    assert len(wrapped) == len(protobuf.wrap(DATA, "v1", "Pod"))
+    with pytest.raises(protobuf.WireError, match="content encoding b'br' is not supported"):
+        SERIALIZER.decode_event(watch_event("ADDED", wrapped)[4:])
+
+
 def test_events_of_one_size_are_told_apart_by_what_they_begin_with() -> None:
     from_event()
     pairs = [(SERIALIZER.decode_event(watch_event(event_type, protobuf.wrap(DATA, "v1", "Pod"))[4:]), event_type)
@@ -419,6 +427,41 @@ def test_an_object_without_its_managed_fields_is_still_its_message(make: Callabl
     # What had been read is of the object that was given up.
     assert [entry.manager for entry in metadata.managed_fields] == ["m" * 300, "n"]
     assert less.without_managed_fields() is less
+
+
+def versioned(version: bytes, *, first: bytes = b"") -> bytes:
+    """The message of a Pod of that version, `first` in front of its metadata."""
+    names = put_bytes(b"\n", b"a") + put_bytes(b"\x1a", b"ns") + put_bytes(b"2", version)
+    managed = put_bytes(b"\x8a\1", put_bytes(b"\n", b"m"))
+    return first + put_bytes(b"\n", names + managed)
+
+
+def test_the_version_is_read_where_it_stands(make: Callable[..., Any]) -> None:
+    """Pods of one layout share where it is, while their messages may begin with something else."""
+    phase = put_bytes(b"\x1a", put_bytes(b"\n", b"Running"))
+    for _ in range(2):
+        for version, first in ((b"12", b""), (b"13", phase), (b"14", phase + phase), (b"", b""), ("é".encode(), b"")):
+            pod = make(versioned(version, first=first))
+            less = pod.deep_copy().without_managed_fields()
+            for each in (pod, pod.deep_copy(), less, less.deep_copy(), pod.freeze()):
+                assert (each.get_resource_version(), each.object_key()) == (version.decode(), "ns/a")
+
+
+def test_a_version_that_is_no_text_is_refused_where_it_arrives(make: Callable[..., Any]) -> None:
+    for version in (b"12", b"1\xff", b"12", b"\xff2"):
+        if version.isascii():
+            assert make(versioned(version)).get_resource_version() == "12"
+            continue
+        with pytest.raises(protobuf.WireError, match='Pod "ns/a": proto: invalid UTF-8'):
+            make(versioned(version))
+
+
+def test_what_pods_have_in_common_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_place, "_MOST_PLACES", 10)
+    for size in range(50):
+        pod = from_body(versioned(b"1", first=put_bytes(b"\x1a", put_bytes(b"\n", b"p" * size))))
+        assert (pod.get_resource_version(), pod.status.phase) == ("1", "p" * size)
+    assert len(pod._undecoded.places.common.places) <= 10
 
 
 def test_managed_fields_are_taken_out_of_what_is_decoded_too() -> None:
