@@ -86,6 +86,13 @@ def test_kinds_in_an_object_lose_what_says_their_kind() -> None:
     assert back.spec.volume_claim_templates[0].name == "data"
 
 
+def test_half_of_a_surrogate_pair_is_written_as_go_reads_it() -> None:
+    config = corev1.ConfigMap(data={"\ud800": "\udc00 ä"}, metadata=metav1.ObjectMeta(name="\ud800"))
+    back = CODEC.decode(CODEC.encode(config))[0]
+    assert isinstance(back, corev1.ConfigMap)
+    assert (back.data, back.name) == ({"\ufffd": "\ufffd ä"}, "\ufffd")
+
+
 @pytest.mark.parametrize("into", [None, corev1.PodList, corev1.PodList()], ids=["none", "class", "object"])
 def test_a_list_without_items_has_an_empty_list_of_them(into: Any) -> None:
     empty = corev1.PodList.from_dict({"metadata": {"resourceVersion": "5"}, "items": []})

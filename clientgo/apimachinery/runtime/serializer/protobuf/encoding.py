@@ -13,11 +13,11 @@ import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import MAX_DEPTH
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
-from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
+from clientgo.apimachinery.runtime.serializer.protobuf.wire import SHORT, put_bytes, put_varint
 from clientgo.apimachinery.runtime.timestamps import parse_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.golang.duration import parse_nanoseconds
@@ -27,6 +27,10 @@ _ZERO_TIME: Final = datetime(1, 1, 1, tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 # What a kind has in JSON alone.
 _TYPE_META: Final = frozenset(("apiVersion", "kind"))
+_compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+_Write = Callable[[Field, Any, int], bytes]
+_MayHave = Callable[[Message, str], bool]
 
 
 class EncodeError(ValueError):
@@ -48,69 +52,105 @@ def encode_message(message: Message, document: dict[str, Any]) -> bytes:
 
     A field that the message does not have is an error, unless it is null.
     """
-    for key, value in document.items():
-        if key not in message.names and value is not None and key not in _TYPE_META:
-            raise EncodeError("protobuf has no such field", key)
-    return _encode(message, document, 0)
+    return _encode(message, document, 0, _is_type_meta)
 
 
-def _checked(message: Message, document: Any, depth: int) -> bytes:
-    if not isinstance(document, dict):
-        raise EncodeError(f"expected an object, got {json.dumps(document)[:64]}")
-    if not document.keys() <= message.names:
-        for key in document.keys() - message.names:
-            if document[key] is not None and not (key in _TYPE_META and message.is_kind):
-                raise EncodeError("protobuf has no such field", key)
-    return _encode(message, document, depth)
-
-
-def _encode(message: Message, document: dict[str, Any], depth: int) -> bytes:
-    """One message; what the document has beside its fields is not looked at."""
+def _encode(message: Message, document: dict[str, Any], depth: int, may_have: _MayHave) -> bytes:
+    """One message. `may_have` says whether its document may have a key that is no field's."""
     if depth > MAX_DEPTH:
         raise EncodeError("nested too deep")
-    parts: list[bytes] = []
-    for field in message.fields:
-        if not field.json:
-            parts.append(put_bytes(field.tag, _encode(field.message, document, depth + 1)))
-            continue
-        value = document.get(field.json)
+    plan = _plan(message)
+    steps = plan.steps
+    parts = plan.empty.copy()
+    unknown = document if type(document) is UnknownFields else None
+    # By what the document has, which is far less than what a message may have.
+    for name, value in document.items():
         if value is None:
-            if field.always:
-                parts.append(_empty(field))
             continue
-        if type(document) is UnknownFields and field.json == "metadata" and type(value) is dict:
-            value = document.copy_with(value)  # Its unknown fields are kept here.
+        step = steps.get(name)
+        if step is None:
+            if name not in message.names and not may_have(message, name):
+                raise EncodeError("protobuf has no such field", name)
+            continue
+        place, tag, write, field = step
+        if unknown is not None and name == "metadata" and type(value) is dict:
+            value = unknown.copy_with(value)  # Its unknown fields are kept here.
         try:
-            _put(parts, field, value, depth)
+            if write is _write_text and type(value) is str:
+                # What that does, without its calls: most values are such.
+                text = value.encode() if value.isascii() else _utf8(value)
+                size = len(text)
+                parts[place] = b"".join((tag, SHORT[size] if size < 0x80 else put_varint(size), text))
+            elif write is not None:
+                parts[place] = tag + write(field, value, depth)
+            else:
+                parts[place] = _many(field, value, depth)
         except EncodeError as err:
-            raise err.within(field.json) from None
+            raise err.within(name) from None
         except (TypeError, ValueError) as err:
-            raise EncodeError(str(err), field.json) from None
-    if type(document) is UnknownFields:
-        parts.append(document.fields.get(message.name, b""))
+            raise EncodeError(str(err), name) from None
+    for place, field in plan.embedded:
+        # The fields of both stand in the same document.
+        parts[place] = put_bytes(field.tag, _encode(field.message, document, depth + 1, _is_anything))
+    if unknown is not None:
+        parts.append(unknown.fields.get(message.name, b""))
     return b"".join(parts)
 
 
+def _is_type_meta(message: Message, name: str) -> bool:
+    return name in _TYPE_META
+
+
+def _is_type_meta_of_kind(message: Message, name: str) -> bool:
+    return name in _TYPE_META and message.is_kind
+
+
+def _is_anything(message: Message, name: str) -> bool:
+    return True
+
+
+class _Plan(NamedTuple):
+    """How to write a message, worked out once."""
+
+    # Of each field that JSON has: its place, its tag, what writes it if there is one of it.
+    steps: dict[str, tuple[int, bytes, _Write | None, Field]]
+    # What Go writes of each field when it is nothing.
+    empty: list[bytes]
+    embedded: list[tuple[int, Field]]
+
+
 @cache
+def _plan(message: Message) -> _Plan:
+    plan = _Plan({}, [], [])
+    for place, field in enumerate(message.fields):
+        if field.json:
+            write = _WRITERS[field.kind] if field.shape is Shape.ONE else None
+            plan.steps[field.json] = (place, field.tag, write, field)
+        else:
+            plan.embedded.append((place, field))
+        plan.empty.append(_empty(field) if field.always else b"")
+    return plan
+
+
 def _empty(field: Field) -> bytes:
     """What Go writes for a field that is nothing."""
     if field.kind is Kind.MESSAGE:
-        return put_bytes(field.tag, _encode(field.message, {}, 0))
+        return put_bytes(field.tag, _encode(field.message, {}, 0, _is_anything))
     if field.zero is None:
         return put_bytes(field.tag, b"")
     return field.tag + _WRITERS[field.kind](field, field.zero, 0)
 
 
-def _put(parts: list[bytes], field: Field, value: Any, depth: int) -> None:
-    write = _WRITERS[field.kind]
-    if field.shape is Shape.ONE:
-        parts += (field.tag, write(field, value, depth))
-    elif field.shape is Shape.LIST:
+def _many(field: Field, value: Any, depth: int) -> bytes:
+    """A list or a map."""
+    tag, write = field.tag, _WRITERS[field.kind]
+    parts: list[bytes] = []
+    if field.shape is Shape.LIST:
         if not isinstance(value, list):
             raise EncodeError(f"expected a list, got {json.dumps(value)[:64]}")
         for index, item in enumerate(value):
             try:
-                parts += (field.tag, write(field, _or_zero(field, item), depth))
+                parts += (tag, write(field, _or_zero(field, item), depth))
             except EncodeError as err:
                 raise err.within(f"[{index}]") from None
     else:
@@ -121,7 +161,8 @@ def _put(parts: list[bytes], field: Field, value: Any, depth: int) -> None:
                 entry = write(field, _or_zero(field, value[key]), depth)
             except EncodeError as err:
                 raise err.within(f"[{key}]") from None
-            parts.append(put_bytes(field.tag, b"".join((b"\n", _sized(_utf8(key)), _ENTRY_TAGS[field.kind], entry))))
+            parts.append(put_bytes(tag, b"".join((b"\n", _sized(_utf8(key)), _ENTRY_TAGS[field.kind], entry))))
+    return b"".join(parts)
 
 
 def _or_zero(field: Field, value: Any) -> Any:
@@ -164,7 +205,11 @@ def _write_text(field: Field, value: Any, depth: int) -> bytes:
 
 
 def _write_message(field: Field, value: Any, depth: int) -> bytes:
-    return _sized(_checked(field.message, value, depth + 1))
+    if not isinstance(value, dict):
+        raise EncodeError(f"expected an object, got {json.dumps(value)[:64]}")
+    body = _encode(field.message, value, depth + 1, _is_type_meta_of_kind)
+    size = len(body)
+    return SHORT[size] + body if size < 0x80 else put_varint(size) + body
 
 
 def _write_bool(field: Field, value: Any, depth: int) -> bytes:
@@ -230,7 +275,7 @@ def _write_int_or_string(field: Field, value: Any, depth: int) -> bytes:
 def _write_raw(field: Field, value: Any, depth: int) -> bytes:
     if value is None:
         return b"\0"
-    return _sized(put_bytes(b"\n", _utf8(json.dumps(value, separators=(",", ":"), ensure_ascii=False))))
+    return _sized(put_bytes(b"\n", _utf8(_compact(value))))
 
 
 def _write_strings(field: Field, value: Any, depth: int) -> bytes:
@@ -257,7 +302,7 @@ def _write_schema_or_strings(field: Field, value: Any, depth: int) -> bytes:
     return _sized(b"\n" + _write_message(field, value, depth))
 
 
-_WRITERS: Final[dict[int, Callable[[Field, Any, int], bytes]]] = {
+_WRITERS: Final[dict[int, _Write]] = {
     Kind.STRING: _write_text,
     Kind.MESSAGE: _write_message,
     Kind.BOOL: _write_bool,

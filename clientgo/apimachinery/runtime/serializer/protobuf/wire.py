@@ -59,7 +59,9 @@ def signed(value: int) -> int:
 def put_varint(value: int) -> bytes:
     """A number of 64 bits; a negative one takes ten bytes. Raises ValueError for one that is longer."""
     if 0 <= value < 0x80:
-        return _SHORT[value]
+        return SHORT[value]
+    if 0 <= value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
     if not -_INT64_SIGN <= value < _INT64_RANGE:
         raise ValueError(f"{value} is no int64")
     value &= _INT64_RANGE - 1
@@ -71,7 +73,7 @@ def put_varint(value: int) -> bytes:
     return bytes(out)
 
 
-_SHORT = [bytes((value,)) for value in range(0x80)]
+SHORT = [bytes((value,)) for value in range(0x80)]
 
 
 def put_bytes(tag: bytes, value: bytes) -> bytes:

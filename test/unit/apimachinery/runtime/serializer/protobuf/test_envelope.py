@@ -110,3 +110,9 @@ def test_the_largest_number_takes_ten_bytes() -> None:
     data = put_varint(2**64 - 1)
     assert len(data) == 10
     assert varint(data, 0) == (2**64 - 1, 10)
+
+
+@pytest.mark.parametrize("bits", range(7, 64, 7))
+def test_a_number_takes_a_byte_for_each_seven_bits(bits: int) -> None:
+    for number, size in ((2**bits - 1, bits // 7), (2**bits, bits // 7 + 1)):
+        assert varint(put_varint(number), 0) == (number, size)
