@@ -494,15 +494,18 @@ def reconcile_replacement(
         except Exception as err:
             raise KeyError(obj, err) from err
 
-    new_keys = {key_or_raise(obj) for obj in new_items}
     last_queued = {key_or_raise(delta.object): delta for delta in queued_items}
+    known_keys = known_objects.list_keys()
+    # Not the keys of the list: the first is the longest, and before it nothing is known.
+    gone = {*last_queued, *known_keys}
+    gone.difference_update(map(key_or_raise, new_items))
     tombstones = [
         DeletedFinalStateUnknown(key, delta.object)
         for key, delta in last_queued.items()
-        if key not in new_keys and delta.type is not _DELETED
+        if key in gone and delta.type is not _DELETED
     ]
-    for key in known_objects.list_keys():
-        if key in new_keys or key in last_queued:
+    for key in known_keys:
+        if key not in gone or key in last_queued:
             continue
         obj = None
         try:
