@@ -1,10 +1,10 @@
 """How fast the work queue is, beside what Python offers, measured in turns in one run.
 
-    python test/bench/workqueue/bench_queue.py [--items 100000] [--rounds 5]
+    python test/bench/workqueue/bench_queue.py [--items 300000] [--rounds 5] [--go PATH]
 
 Compared with `queue.Queue` (which knows no duplicates and no done), and with the least that could be called a work
-queue: a deque and two sets under one lock. Only the ratios mean something on a shared machine. go/main.go measures
-Go's queue in the same way.
+queue: a deque and two sets under one lock. Only the ratios mean something on a shared machine. Go's queue takes part
+if there is its program, built from go/main.go.
 
 The benchmarks of Go's tests are among them. Go: BenchmarkQueue, Go: BenchmarkDelayingQueue_AddAfter,
 Go: BenchmarkParallelizeUntil.
@@ -17,6 +17,7 @@ import math
 import queue
 import random
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -152,7 +153,30 @@ def end(q: Any) -> None:
         q.shut_down()
 
 
-def compare(title: str, run: Callable[[Callable[[], Any]], float], operations: int, rounds: int) -> None:
+class Go:
+    """Go's queue, by its program: what it does in a second, by the titles of the rows."""
+
+    def __init__(self, path: str, items: int) -> None:
+        self._command = [path, "-items", str(items), "-rounds", "1"]
+        self._rates: dict[str, list[float]] = {}
+        self._ours: dict[str, float] = {}
+
+    def take_turn(self, title: str, ours: float) -> None:
+        """After a row of ours: all of its own once more."""
+        self._ours[title] = ours
+        for line in subprocess.run(self._command, capture_output=True, text=True, check=True).stdout.splitlines():
+            name, _, rate = line.rpartition(" ")
+            self._rates.setdefault(name.strip(), []).append(float(rate))
+
+    def show(self) -> None:
+        print(f"\n{'of Go':28}{'a second':>14}{'clientgo x':>14}")
+        for title, rates in self._rates.items():
+            rate = statistics.median(rates)
+            ratio = f"{self._ours[title] / rate:14.2f}" if title in self._ours else ""
+            print(f"{title:28}{rate:14,.0f}{ratio}", flush=True)
+
+
+def compare(title: str, run: Callable[[Callable[[], Any]], float], operations: int, rounds: int, go: Go | None) -> None:
     """Measure all queues in turns and print operations a second with ratios of the medians."""
     seconds: dict[str, list[float]] = {name: [] for name in QUEUES}
     for _ in range(rounds):
@@ -162,22 +186,26 @@ def compare(title: str, run: Callable[[Callable[[], Any]], float], operations: i
     columns = "".join(f"{rates[name]:14,.0f}" for name in QUEUES)
     ratios = "".join(f"{rates['clientgo'] / rates[name]:14.2f}" for name in ("queue.Queue", "bare"))
     print(f"{title:28}{columns}{ratios}", flush=True)
+    if go is not None:
+        go.take_turn(title, rates["clientgo"])
 
 
-def compare_queues(items: int, rounds: int) -> None:
+def compare_queues(items: int, rounds: int, go: Go | None) -> None:
     distinct = [f"namespace/name-{number}" for number in range(items)]
     repeated = [f"namespace/name-{number % 100}" for number in range(items)]
     print(f"{'add+get+done a second':28}" + "".join(f"{name:>14}" for name in QUEUES) + "    x queue.Queue    x bare")
-    compare("one thread, distinct keys", lambda new: alone(new, distinct), items, rounds)
-    compare("one thread, all added first", lambda new: all_first(new, distinct), items, rounds)
-    compare("one thread, 100 keys", lambda new: alone(new, repeated), items, rounds)
+    compare("one thread, distinct keys", lambda new: alone(new, distinct), items, rounds, go)
+    compare("one thread, all added first", lambda new: all_first(new, distinct), items, rounds, go)
+    compare("one thread, 100 keys", lambda new: alone(new, repeated), items, rounds, go)
     for workers in (1, 4):
         for title, keys in (("distinct", distinct), ("100", repeated)):
 
             def run(new_queue: Callable[[], Any], keys: list[str] = keys, workers: int = workers) -> float:
                 return with_workers(new_queue, keys, workers)
 
-            compare(f"{workers} workers, {title} keys", run, items, rounds)
+            compare(f"{workers} workers, {title} keys", run, items, rounds, go)
+    if go is not None:
+        go.show()
 
 
 def waiting(items: int) -> tuple[float, float]:
@@ -287,10 +315,11 @@ def show_parallelizer(rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=100_000, help="how many additions each measurement makes")
+    parser.add_argument("--items", type=int, default=300_000, help="how many additions each measurement makes")
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
+    parser.add_argument("--go", metavar="PATH", help="the program built from go/main.go")
     options = parser.parse_args()
-    compare_queues(options.items, options.rounds)
+    compare_queues(options.items, options.rounds, Go(options.go, options.items) if options.go else None)
     show_waiting(options.rounds)
     show_lateness(options.rounds)
     show_limiters(options.items, options.rounds)

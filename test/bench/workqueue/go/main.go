@@ -1,6 +1,7 @@
 // Go's work queue by the measure of bench_queue.py, for whoever has Go at hand.
 //
-//	cd test/bench/workqueue/go && go mod init bench && go mod tidy && go run . -items 100000
+//	cd test/bench/workqueue/go && go mod init bench && go mod tidy && go build -o /tmp/queue .
+//	python test/bench/workqueue/bench_queue.py --go /tmp/queue
 //
 // Prints operations a second, the median of the rounds.
 package main
@@ -99,7 +100,7 @@ func addAfter(keys []string) time.Duration {
 }
 
 func main() {
-	items := flag.Int("items", 100_000, "keys")
+	items := flag.Int("items", 300_000, "keys")
 	rounds := flag.Int("rounds", 5, "rounds")
 	flag.Parse()
 	keys := make([]string, *items)
@@ -112,7 +113,7 @@ func main() {
 	}{
 		{"one thread, distinct keys", alone},
 		{"one thread, all added first", allFirst},
-		{"1 worker, distinct keys", withWorkers(1)},
+		{"1 workers, distinct keys", withWorkers(1)},
 		{"4 workers, distinct keys", withWorkers(4)},
 		{"default limiter's when", when},
 		{"add_after, all wait", addAfter},
