@@ -1,7 +1,7 @@
 """Defaults of the built-in kinds, as Kubernetes' defaulting functions set them on decoding, and as admission does.
 
-Each function fills in a freshly decoded object in place; the caller owns it and brings the fields back into the order
-of the Go type afterwards.
+Each function fills in a freshly decoded object in place, with what is in normal form. The caller owns it and brings the
+fields back into the order of the Go type before it is stored.
 """
 
 from __future__ import annotations
@@ -285,7 +285,9 @@ def _node(obj: Json) -> None:
     if spec.get("podCIDR") and networks[:1] != [spec["podCIDR"]]:
         networks = [spec["podCIDR"]]
     if networks:
-        spec["podCIDR"], spec["podCIDRs"] = networks[0], networks
+        spec["podCIDRs"] = networks
+        if networks[0]:
+            spec["podCIDR"] = networks[0]
     if status.get("capacity") and status.get("allocatable") is None:
         status["allocatable"] = dict(status["capacity"])
 
@@ -444,7 +446,8 @@ def _crd(obj: Json) -> None:
     spec = obj["spec"]
     names = spec["names"]
     kind = names.get("kind", "")
-    _set(names, singular=kind.lower(), **({"listKind": f"{kind}List"} if kind else {}))
+    if kind:
+        _set(names, singular=kind.lower(), listKind=f"{kind}List")
     if spec.get("conversion") is None:
         spec["conversion"] = {"strategy": "None"}
     if spec.get("scope") in (None, ""):

@@ -149,7 +149,10 @@ def _other_kind(call: Call, doc: Json, kind: str, api_version: str) -> ApiError:
 
 
 def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b"") -> Json:
-    """The object in normal form, defaulted; unknown fields warned about or refused as the options say."""
+    """The object in normal form, defaulted; unknown fields warned about or refused as the options say.
+
+    Defaults stand behind what was given: admission sets fields too, and only then comes the order of the type.
+    """
     check_kind(call, doc)
     resource = call.resource
     head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
@@ -295,7 +298,6 @@ def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
     fill = defaults.for_kind(resource.group_version, resource.kind)
     if fill is not None:
         fill(obj)
-        obj = resource.struct.decode(obj, schema.Context(), "", "")
     unknown += ctx.unknown
     return obj
 

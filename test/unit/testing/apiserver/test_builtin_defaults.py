@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+import protobuf_documents
 import pytest
 
-from clientgo.testing.apiserver.kinds import defaults, strategy, warnings
+from clientgo.testing.apiserver.kinds import defaults, protobuf, schema, strategy, warnings
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.kinds.validation import internal_types, networking
+from clientgo.testing.apiserver.wire.jsonio import copy
 
 Json = dict[str, Any]
 REGISTRY = Registry()
@@ -21,11 +24,26 @@ def resource(storage: str) -> Resource:
 
 
 def filled(group_version: str, kind: str, **fields: Any) -> Json:
-    obj = {"apiVersion": group_version, "kind": kind, "metadata": {"name": "x"}, **fields}
+    obj = {"metadata": {"name": "x"}, **fields, "apiVersion": group_version, "kind": kind}
     fill = defaults.for_kind(group_version, kind)
     assert fill is not None
     fill(obj)
     return obj
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [each for each in REGISTRY.all() if defaults.for_kind(each.group_version, each.kind) is not None],
+    ids=lambda each: f"{each.kind} of {each.group_version}",
+)
+def test_what_is_filled_in_is_in_normal_form(kind: Resource) -> None:
+    message, struct = protobuf.message_of(kind.group_version, kind.kind), kind.struct
+    assert message is not None and struct is not None
+    for seed in range(60):
+        given = protobuf_documents.document(message, random.Random(seed)) if seed else {}
+        obj = struct.decode(given, schema.Context(), "", "")
+        filled_in = filled(kind.group_version, kind.kind, **obj)
+        assert struct.decode(copy(filled_in), schema.Context(), "", "") == filled_in
 
 
 @pytest.mark.parametrize(
