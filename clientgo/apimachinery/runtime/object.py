@@ -213,7 +213,10 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
 
     def _whose(self) -> str:
         pending = self._undecoded
-        metadata = self._document.get("metadata") if pending is None else {"name": pending.key}
+        if pending is None:
+            metadata = self._document.get("metadata")
+        else:
+            metadata = {"namespace": pending.namespace or None, "name": pending.object_name or None}
         if type(metadata) is not dict and not isinstance(metadata, StandIn):
             return type(self).__name__
         key = "/".join(name for name in (metadata.get("namespace"), metadata.get("name")) if isinstance(name, str))

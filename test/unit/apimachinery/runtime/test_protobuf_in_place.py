@@ -398,6 +398,16 @@ def test_what_is_malformed_names_object_and_field(status: bytes, read: Callable[
     assert str(caught.value).startswith(f'Pod "ns/a": {reason}')
 
 
+@pytest.mark.parametrize(("namespace", "name", "called"), [("ns", "a", "ns/a"), ("", "a", "a"), ("ns", "", "ns")])
+def test_what_is_unreadable_is_named_as_if_it_were_decoded(namespace: str, name: str, called: str) -> None:
+    limits = put_bytes(b"\n", put_bytes(b"\n", b"cpu") + put_bytes(b"\x12", put_bytes(b"\n", b"much")))
+    spec = put_bytes(b"\x12", put_bytes(b"\x12", put_bytes(b"\n", b"c") + put_bytes(b"B", limits)))
+    data = put_bytes(b"\n", put_bytes(b"\n", name.encode()) + put_bytes(b"\x1a", namespace.encode())) + spec
+    for pod in (from_body(data), from_body(data).freeze(), decoded(data)):
+        with pytest.raises(ValueError, match=f'^Pod "{called}": .*quantities must match'):
+            dict(pod.spec.containers[0].resources.limits)
+
+
 def test_a_write_to_what_is_malformed_is_refused_with_the_name_of_the_object() -> None:
     pod = with_status(b"\n\x05ab").deep_copy()
     with pytest.raises(protobuf.WireError, match='Pod "ns/a": status.phase: unexpected EOF'):
