@@ -225,3 +225,15 @@ def test_a_name_that_is_no_segment_is_not_sent(do, nowhere):
         do(nowhere, "bad%name")
     with pytest.raises(ValueError, match=r"^name is required$"):
         do(nowhere.namespace("bad/namespace"), "")
+
+
+def test_closing_a_client_closes_its_connections():
+    class Closing:
+        closed = 0
+
+        def close(self) -> None:
+            self.closed += 1
+
+    under: Any = Closing()
+    dynamic.new(under).close()
+    assert under.closed == 1

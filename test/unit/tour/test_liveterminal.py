@@ -105,6 +105,7 @@ def test_a_handler_is_paused_and_goes_on_by_a_key(shown):
     assert "oldest" in shown.until("add bread")
     assert shown.told == []
     shown.screen.press("p")
+    assert "PAUSED" not in shown.text()
     eventually(lambda: shown.told == ["bread"], "the handler to go on")
     assert "PAUSED" not in shown.text()
 
