@@ -254,6 +254,13 @@ def test_numbers_in_one_piece_are_a_list() -> None:
     assert is_undecoded(pod)
 
 
+@pytest.mark.parametrize("groups", [b"\x20\x05", b"\x20\x05\x20\x07\x20\xac\x02", b"\x20\x05\x22\x03\x07\xac\x02"])
+def test_numbers_one_by_one_are_a_list_also_with_some_in_one_piece(groups: bytes) -> None:
+    data = METADATA + put_bytes(b"\x12", put_bytes(b"r", b"\x10\x01" + groups))
+    for pod in (from_event(data), from_event(data).freeze(), decoded(data)):
+        assert [*pod.spec.security_context.supplemental_groups] == [5, 7, 300][: 1 if len(groups) == 2 else 3]
+
+
 def test_metadata_in_two_parts_is_decoded_where_it_arrives(make: Callable[..., Any]) -> None:
     pod = make(DATA + put_bytes(b"\n", put_bytes(b"\n", b"b")))
     assert (pod.name, pod.namespace, is_undecoded(pod)) == ("b", "ns", False)
