@@ -318,6 +318,16 @@ def test_an_event_that_is_cut_or_has_more_than_its_object_is_none() -> None:
     assert is_undecoded(SERIALIZER.decode_event(whole)[1])
 
 
+def test_an_event_that_is_cut_between_two_fields_of_its_object_is_none() -> None:
+    """One whose object is all that it ends with, and which begins as one that came before."""
+    wrapped = protobuf.wrap(DATA + put_bytes(b"\x1a", b""), "v1", "Pod").removesuffix(b"\x1a\0\x22\0")
+    whole = watch_event("ADDED", wrapped)[4:]
+    for _ in range(3):
+        assert SERIALIZER.decode_event(whole)[1].name == "a"
+    with pytest.raises(protobuf.WireError, match="unexpected EOF"):
+        SERIALIZER.decode_event(whole[:-2])
+
+
 def test_a_message_that_claims_to_be_longer_than_its_event_is_refused() -> None:
     from_event()
     wrapped = protobuf.wrap(DATA, "v1", "Pod").removesuffix(b"\x1a\0\x22\0")
