@@ -73,6 +73,27 @@ def test_earliest_time_counts(case: Case) -> None:
     assert case.step(0.02) == []
 
 
+def test_a_delay_that_is_longer_than_a_condition_can_wait_is_a_delay(bubble: synctest.Bubble) -> None:
+    waits: list[float] = []
+
+    class Noting(FakeClock):
+        def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+            if timeout is not None:
+                waits.append(timeout)
+            return super().wait(cond, timeout)
+
+    clock = Noting()
+    queue: Any = workqueue.new_delaying_queue_with_custom_clock(clock, "")
+    queue.add_after("late", 10 * threading.TIMEOUT_MAX)
+    queue.add_after("soon", 1.0)
+    bubble.wait()
+    clock.step(1.0)
+    bubble.wait()
+    assert queue.get() == ("soon", False)
+    assert 0 < max(waits) < threading.TIMEOUT_MAX
+    queue.shut_down()
+
+
 def test_shorter_delay_added_later_fires_first(case: Case) -> None:
     """Go: TestAddTwoFireEarly"""
     case.add_after("foo", 1.0)

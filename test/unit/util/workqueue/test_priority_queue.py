@@ -99,6 +99,15 @@ def test_of_items_due_at_once_the_higher_priority_and_then_the_earlier_addition_
     assert take_all(queue) == [("b", 1), ("c", 1), ("a", 1), ("d", 0)]
 
 
+def test_of_items_due_at_once_one_that_was_raised_comes_before_those_added_later(
+    queue: PriorityQueue[str], bubble: synctest.Bubble
+) -> None:
+    for item, priority in (("a", 0), ("b", 1), ("a", 1), ("c", 1)):
+        add(queue, item, priority, after=1.0)
+    bubble.sleep(1.0)
+    assert take_all(queue) == [("b", 1), ("a", 1), ("c", 1)]
+
+
 def test_item_added_while_processed_keeps_its_place_until_done(queue: PriorityQueue[str]) -> None:
     add(queue, "a", 0)
     queue.get()
