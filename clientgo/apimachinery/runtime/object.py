@@ -97,10 +97,11 @@ class Object(MetaAccessors):
             root = root._parent
         return root._frozen
 
-    def freeze(self) -> Self:
+    def freeze(self, before: object = None) -> Self:
         """Make the object, and all views on it, read-only for good; returns itself. O(1).
 
         Shared informers freeze what they cache. A write then raises ReadOnlyError; `deep_copy()` gives a free copy.
+        `before` is the state whose place it takes in the cache, if there is one.
         """
         if self._parent is None:
             self._frozen = True
@@ -248,6 +249,17 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
             self.set_managed_fields(None)
         return self
 
+    def freeze(self, before: object = None) -> Self:
+        """As of all objects. It has the key of `before` then, which is what the cache goes on having it under."""
+        pending = self._undecoded
+        if pending is not None and isinstance(before, ResourceObject):
+            known = before._undecoded
+            if known is not None and known.key == pending.key:
+                pending.key = known.key
+        if self._parent is None:
+            self._frozen = True
+        return self
+
     # What the machinery asks every object for, and listers those they choose among: each is one call, without `cast`,
     # which would be another.
 
@@ -326,12 +338,12 @@ class ListObject(PromotedListMeta, ListMetaAccessors, Object):
             return cls.from_undecoded(UndecodedList(document, items))
         return cls.from_dict({**document, "items": [item._document for item in items]})
 
-    def freeze(self) -> Self:
+    def freeze(self, before: object = None) -> Self:
         """As of all objects. Items that were read off a list before it was decoded as a whole stay as they are."""
         pending = self._undecoded
         if isinstance(pending, UndecodedList):
             pending.freeze()
-        return super().freeze()
+        return super().freeze(before)
 
     def extract_items(self) -> list[Any]:
         """The items as objects of their own, which share their documents with the list but do not keep it alive.

@@ -651,11 +651,12 @@ def _process_delta(
 def _store_one(client_state: Store, delta: Delta, is_in_initial_list: bool) -> Notification:
     """Store what a delta about one object says; what to tell of it."""
     obj = delta.object
-    _freeze(obj)
     if delta.type is DeltaType.DELETED:
+        _freeze(obj)
         client_state.delete(obj)
         return DeleteNotification(obj)
     old, exists = _get_known(client_state, obj)
+    _freeze(obj, old)
     if exists:
         client_state.update(obj)
         return UpdateNotification(old, obj)
@@ -693,12 +694,12 @@ def _untransformed(obj: Untransformed, key_func: KeyFunc) -> Failure:
     return Failure(key, obj.obj, err)
 
 
-def _freeze(obj: Any) -> None:
-    """From here on the object is shared, and nobody may change it any more."""
+def _freeze(obj: Any, before: Any = None) -> None:
+    """From here on the object is shared, and nobody may change it any more; `before` is what it was until then."""
     if isinstance(obj, DeletedFinalStateUnknown):
         obj = obj.obj
     if isinstance(obj, Object):
-        obj.freeze()
+        obj.freeze(before)
 
 
 def _get_known(client_state: Store, obj: Any) -> tuple[Any, bool]:
@@ -746,7 +747,7 @@ def process_deltas_in_batch(
     # No two deltas of the batch are about one object: what is known now is known until the transaction.
     for delta, obj, old in zip(deltas, objs, _get_all_known(client_state, objs)):
         if isinstance(obj, Object):
-            obj.freeze()
+            obj.freeze(old)
         else:
             _freeze(obj)
         if delta.type in _CHANGES:

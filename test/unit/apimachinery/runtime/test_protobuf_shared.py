@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from decoding import is_undecoded
 
+from clientgo import klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import protobuf
@@ -14,6 +15,8 @@ from clientgo.apimachinery.runtime.serializer.protobuf import in_place, layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
+from clientgo.tools import cache
+from clientgo.tools.cache.controller import process_deltas, process_deltas_in_batch
 
 POD = protobuf.message_of(corev1.Pod)
 assert POD is not None
@@ -109,3 +112,23 @@ def test_an_event_says_the_same_of_its_object_as_one_of_the_same_size_in_every_b
         plain = SERIALIZER.decode_event(frame)[1]
     other = SERIALIZER.decode_event(frame.removesuffix(b"\x1a\0\x22\0") + b"\x1a\0\x1a\0")[1]
     assert (is_undecoded(plain), is_undecoded(other), plain == other) == (True, False, True)
+
+
+@pytest.mark.parametrize("process", [process_deltas, process_deltas_in_batch])
+def test_what_is_cached_under_a_key_has_that_key_and_none_of_its_own(process: Any) -> None:
+    store = cache.new_indexer(cache.meta_namespace_key_func, {})
+    for version, change in (("71", "ADDED"), ("72", "UPDATED"), ("73", "SYNC")):
+        deltas = cache.Deltas([cache.Delta(cache.DeltaType[change], arrived(versioned(version, "pod-a")))])
+        process(klog.background(), lambda notifications: None, store, deltas, False, cache.meta_namespace_key_func)
+        [obj], [key] = store.list(), store.list_keys()
+        assert (key, obj.get_resource_version(), obj.frozen) == ("pod-a", version, True)
+        assert obj.object_key() is key
+
+
+def test_an_object_does_not_take_the_key_of_another() -> None:
+    pod, other = arrived(versioned("71", "pod-a")), arrived(versioned("71", "pod-b"))
+    assert pod.freeze(other).object_key() == "pod-a" and pod.frozen
+    free = corev1.Pod.from_dict({"metadata": {"name": "pod-b"}})
+    for before in (free, None, "pod-b", corev1.PodList()):
+        assert other.freeze(before).object_key() == "pod-b"
+    assert free.freeze(other).object_key() == "pod-b" and free.frozen
