@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
-from clientgo.apimachinery.runtime.object import ResourceObject
-from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
+from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 from clientgo.apimachinery.runtime.serializer.protobuf.in_place import undecoded_message
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
@@ -30,21 +31,30 @@ from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
     spans,
 )
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.kubernetes.scheme import SCHEME
 
 seeds = st.integers(0, 2**32)
 
 
-def _objects() -> list[tuple[Message, type[ResourceObject]]]:
+def _classes() -> list[tuple[Message, Any]]:
     found = []
     for message in protobuf_documents.all_messages():
         package, _, name = message.name.rpartition(".")
         cls = getattr(importlib.import_module(package), name, None)
-        if isinstance(cls, type) and issubclass(cls, ResourceObject):
+        if isinstance(cls, type):
             found.append((message, cls))
     return found
 
 
-OBJECTS = _objects()
+OBJECTS: list[tuple[Message, type[ResourceObject]]] = [
+    (message, cls) for message, cls in _classes() if issubclass(cls, ResourceObject)
+]
+LISTS: list[tuple[Message, Any]] = [
+    (message, cls)
+    for message, cls in _classes()
+    if issubclass(cls, ListObject) and cls.GROUP_VERSION_KIND is not None and SCHEME.recognizes(cls.GROUP_VERSION_KIND)
+]
+SERIALIZER = ProtobufSerializer(SCHEME, JSONSerializer(SCHEME)).stripping()
 
 
 # What the machinery and the garbage collector's helpers ask of an object without reading its fields.
@@ -252,6 +262,28 @@ def test_what_is_left_without_managed_fields_is_what_the_document_has_left(seed:
     assert here == there == pair.there
     assert here.to_dict() == there.to_dict()
     assert protobuf.encode_message(message, here._document) == protobuf.encode_message(message, there._document)
+
+
+@given(seeds)
+def test_a_list_reads_as_it_is_decoded(seed: int) -> None:
+    """Also one with fields of a newer server in the list, in its items, in both; and with metadata in parts."""
+    chance = random.Random(seed)
+    message, cls = chance.choice(LISTS)
+    data = disordered(message, protobuf.encode_message(message, protobuf_documents.document(message, chance)), chance)
+    document = protobuf.decode_message(message, data)
+    document["items"] = document.get("items") or []
+    there = cls.from_dict(document)
+    assert cls.GROUP_VERSION_KIND is not None
+    body = protobuf.wrap(data, *cls.GROUP_VERSION_KIND.to_api_version_and_kind())
+    for into in (cls, None):
+        here = SERIALIZER.decode(body, None, into)[0]
+        if chance.random() < 0.5:
+            here.freeze()
+        assert [item.to_dict() for item in here.items] == [item.to_dict() for item in there.items]
+        assert here.to_dict() == there.to_dict()
+        assert protobuf.encode_message(message, here._document) == protobuf.encode_message(message, there._document)
+        taken = SERIALIZER.decode(body, None, into)[0].extract_items()
+        assert [item.to_dict() for item in taken] == [item.to_dict() for item in there.items]
 
 
 @given(seeds, st.data())
