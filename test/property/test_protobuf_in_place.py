@@ -7,6 +7,7 @@ unknown; and damaged ones.
 from __future__ import annotations
 
 import importlib
+import json
 import random
 from collections.abc import Callable
 from typing import Any
@@ -280,7 +281,7 @@ def test_a_list_reads_as_it_is_decoded(seed: int) -> None:
         if chance.random() < 0.5:
             here.freeze()
         assert [item.to_dict() for item in here.items] == [item.to_dict() for item in there.items]
-        assert here.to_dict() == there.to_dict()
+        assert here.to_dict() == there.to_dict() == json.loads(json.dumps(there.to_dict()))
         assert protobuf.encode_message(message, here._document) == protobuf.encode_message(message, there._document)
         taken = SERIALIZER.decode(body, None, into)[0].extract_items()
         assert [item.to_dict() for item in taken] == [item.to_dict() for item in there.items]
