@@ -86,6 +86,22 @@ def test_kinds_in_an_object_lose_what_says_their_kind() -> None:
     assert back.spec.volume_claim_templates[0].name == "data"
 
 
+@pytest.mark.parametrize(
+    ("null", "zero"),
+    [
+        ({"containers": [None, {"name": "c"}]}, {"containers": [{}, {"name": "c"}]}),
+        ({"containers": [{"args": ["a", None]}]}, {"containers": [{"args": ["a", ""]}]}),
+        ({"nodeSelector": {"a": None}}, {"nodeSelector": {"a": ""}}),
+        ({"overhead": {"cpu": None}}, {"overhead": {"cpu": "0"}}),
+        ({"securityContext": {"supplementalGroups": [None, 1]}}, {"securityContext": {"supplementalGroups": [0, 1]}}),
+    ],
+)
+def test_an_element_that_is_null_is_the_zero_of_its_type(null: Any, zero: Any) -> None:
+    assert protobuf.encode_message(message(corev1.PodSpec), null) == protobuf.encode_message(
+        message(corev1.PodSpec), zero
+    )
+
+
 def test_half_of_a_surrogate_pair_is_written_as_go_reads_it() -> None:
     config = corev1.ConfigMap(data={"\ud800": "\udc00 ä"}, metadata=metav1.ObjectMeta(name="\ud800"))
     back = CODEC.decode(CODEC.encode(config))[0]

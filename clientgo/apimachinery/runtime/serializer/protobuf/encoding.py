@@ -143,33 +143,30 @@ def _empty(field: Field) -> bytes:
 
 def _many(field: Field, value: Any, depth: int) -> bytes:
     """A list or a map."""
-    tag, write = field.tag, _WRITERS[field.kind]
+    tag, write, null = field.tag, _WRITERS[field.kind], _NULLS.get(field.kind)
     parts: list[bytes] = []
     if field.shape is Shape.LIST:
         if not isinstance(value, list):
             raise EncodeError(f"expected a list, got {json.dumps(value)[:64]}")
         for index, item in enumerate(value):
             try:
-                parts += (tag, write(field, _or_zero(field, item), depth))
+                parts += (tag, write(field, null if item is None else item, depth))
             except EncodeError as err:
                 raise err.within(f"[{index}]") from None
     else:
         if not isinstance(value, dict):
             raise EncodeError(f"expected an object, got {json.dumps(value)[:64]}")
         for key in sorted(value):
+            item = value[key]
             try:
-                entry = write(field, _or_zero(field, value[key]), depth)
+                entry = write(field, null if item is None else item, depth)
             except EncodeError as err:
                 raise err.within(f"[{key}]") from None
             parts.append(put_bytes(tag, b"".join((b"\n", _sized(_utf8(key)), _ENTRY_TAGS[field.kind], entry))))
     return b"".join(parts)
 
 
-def _or_zero(field: Field, value: Any) -> Any:
-    """What an element that is null means to Go."""
-    return _NULLS.get(field.kind) if value is None else value
-
-
+# What an element that is null means to Go.
 _NULLS: Final[dict[int, Any]] = {
     Kind.STRING: "",
     Kind.MESSAGE: {},
