@@ -48,6 +48,13 @@ SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_known() -> None:
+    """Of the layouts of Pods: those of other tests must not take the place."""
+    for message in (MESSAGE, META):
+        message.layouts = layout.Layouts(message)
+
+
 def from_body(data: bytes = DATA) -> Any:
     return SERIALIZER.decode(protobuf.wrap(data, "v1", "Pod"), None, corev1.Pod)[0]
 
@@ -540,8 +547,6 @@ def test_a_layout_is_used_for_a_message_of_the_same_shape_alone() -> None:
 def test_an_object_remembers_where_its_fields_are_if_others_have_them_there_too(
     make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for message in (MESSAGE, META):
-        message.layouts = layout.Layouts(message)
     of_many = make().freeze()
     for message in (MESSAGE, META):
         message.layouts = layout.Layouts(message)
@@ -564,7 +569,7 @@ def label(key: str, *values: str) -> bytes:
 
 
 def with_entries(*entries: bytes) -> Any:
-    META.layouts = layout.Layouts(META)  # Those of other tests must not take the place.
+    META.layouts = layout.Layouts(META)  # Those of other entries must not take the place.
     return from_event(entered(*entries)).freeze()
 
 
@@ -576,7 +581,6 @@ def entered(*entries: bytes) -> bytes:
 
 def test_labels_of_the_same_sizes_are_told_apart() -> None:
     many = ({"a": "bcd", "x": "1"}, {"ab": "cd", "x": "1"}, {"abc": "d", "y": "2"}, {"": "abcd", "y": ""})
-    META.layouts = layout.Layouts(META)
     bodies = [entered(*(label(*each) for each in labels.items())) for labels in many]
     pods = [from_event(body).freeze() for body in bodies]  # All of them by the layouts of those before.
     assert len({*map(len, bodies[:3])}) == 1
