@@ -9,8 +9,8 @@ that the process spent on one. `latency` is that of an event alone, sent while e
 handler.
 
 With the program built from go/main.go Go's informer takes turns with ours. Its channel from the watch holds nothing, as
-in client-go. On two cores it did 640,000 events/s at 1.7 us of CPU each with one handler and 370,000 at 2.7 with three,
-ours 190,000 at 5.2 and 170,000 at 5.8; the latency was 11 and 16 us, ours 100 and 130.
+in client-go. On two cores it did 630,000 events/s at 1.9 us of CPU each with one handler and 420,000 at 2.6 with three,
+ours 176,000 at 5.7 and 156,000 at 6.5; the latency was 14 and 12 us, ours 106 and 135.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ the others the name alone. What needs a package that is not installed is left ou
 there is its program, built from go/main.go.
 
 The aims are ratios of the medians, on a quiet machine of two cores. As installed, from process start to synced at most
-1.3 times Go (1.2), with the reading handler at least 1.4 times its floor's events a second (1.6) and at most 32 us of
-CPU (23), and no more memory than Go (a third). Over JSON with `fast`, at least 0.8 times the first floor's events
+1.3 times Go (1.0 to 1.1), with the reading handler at least 1.4 times its floor's events a second (1.7) and at most 32
+us of CPU (22), and no more memory than Go (a third). Over JSON with `fast`, at least 0.8 times the first floor's events
 (2.1) and 8 times the official informer's (15), and at most 1.3 times the first floor's time to sync (0.2); with the
-standard library 0.58, 4.1 and 1.1: what holds it back is not the collector but four threads passing 20 KB of small
+standard library 0.62, 4.3 and 1.1: what holds it back is not the collector but four threads passing 20 KB of small
 objects from one core's cache to the other's.
 """
 
