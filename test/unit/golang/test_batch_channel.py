@@ -47,17 +47,29 @@ def test_values_come_in_order_and_the_sender_waits_for_room_of_half_the_buffer()
         ch._check()
 
 
-@pytest.mark.parametrize(
+Receiving = Callable[[Channel[int]], tuple[int, bool]]
+in_both_ways = pytest.mark.parametrize(
     "receive", [Channel.receive, lambda ch: select([Channel(), Receive(ch)])[1:]], ids=["receive", "select"]
 )
-def test_who_waits_for_more_than_there_is_goes_on_waiting(receive: Callable[[Channel[int]], tuple[int, bool]]):
+
+
+def two_waiting(
+    receive: Receiving, bubble: synctest.Bubble
+) -> tuple[BatchChannel[int], list[threading.Thread], list[tuple[int, bool]]]:
+    """A channel, two threads that wait for a value of it, and what they will have received."""
+    ch: BatchChannel[int] = BatchChannel(2)
+    received: list[tuple[int, bool]] = []
+    threads = [threading.Thread(target=lambda: received.append(receive(ch))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+        bubble.wait()
+    return ch, threads, received
+
+
+@in_both_ways
+def test_who_waits_for_more_than_there_is_goes_on_waiting(receive: Receiving):
     with synctest.bubble() as bubble:
-        ch: BatchChannel[int] = BatchChannel(2)
-        received: list[tuple[int, bool]] = []
-        threads = [threading.Thread(target=lambda: received.append(receive(ch))) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-            bubble.wait()
+        ch, threads, received = two_waiting(receive, bubble)
         ch.send_all([0])
         bubble.wait()
         assert (received, len(ch)) == ([(0, True)], 0)
@@ -67,17 +79,10 @@ def test_who_waits_for_more_than_there_is_goes_on_waiting(receive: Callable[[Cha
         assert received == [(0, True), (1, True)]
 
 
-@pytest.mark.parametrize(
-    "receive", [Channel.receive, lambda ch: select([Channel(), Receive(ch)])[1:]], ids=["receive", "select"]
-)
-def test_who_waits_already_is_given_the_first_values(receive: Callable[[Channel[int]], tuple[int, bool]]):
+@in_both_ways
+def test_who_waits_already_is_given_the_first_values(receive: Receiving):
     with synctest.bubble() as bubble:
-        ch: BatchChannel[int] = BatchChannel(2)
-        received: list[tuple[int, bool]] = []
-        threads = [threading.Thread(target=lambda: received.append(receive(ch))) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-            bubble.wait()
+        ch, threads, received = two_waiting(receive, bubble)
         ch.send_all([1, 2, 3, 4])
         for thread in threads:
             thread.join()
