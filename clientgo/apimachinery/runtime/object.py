@@ -256,6 +256,7 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
             known = before._undecoded
             if known is not None and known.key == pending.key:
                 pending.key = known.key
+        # Written out, as each event comes here: `super` would be half as much again.
         if self._parent is None:
             self._frozen = True
         return self

@@ -7,9 +7,11 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
+import protobuf_pods
 import pytest
 from decoding import is_undecoded
 from hammering import FREE_THREADED
+from protobuf_pods import MESSAGE, META, SERIALIZER, forget_layouts, frame
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import meta
@@ -37,37 +39,23 @@ POD = {
              "containers": [{"name": "c", "image": "i:1", "ports": [{"containerPort": 80}]}, {"name": "d"}]},
     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
 }  # fmt: skip
-MESSAGE = protobuf.message_of(corev1.Pod)
 LIST = protobuf.message_of(corev1.PodList)
 assert MESSAGE is not None and LIST is not None
 DATA = protobuf.encode_message(MESSAGE, POD)
-META = MESSAGE.by_name["metadata"].message
 METADATA = put_bytes(b"\n", protobuf.encode_message(META, POD["metadata"]))
-SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
-    CODECS.serializer_info("application/vnd.kubernetes.protobuf").serializer, None  # type: ignore[union-attr]
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_known() -> None:
-    """Of the layouts of Pods: those of other tests must not take the place."""
-    for message in (MESSAGE, META):
-        message.layouts = layout.Layouts(message)
+    forget_layouts()
 
 
 def from_body(data: bytes = DATA) -> Any:
     return SERIALIZER.decode(protobuf.wrap(data, "v1", "Pod"), None, corev1.Pod)[0]
 
 
-def frame(data: bytes) -> bytes:
-    """An event, without the length that stands before it."""
-    return watch_event("ADDED", protobuf.wrap(data, "v1", "Pod"))[4:]
-
-
 def from_event(data: bytes = DATA) -> Any:
-    for _ in range(2):  # The first of its kind is decoded where it arrives.
-        obj = SERIALIZER.decode_event(frame(data))[1]
-    return obj
+    return protobuf_pods.from_event(data)
 
 
 def listed(*items: bytes) -> Any:

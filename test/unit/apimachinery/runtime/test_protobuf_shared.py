@@ -6,40 +6,22 @@ from typing import Any
 
 import pytest
 from decoding import is_undecoded
+from protobuf_pods import SERIALIZER, forget_layouts, frame, from_event
 
 from clientgo import klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
-from clientgo.apimachinery.runtime.serializer import protobuf
-from clientgo.apimachinery.runtime.serializer.protobuf import in_place, layout
+from clientgo.apimachinery.runtime.serializer.protobuf import layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
-from clientgo.kubernetes.scheme import CODECS
-from clientgo.testing.apiserver.kinds.protobuf import watch_event
 from clientgo.tools import cache
 from clientgo.tools.cache.controller import process_deltas, process_deltas_in_batch
 
-POD = protobuf.message_of(corev1.Pod)
-assert POD is not None
-META = POD.by_name["metadata"].message
 SPEC = put_bytes(b"\x12", put_bytes(b"R", b"node")) + put_bytes(b"\x1a", put_bytes(b"\n", b"Running"))
-SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
-    CODECS.serializer_info("application/vnd.kubernetes.protobuf").serializer, None  # type: ignore[union-attr]
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_known() -> None:
-    """Of the layouts of Pods."""
-    for message in (POD, META):
-        message.layouts = layout.Layouts(message)
-    in_place.common(POD, "", "").places.clear()
-
-
-def arrived(data: bytes) -> Any:
-    frame = watch_event("ADDED", protobuf.wrap(data, "v1", "Pod"))[4:]
-    for _ in range(2):  # The first of its kind is decoded where it arrives.
-        obj = SERIALIZER.decode_event(frame)[1]
-    return obj
+    forget_layouts()
 
 
 def versioned(version: str, name: str = "n", size: int = 200) -> bytes:
@@ -55,7 +37,7 @@ def test_objects_of_one_layout_have_each_its_own_version(
 ) -> None:
     monkeypatch.setattr(layout, "_MOST", most)
     versions = {"7": "n", "8": "n", "": "n", "77": "n", "9": "nn", "\u00e9": "n", "1.": "o"}
-    pods = [arrived(versioned(version, name, size)) for version, name in versions.items()]
+    pods = [from_event(versioned(version, name, size)) for version, name in versions.items()]
     assert [pod.get_resource_version() for pod in pods] == [*versions]
     assert [pod.metadata.resource_version for pod in pods] == [*versions]
     renamed = [pod.deep_copy() for pod in pods]
@@ -65,15 +47,8 @@ def test_objects_of_one_layout_have_each_its_own_version(
     assert [pod.to_dict()["metadata"].get("resourceVersion", "") for pod in renamed] == [*versions]
 
 
-def test_a_version_that_is_no_text_is_refused_when_its_object_arrives() -> None:
-    good = versioned("77")
-    assert arrived(good).get_resource_version() == "77"
-    with pytest.raises(ValueError, match="invalid UTF-8"):
-        arrived(good.replace(b"77", b"\xff\xff"))
-
-
 def test_objects_of_one_layout_share_what_they_know_of_it() -> None:
-    one, other, third = (arrived(versioned(version)) for version in ("71", "72", "73"))
+    one, other, third = (from_event(versioned(version)) for version in ("71", "72", "73"))
     assert one._undecoded.places is other._undecoded.places
     kept = third._undecoded.places
     for each in range(2):
@@ -82,17 +57,10 @@ def test_objects_of_one_layout_share_what_they_know_of_it() -> None:
     assert third._undecoded.places is kept and one._undecoded.version == "71"
 
 
-def test_what_is_shared_of_layouts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_place, "_MOST_PLACES", 3)
-    pods = [arrived(versioned("7", "n" * size)) for size in range(1, 12)]
-    assert len(pods[-1]._undecoded.places.common.places) <= 3
-    assert {pod.get_resource_version() for pod in pods} == {"7"}
-
-
 def test_the_metadata_may_begin_anywhere() -> None:
     metadata, status = versioned("71").removesuffix(SPEC), put_bytes(b"\x1a", put_bytes(b"\n", b"Running"))
     # Of so few fields no layout is kept.
-    pods = [arrived(metadata + status), arrived(status + metadata)]
+    pods = [from_event(metadata + status), from_event(status + metadata)]
     assert [pod._undecoded.index for pod in pods] == [None, None]
     assert [pod.get_resource_version() for pod in pods] == ["71", "71"]
 
@@ -100,17 +68,17 @@ def test_the_metadata_may_begin_anywhere() -> None:
 def test_an_object_without_managed_fields_has_its_version() -> None:
     managed = put_bytes(b"\n", b"kubelet")
     metadata = versioned("71").removesuffix(SPEC)[3:] + put_bytes(b"\x8a\x01", managed)
-    pod = arrived(put_bytes(b"\n", metadata) + SPEC)
+    pod = from_event(put_bytes(b"\n", metadata) + SPEC)
     assert pod.metadata.managed_fields[0].manager == "kubelet"
     less = pod.without_managed_fields()
     assert less is not pod and (less.get_resource_version(), less.deep_copy().get_resource_version()) == ("71", "71")
 
 
 def test_an_event_says_the_same_of_its_object_as_one_of_the_same_size_in_every_byte() -> None:
-    frame = watch_event("ADDED", protobuf.wrap(versioned("71"), "v1", "Pod"))[4:]
+    event = frame(versioned("71"))
     for _ in range(2):
-        plain = SERIALIZER.decode_event(frame)[1]
-    other = SERIALIZER.decode_event(frame.removesuffix(b"\x1a\0\x22\0") + b"\x1a\0\x1a\0")[1]
+        plain = SERIALIZER.decode_event(event)[1]
+    other = SERIALIZER.decode_event(event.removesuffix(b"\x1a\0\x22\0") + b"\x1a\0\x1a\0")[1]
     assert (is_undecoded(plain), is_undecoded(other), plain == other) == (True, False, True)
 
 
@@ -118,7 +86,7 @@ def test_an_event_says_the_same_of_its_object_as_one_of_the_same_size_in_every_b
 def test_what_is_cached_under_a_key_has_that_key_and_none_of_its_own(process: Any) -> None:
     store = cache.new_indexer(cache.meta_namespace_key_func, {})
     for version, change in (("71", "ADDED"), ("72", "UPDATED"), ("73", "SYNC")):
-        deltas = cache.Deltas([cache.Delta(cache.DeltaType[change], arrived(versioned(version, "pod-a")))])
+        deltas = cache.Deltas([cache.Delta(cache.DeltaType[change], from_event(versioned(version, "pod-a")))])
         process(klog.background(), lambda notifications: None, store, deltas, False, cache.meta_namespace_key_func)
         [obj], [key] = store.list(), store.list_keys()
         assert (key, obj.get_resource_version(), obj.frozen) == ("pod-a", version, True)
@@ -126,7 +94,7 @@ def test_what_is_cached_under_a_key_has_that_key_and_none_of_its_own(process: An
 
 
 def test_an_object_does_not_take_the_key_of_another() -> None:
-    pod, other = arrived(versioned("71", "pod-a")), arrived(versioned("71", "pod-b"))
+    pod, other = from_event(versioned("71", "pod-a")), from_event(versioned("71", "pod-b"))
     assert pod.freeze(other).object_key() == "pod-a" and pod.frozen
     free = corev1.Pod.from_dict({"metadata": {"name": "pod-b"}})
     for before in (free, None, "pod-b", corev1.PodList()):

@@ -1,0 +1,37 @@
+"""Pods that come in protobuf, as events of a watch: for tests of objects that stay their bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf import in_place, layout
+from clientgo.kubernetes.scheme import CODECS
+from clientgo.testing.apiserver.kinds.protobuf import watch_event
+
+MESSAGE = protobuf.message_of(corev1.Pod)
+assert MESSAGE is not None
+META = MESSAGE.by_name["metadata"].message
+SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
+    CODECS.serializer_info("application/vnd.kubernetes.protobuf").serializer, None  # type: ignore[union-attr]
+)  # fmt: skip
+
+
+def forget_layouts() -> None:
+    """What is known of how Pods are laid out: that of other tests must not take the place."""
+    assert MESSAGE is not None
+    for message in (MESSAGE, META):
+        message.layouts = layout.Layouts(message)
+    in_place.common(MESSAGE, "", "").places.clear()
+
+
+def frame(data: bytes) -> bytes:
+    """An event, without the length that stands before it."""
+    return watch_event("ADDED", protobuf.wrap(data, "v1", "Pod"))[4:]
+
+
+def from_event(data: bytes) -> Any:
+    for _ in range(2):  # The first of its kind is decoded where it arrives.
+        obj = SERIALIZER.decode_event(frame(data))[1]
+    return obj
