@@ -129,7 +129,7 @@ def _patched(shown: Json, value: Any, shape: Resource) -> Json:
     if len(operations) > decoding.MAX_OPERATIONS:
         raise MutationError(f"JSON Patch: the patch has more than {decoding.MAX_OPERATIONS} operations")
     try:
-        changed = jsonpatch.apply(shown, operations)
+        changed = jsonpatch.apply(shown, operations, accumulated_copy_size_limit=decoding.MAX_COPIED)
     except jsonpatch.FailedTestError:
         return shown
     except jsonpatch.PatchError as err:

@@ -41,6 +41,8 @@ CUSTOM_PATCH_TYPES = f"{JSON_PATCH}, {MERGE_PATCH}, {APPLY_PATCH}"
 
 # In one JSON patch.
 MAX_OPERATIONS = 10000
+# Bytes that the copies of one JSON patch may add. Go: JSONPatchMaxCopyBytes.
+MAX_COPIED = 3 * 1024 * 1024
 
 
 def read_body(call: Call) -> Any:
@@ -383,7 +385,7 @@ def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> 
 
     try:
         if media == JSON_PATCH:
-            doc = jsonpatch.apply(live, body)
+            doc = jsonpatch.apply(live, body, accumulated_copy_size_limit=MAX_COPIED)
         elif media == MERGE_PATCH:
             doc = jsonmergepatch.merge_patch(live, body)
         else:

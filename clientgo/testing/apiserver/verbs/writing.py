@@ -21,6 +21,7 @@ from clientgo.testing.apiserver.kinds import (
     warnings,
 )
 from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.store import sizes
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
 from clientgo.testing.apiserver.verbs import configuration, decoding
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
@@ -106,6 +107,7 @@ class Writer(Verb):
         self._admit_complete(call, obj, None, options)
         if options.dry_run:
             return self._dry(call, stored_form)
+        stored_form = sizes.fitting(resource, stored_form)
         for _ in range(8):
             key = self._key(resource, stored_form)
             try:
@@ -373,6 +375,7 @@ class Writer(Verb):
             gone = self.store.delete(resource.storage, current.key, current.rv)
             self.committed("DELETED", resource, gone, current)
             return Stored(current.key, stored_form, current.rv)
+        stored_form = sizes.fitting(resource, stored_form)
         new = self.store.update(resource.storage, current.key, self._with_own_metadata(stored_form), current.rv)
         self.committed("MODIFIED", resource, new, current)
         return new

@@ -75,7 +75,7 @@ def _patched(obj: Any, patch: bytes) -> Json:
             raise errors.internal_error("json: cannot unmarshal value into Go value of type jsonpatch.Patch")
         if len(operations) > decoding.MAX_OPERATIONS:
             raise errors.internal_error(f"the patch has more than {decoding.MAX_OPERATIONS} operations")
-        changed = jsonpatch.apply(obj, operations)
+        changed = jsonpatch.apply(obj, operations, accumulated_copy_size_limit=decoding.MAX_COPIED)
     except (ParseError, jsonpatch.PatchError) as err:
         raise errors.internal_error(str(err)) from None
     if not isinstance(changed, dict) or not isinstance(changed.get("metadata"), dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -54,3 +55,50 @@ def test_operations_in_order(operations: list[dict[str, Any]], wanted: Any) -> N
 def test_a_patch_that_does_not_fit_is_refused(operation: dict[str, Any]) -> None:
     with pytest.raises(jsonpatch.PatchError):
         jsonpatch.apply({"a": 1, "list": [1]}, [operation])
+
+
+DOUBLING = [
+    step
+    for _ in range(8)
+    for step in ({"op": "copy", "from": "/a", "path": "/b"}, {"op": "move", "from": "/b", "path": "/a/-"})
+]
+
+
+def test_copies_beyond_the_limit_are_refused_with_what_they_add_up_to() -> None:
+    document = {"a": ["ü<"], "keep": 1}  # ["ü<"] is 12 bytes in Go's JSON, which escapes the <
+    patch = [{"op": "copy", "from": "/a", "path": f"/{i}"} for i in range(3)]
+    assert jsonpatch.apply(document, patch, accumulated_copy_size_limit=36)["2"] == ["ü<"]
+    with pytest.raises(jsonpatch.AccumulatedCopySizeError) as found:
+        jsonpatch.apply(document, patch, accumulated_copy_size_limit=35)
+    words = "Unable to complete the copy, the accumulated size increase of copy is 36, exceeding the limit 35"
+    assert (str(found.value), found.value.limit, found.value.accumulated) == (words, 35, 36)
+
+
+def test_only_copies_count_and_null_costs_nothing() -> None:
+    document: dict[str, Any] = {"a": ["x" * 100], "none": None}
+    steps = [
+        {"op": "move", "from": "/a", "path": "/b"},
+        {"op": "add", "path": "/c", "value": "x" * 100},
+        {"op": "replace", "path": "/c", "value": "y" * 100},
+        {"op": "copy", "from": "/none", "path": "/d"},
+    ]
+    after = jsonpatch.apply(document, steps, accumulated_copy_size_limit=1)
+    assert after == {"b": ["x" * 100], "c": "y" * 100, "d": None, "none": None}
+    assert document == {"a": ["x" * 100], "none": None}
+
+
+def test_the_library_has_no_limit_of_its_own() -> None:
+    assert len(json.dumps(jsonpatch.apply({"a": [1]}, DOUBLING))) > 256
+
+
+def test_copies_into_their_own_value_cannot_exhaust_the_stack() -> None:
+    deep = [
+        step
+        for i in range(12)
+        for step in (
+            {"op": "copy", "from": "/a", "path": "/b"},
+            {"op": "move", "from": "/b", "path": "/a" + "/a" * 2**i},
+        )
+    ]
+    with pytest.raises(jsonpatch.PatchError, match="exceeded max depth"):
+        jsonpatch.apply({"a": {}}, deep, accumulated_copy_size_limit=3 << 20)
