@@ -18,7 +18,7 @@ from clientgo.controller_runtime.metrics import server as metricsserver
 from clientgo.golang.duration import parse_duration
 from clientgo.kubernetes import scheme as clientgoscheme
 from elasticsearch.controller import ReconcileElasticsearch
-from elasticsearch.simulated import Pace, SimulatedClients, parse_indices, running_nodes
+from elasticsearch.simulated import Pace, RunningNodes, SimulatedClients, parse_indices
 from elasticsearch.state import REQUEUE_AFTER
 
 LEADER_ELECTION_ID = "elastic-operator-leader"
@@ -92,7 +92,7 @@ def new_manager(flags: argparse.Namespace) -> ctrl.Manager:
         live=live,
         recorder=mgr.get_event_recorder("elasticsearch-controller"),
         clients=SimulatedClients(
-            running_nodes(live),
+            RunningNodes(live),
             path=flags.elasticsearch_state or None,
             indices=flags.simulated_indices,
             pace=Pace().times(flags.simulated_speed),

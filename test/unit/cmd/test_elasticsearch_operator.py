@@ -605,19 +605,23 @@ def test_a_node_that_is_not_there_may_go_when_nothing_is_missing() -> None:
     data = [node("d0", "data"), node("d1", "data")]
     there, clock = [*MASTERS, *data], FakeClock(0.0)
     clients = simulated.SimulatedClients(lambda es: there, indices=(("logs", 1, 1),), clock=clock)
-    api = clients.client_for(elasticsearch())
-    assert api.nodes().keys() == {"m0", "m1", "m2", "d0", "d1"}
+
+    def api() -> Any:
+        """Return a client as a new reconcile has it."""
+        return clients.client_for(elasticsearch())
+
+    assert api().nodes().keys() == {"m0", "m1", "m2", "d0", "d1"}
     clock.step(10.0)
-    assert api.health().status == "green"
+    assert api().health().status == "green"
     there.remove(data[1])
 
     def status() -> Any:
-        return shutdown.NodeShutdowns(api, esclient.ShutdownType.REMOVE, "why").status("d1")
+        return shutdown.NodeShutdowns(api(), esclient.ShutdownType.REMOVE, "why").status("d1")
 
     assert (status().status, "d1 is not in the cluster" in status().explanation) == ("STALLED", True)
     there.append(node("d2", "data"))
     clock.step(100.0)
-    assert api.health().status == "yellow"  # looked at too early: it begins to recover now
+    assert api().health().status == "yellow"  # looked at too early: it begins to recover now
     clock.step(10.0)
     assert status().status == "COMPLETE"
 

@@ -1,7 +1,8 @@
 """Simulated clusters: the nodes are the ready pods that the API server knows, the rest is made up.
 
-A cluster is as old as its last question: each looks which nodes run, and lets happen what would have happened since.
-What is made up (who votes, where the shards are) outlives the operator in a file, as a real cluster would.
+A cluster is brought up to date by each question: it finds out which nodes run, once for each reconcile, and makes up
+what has happened since the last question. Votes and the places of shards outlive the operator in a file, as they would
+in a real cluster.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from elasticsearch.simulated.shards import Pace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Cluster", "Node", "Pace", "SimulatedClients", "parse_indices", "running_nodes"]
+__all__ = ["Cluster", "Node", "Pace", "RunningNodes", "SimulatedClients", "parse_indices"]
 
 Indices = tuple[tuple[str, int, int], ...]
 Nodes = Callable[[Elasticsearch], Iterable[Node]]
@@ -52,17 +53,33 @@ def parse_indices(text: str) -> Indices:
     return tuple(found)
 
 
-def running_nodes(reader: client.Reader) -> Nodes:
-    """The nodes of a cluster are its ready pods, as `reader` knows them: give one that reads from no cache."""
+class RunningNodes:
+    """The nodes of a cluster: its ready pods, as `reader` shows them. Thread-safe.
 
-    def nodes(es: Elasticsearch) -> Iterable[Node]:
+    Give a reader without a cache: a cluster outside of Kubernetes knows its nodes before any informer does. Each call
+    lists the pods once. A node reads its elasticsearch.yml when it starts, so the Secret with it is read once for each
+    start of a container.
+    """
+
+    def __init__(self, reader: client.Reader) -> None:
+        self._reader = reader
+        # By cluster, then by instance of a node. Replaced as a whole, so that no lock is needed.
+        self._initial_masters: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def __call__(self, es: Elasticsearch) -> list[Node]:
+        """Return the nodes of this cluster. Blocks for the requests; raises StatusError."""
         ctx, namespace = context.background(), client.InNamespace(es.get_namespace())
         chosen = client.MatchingLabels({label.CLUSTER_NAME: es.get_name()})
-        for pod in reader.list(ctx, corev1.PodList, namespace, chosen).items:
-            if _runs(pod):
-                yield _node_of(pod, _initial_masters(reader, pod))
-
-    return nodes
+        known = self._initial_masters.get(es.get_uid(), {})
+        started: dict[str, tuple[str, ...]] = {}
+        nodes = []
+        for pod in filter(_runs, self._reader.list(ctx, corev1.PodList, namespace, chosen).items):
+            instance = _instance_of(pod)
+            initial = known[instance] if instance in known else _initial_masters(self._reader, pod)
+            started[instance] = initial
+            nodes.append(_node_of(pod, initial))
+        self._initial_masters[es.get_uid()] = started
+        return nodes
 
 
 def _runs(pod: corev1.Pod) -> bool:
@@ -71,10 +88,14 @@ def _runs(pod: corev1.Pod) -> bool:
 
 
 def _node_of(pod: corev1.Pod, initial: tuple[str, ...]) -> Node:
-    restarts = sum(each.restart_count for each in pod.status.container_statuses)
-    instance = f"{pod.get_uid()}/{restarts}"
     roles = tuple(sorted(label.roles_of(pod)))
-    return Node(pod.get_name(), instance, pod.get_labels().get(label.VERSION, "0.0.0"), roles, initial)
+    return Node(pod.get_name(), _instance_of(pod), pod.get_labels().get(label.VERSION, "0.0.0"), roles, initial)
+
+
+def _instance_of(pod: corev1.Pod) -> str:
+    """Return an id that changes whenever the node starts anew."""
+    restarts = sum(each.restart_count for each in pod.status.container_statuses)
+    return f"{pod.get_uid()}/{restarts}"
 
 
 def _initial_masters(reader: client.Reader, pod: corev1.Pod) -> tuple[str, ...]:
@@ -125,13 +146,17 @@ class SimulatedClients:
         return SimulatedClient(self, es)
 
     @contextmanager
-    def looking_at(self, es: Elasticsearch) -> Iterator[Cluster]:
-        """The cluster as it is now; what is done to it is kept."""
+    def looking_at(self, es: Elasticsearch, *, ask: bool = True) -> Iterator[Cluster]:
+        """The cluster as it is now; changes to it are kept.
+
+        With `ask` it is asked which nodes run; without, those run that ran when this was last asked.
+        """
         with self._lock:
             self._load()
             cluster = self._clusters.setdefault(es.get_uid(), Cluster(self._pace, self._indices))
-            # Asked for inside, so that nobody's older answer follows a younger one.
-            cluster.observe(list(self._nodes(es)), self._clock.now())
+            # Asked with the lock held, so that no older answer follows a younger one.
+            nodes = self._nodes(es) if ask else cluster.nodes.values()
+            cluster.observe(list(nodes), self._clock.now())
             try:
                 yield cluster
             finally:
@@ -173,52 +198,62 @@ class SimulatedClients:
 
 
 class SimulatedClient:
-    """The API of one simulated cluster; see client.Client."""
+    """The API of one simulated cluster; see client.Client. Made for one reconcile, and used by one thread.
+
+    It asks once which nodes run: an idle operator costs the API server one list a reconcile.
+    """
 
     def __init__(self, clients: SimulatedClients, es: Elasticsearch) -> None:
         self._clients = clients
         self._es = es
+        self._has_asked = False
+
+    @contextmanager
+    def _cluster(self) -> Iterator[Cluster]:
+        with self._clients.looking_at(self._es, ask=not self._has_asked) as cluster:
+            self._has_asked = True
+            yield cluster
 
     def cluster_uuid(self) -> str:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.check_reachable()
             return cluster.uuid
 
     def health(self) -> Health:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             return cluster.health()
 
     def shards(self) -> list[Shard]:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.check_master()
             return cluster.shards.view()
 
     def nodes(self) -> dict[str, str]:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.check_master()
             return {name: node.id for name, node in cluster.nodes.items()}
 
     def shutdowns(self) -> dict[str, NodeShutdown]:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             return cluster.shutdown_views()
 
     def put_shutdown(self, node_id: str, type: ShutdownType, reason: str) -> None:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.put_shutdown(node_id, type, reason)
 
     def delete_shutdown(self, node_id: str) -> None:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.delete_shutdown(node_id)
 
     def voting_config_exclusions(self) -> list[str]:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.check_master()
             return list(cluster.exclusions)
 
     def add_voting_config_exclusions(self, names: list[str]) -> None:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.exclude(names)
 
     def delete_voting_config_exclusions(self) -> None:
-        with self._clients.looking_at(self._es) as cluster:
+        with self._cluster() as cluster:
             cluster.include_all()
