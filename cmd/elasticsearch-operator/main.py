@@ -40,7 +40,7 @@ def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) ->
     add("requeue-after", type=parse_duration, default=REQUEUE_AFTER,
         help="How often a cluster is looked at without any event. (default 10s)")  # fmt: skip
     add("metrics-bind-address", default="0", help='Where metrics are served; "0" (the default) for nowhere.')
-    add("health-probe-bind-address", default=":8081", help='Where health probes are served; "0" for nowhere.')
+    add("health-probe-bind-address", default="0", help='Where health probes are served; "0" (the default) for nowhere.')
     add("leader-elect", action="store_true", help="Only one of several replicas works.")
     add("leader-elect-namespace", default="", help="Where the Lease is. (default: where the program is)")
     add("leader-elect-lease-duration", type=parse_duration, default=15.0, help="(default 15s)")

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from processes import Program, children, eventually, kubectl, post_mortem, python, start_apiserver
+from processes import Program, as_service_account, children, eventually, kubectl, post_mortem, python, start_apiserver
 
 pytestmark = pytest.mark.kubectl
 CONFIG = "cmd/cockroach-operator/config"
@@ -32,7 +31,6 @@ class Cluster:
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.kubeconfig = folder / "kubeconfig"
-        self.own_kubeconfig = folder / "operator.kubeconfig"
         self.database = folder / "database.json"
         self._stack = stack
         self.programs = [
@@ -41,9 +39,7 @@ class Cluster:
         self.run("apply", "-f", f"{CONFIG}/crd", "-f", f"{CONFIG}/rbac")
         self.run("wait", "--for=condition=Established", "crd/crdbclusters.crdb.cockroachlabs.com", "--timeout=240s")
         # The operator may do what its role says, and no more.
-        own = yaml.safe_load(self.kubeconfig.read_text())
-        own["users"][0]["user"] = {"token": self.run("create", "token", "cockroach-operator").strip()}
-        self.own_kubeconfig.write_text(yaml.safe_dump(own))
+        self.own_kubeconfig = as_service_account(self.kubeconfig, "cockroach-operator")
 
     def run(self, *arguments: str) -> str:
         return kubectl(self.kubeconfig, *arguments)

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import Program, children, eventually, kubectl, post_mortem, python, start_apiserver, watch
+from processes import (
+    Program,
+    as_service_account,
+    children,
+    eventually,
+    kubectl,
+    post_mortem,
+    python,
+    start_apiserver,
+    watch,
+)
 
 pytestmark = pytest.mark.kubectl
 CONFIG = "cmd/elasticsearch-operator/config"
@@ -35,7 +45,6 @@ class Cluster:
 
     def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
         self.kubeconfig = folder / "kubeconfig"
-        self._own = folder / "operator.kubeconfig"
         self._state = folder / "elasticsearch.json"
         self._stack = stack
         self.server = stack.enter_context(
@@ -44,16 +53,11 @@ class Cluster:
         self.programs = [self.server]
         self.run("apply", "-f", f"{CONFIG}/crd", "-f", f"{CONFIG}/rbac")
         self.run("wait", "--for=condition=Established", "crd/elasticsearches.elasticsearch.k8s.elastic.co")
-        self._write_own_kubeconfig()
+        self._own = as_service_account(self.kubeconfig, "elastic-operator", "elastic-system")
         # One kubectl that tells of each change, and not one for each question.
         status = ("observedGeneration", "phase", "health", "availableNodes")
         columns = " ".join(["{.metadata.name}", *(f"{{.status.{each}}}" for each in status)])
         self._watch = stack.enter_context(watch(self.kubeconfig, "es", columns))
-
-    def _write_own_kubeconfig(self) -> None:
-        token = self.run("create", "token", "elastic-operator", "-n", "elastic-system").strip()
-        self._own.write_text(self.kubeconfig.read_text())
-        kubectl(self._own, "config", "set-credentials", "kubernetes-admin", f"--token={token}")
 
     def run(self, *arguments: str, check: bool = True) -> str:
         return kubectl(self.kubeconfig, *arguments, check=check)
@@ -66,7 +70,6 @@ class Cluster:
             "-simulated-indices=logs=2:1",
             "-simulated-speed=50",
             "-requeue-after=300ms",
-            "-health-probe-bind-address=0",
             "-leader-elect",
             "-leader-elect-namespace=elastic-system",
             "-leader-elect-lease-duration=4s",

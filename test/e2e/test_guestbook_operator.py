@@ -1,4 +1,7 @@
-"""The operator of every tutorial as a process, kubectl as its user: its whole life, and the deaths of its program."""
+"""The operator of every tutorial as a process, kubectl as its user: its whole life, and the deaths of its program.
+
+Its programs have the rights of config/rbac and no others.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Any
 
 import pytest
 from patience import PATIENCE
-from processes import Program, children, eventually, kubectl, post_mortem, python, start_apiserver
+from processes import Program, as_service_account, children, eventually, kubectl, post_mortem, python, start_apiserver
 
 from clientgo.controller_runtime.envtest import WebhookInstallOptions
 
@@ -24,7 +27,7 @@ NAME = "guestbook-sample"
 ADDRESS = {f"default/{NAME}": f"http://{NAME}.default:80"}
 LEASE = (
     "-leader-elect",
-    "-leader-elect-namespace=default",
+    "-leader-elect-namespace=guestbook-operator",
     "-leader-elect-lease-duration=4s",
     "-leader-elect-renew-deadline=3s",
     "-leader-elect-retry-period=1s",
@@ -47,8 +50,9 @@ class Cluster:
             start_apiserver(self.kubeconfig, "--simulate-workloads", "--simulate-delay=0.1")
         )
         self.programs = [self._server]
-        self.run("apply", "-f", f"{CONFIG}/crd")
+        self.run("apply", "-f", f"{CONFIG}/crd", "-f", f"{CONFIG}/rbac")
         self.run("wait", "--for=condition=Established", "crd/guestbooks.webapp.example.com", "--timeout=240s")
+        self._own = as_service_account(self.kubeconfig, "guestbook-operator", "guestbook-operator")
 
     def run(self, *arguments: str, check: bool = True) -> str:
         return kubectl(self.kubeconfig, *arguments, check=check)
@@ -58,10 +62,7 @@ class Cluster:
         return self.run("apply", "-f", str(self._file), check=check)
 
     def flags(self, *more: str) -> list[str]:
-        given = [f"-kubeconfig={self.kubeconfig}", f"-directory={self._directory}", *more]
-        if not any(flag.startswith("-health-probe") for flag in more):
-            given.append("-health-probe-bind-address=0")
-        return given
+        return [f"-kubeconfig={self._own}", f"-directory={self._directory}", *more]
 
     def operator(self, *more: str) -> Program:
         return self._add(python("cmd/guestbook-operator", *self.flags(*more)))
@@ -115,6 +116,7 @@ class Cluster:
         assert self._server.stop() == 0, self._server.output
         for program in self.programs:
             assert program.process.poll() is not None, "left running by a test that has failed"
+            assert "is forbidden: User" not in program.output
             errors = [line for line in program.output.splitlines() if "\tERROR\t" in line]
             assert [line for line in errors if not any(excuse in line for excuse in EXCUSES)] == []
 

@@ -1,4 +1,7 @@
-"""The CRD walkthrough's Network controller: real processes and kubectl, and a Neutron to look into."""
+"""The CRD walkthrough's Network controller: real processes and kubectl, and a Neutron to look into.
+
+Its programs have the rights of rbac/ and no others.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import ROOT, Program, children, eventually, kubectl, python, start_apiserver
+from processes import ROOT, Program, as_service_account, children, eventually, kubectl, python, start_apiserver
 
 pytestmark = pytest.mark.kubectl
 PROGRAM = ROOT / "cmd/network-controller"
@@ -22,6 +25,7 @@ OTHER = {"cidr": "192.168.1.0/16", "gateway": "192.168.1.1"}
 def kubeconfig(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "kubeconfig"
     with start_apiserver(path) as server:
+        kubectl(path, "apply", "-f", str(PROGRAM / "rbac"))
         yield path
         assert server.stop() == 0, server.output
     assert children() == []
@@ -33,8 +37,9 @@ def neutron(tmp_path: Path) -> Path:
 
 
 def start_controller(kubeconfig: Path, neutron: Path | None = None) -> Program:
+    own = as_service_account(kubeconfig, "network-controller")
     state = [f"-neutron-state={neutron}"] if neutron else []
-    return python("cmd/network-controller", f"-kubeconfig={kubeconfig}", "-logtostderr=true", *state)
+    return python("cmd/network-controller", f"-kubeconfig={own}", "-logtostderr=true", *state)
 
 
 def networks(neutron: Path) -> dict[str, dict[str, str]]:
@@ -108,6 +113,7 @@ def test_the_session_of_the_walkthrough(kubeconfig: Path, neutron: Path, tmp_pat
         assert networks(neutron) == {}
         assert controller.stop() == 0, controller.output
     assert "Shutting down workers" in controller.output
+    assert "orbidden" not in controller.output
     assert "Traceback" not in controller.output
 
 

@@ -1,4 +1,7 @@
-"""The Pod controller of the workqueue walkthrough, as a process beside an API server of its own."""
+"""The Pod controller of the workqueue walkthrough, as a process beside an API server of its own.
+
+It has the rights of rbac/ and no others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import Program, children, kubectl, python, start_apiserver
+from processes import ROOT, Program, as_service_account, children, kubectl, python, start_apiserver
 
 from clientgo import context, kubernetes
 from clientgo.api.core import v1 as corev1
@@ -20,13 +23,15 @@ CTX = context.background()
 def kubeconfig(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "kubeconfig"
     with start_apiserver(path) as server:
+        kubectl(path, "apply", "-f", "cmd/pod-controller/rbac", cwd=ROOT)
         yield path
         assert server.stop() == 0, server.output
     assert children() == []
 
 
 def start_controller(kubeconfig: Path, **env: str) -> Program:
-    return python("cmd/pod-controller", f"-kubeconfig={kubeconfig}", "-v=4", **env)
+    own = as_service_account(kubeconfig, "pod-controller")
+    return python("cmd/pod-controller", f"-kubeconfig={own}", "-v=4", **env)
 
 
 def pod(name: str) -> corev1.Pod:
@@ -65,4 +70,5 @@ def test_it_prints_what_happens_to_pods(kubeconfig: Path, in_order: str) -> None
         assert controller.stop() == 0, controller.output
     assert "Stopping Pod controller" in controller.output
     assert "Traceback" not in controller.output
+    assert "orbidden" not in controller.output
     clientset.close()

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -220,6 +221,16 @@ def kubectl(
     )
     assert not check or done.returncode == 0, f"{arguments}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr
+
+
+def as_service_account(kubeconfig: Path, name: str, namespace: str = "default") -> Path:
+    """Return a kubeconfig beside `kubeconfig` in which a service account takes the place of the administrator."""
+    own = yaml.safe_load(kubeconfig.read_text())
+    token = kubectl(kubeconfig, "create", "token", name, "-n", namespace).strip()
+    own["users"][0]["user"] = {"token": token}
+    path = kubeconfig.with_name(f"{name}.{kubeconfig.name}")
+    path.write_text(yaml.safe_dump(own))
+    return path
 
 
 def watch(kubeconfig: Path, resource: str, columns: str) -> Program:
