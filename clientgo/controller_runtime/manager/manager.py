@@ -275,8 +275,8 @@ def _listen(address: str) -> socket.socket | None:
         return None
     try:
         return http.listen(address)
-    except OSError as err:
-        raise OSError(f"error listening on {address}: {err}") from err
+    except http.ListenError as err:
+        raise http.ListenError(err.errno, f"error listening on {address}: {err}") from None
 
 
 def _with_defaults(options: Options) -> Options:

@@ -8,6 +8,7 @@ returned, and what a handler raises before becomes a 500 whose text stays in the
 
 from __future__ import annotations
 
+import os
 import posixpath
 import socket
 import socketserver
@@ -27,6 +28,7 @@ from clientgo.utils.clock import REAL_CLOCK
 __all__ = [
     "Handler",
     "HandlerLike",
+    "ListenError",
     "Request",
     "RequestBodyTooLarge",
     "ResponseWriter",
@@ -41,6 +43,7 @@ __all__ = [
 
 _TEXT = "text/plain; charset=utf-8"
 _IDLE_TIMEOUT = 90.0
+_MAX_PORT = 65535
 _HEADER_TIMEOUT = 32.0
 # How often the accepting thread looks whether the server is to end.
 _POLL_SECONDS = 0.05
@@ -52,6 +55,13 @@ class RequestBodyTooLarge(Exception):
     def __init__(self, limit: int) -> None:
         super().__init__("http: request body too large")
         self.limit = limit
+
+
+class ListenError(OSError):
+    """An address that the system refuses: "listen tcp :8081: bind: address already in use". Go: net.OpError."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 class Request:
@@ -205,23 +215,41 @@ def clean_path(path: str) -> str:
 
 
 def listen(address: str) -> socket.socket:
-    """A socket that listens on "host:port", ":port" (all interfaces) or "[::1]:port". Raises OSError, ValueError."""
+    """Return a socket that listens on "host:port", ":port" (all interfaces) or "[::1]:port".
+
+    Raises ListenError when the system refuses the address, ValueError when it is malformed. Go: net.Listen.
+    """
     host, separator, port = address.rpartition(":")
     if not separator:
         raise ValueError(f"listen tcp: address {address}: missing port in address")
     if not port.isdigit():
         raise ValueError(f"listen tcp: address {address}: unknown port")
-    host = host.removeprefix("[").removesuffix("]")
+    if int(port) > _MAX_PORT:
+        raise ValueError(f"listen tcp: address {port}: invalid port")
+    try:
+        return _listen(host.removeprefix("[").removesuffix("]"), int(port))
+    except OSError as err:
+        raise listen_error(err, address) from None
+
+
+def listen_error(err: OSError, address: str) -> ListenError:
+    """Return the error of an address that the system refuses, with Go's text. Python's names the address twice."""
+    if err.errno is None or err.errno < 0:  # create_server passes on the negative codes of getaddrinfo
+        return ListenError(err.errno, f"listen tcp: lookup {address.rpartition(':')[0]}: no such host")
+    return ListenError(err.errno, f"listen tcp {address}: bind: {os.strerror(err.errno).lower()}")
+
+
+def _listen(host: str, port: int) -> socket.socket:
     if host:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, int(port)), family=family, backlog=128)
+        return socket.create_server((host, port), family=family, backlog=128)
     if socket.has_dualstack_ipv6():
         try:
-            return socket.create_server(("", int(port)), family=socket.AF_INET6, backlog=128, dualstack_ipv6=True)
+            return socket.create_server(("", port), family=socket.AF_INET6, backlog=128, dualstack_ipv6=True)
         except OSError as err:
             if err.errno not in _NO_IPV6:
                 raise
-    return socket.create_server(("", int(port)), backlog=128)
+    return socket.create_server(("", port), backlog=128)
 
 
 _NO_IPV6 = frozenset({97, 99})  # EAFNOSUPPORT, EADDRNOTAVAIL: the kernel has it, the machine does not

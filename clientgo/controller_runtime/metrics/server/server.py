@@ -147,6 +147,9 @@ class _DefaultServer:
         listen = self._options.listen_config or http.listen
         try:
             listener = listen(self._options.bind_address)
+        except http.ListenError as err:
+            text = f"failed to start metrics server: failed to create listener: {err}"
+            raise http.ListenError(err.errno, text) from None
         except OSError as err:
             raise OSError(f"failed to start metrics server: failed to create listener: {err}") from err
         host, port = listener.getsockname()[:2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ import pytest
 from patience import PATIENCE
 
 from clientgo.golang import http
-from clientgo.golang.http.server import Request, ResponseWriter, Server, listen
+from clientgo.golang.http.server import ListenError, Request, ResponseWriter, Server, listen
 from clientgo.golang.http.transport import Transport
 
 
@@ -77,3 +78,31 @@ def test_a_request_that_takes_too_long_is_cut_off(serving: Serving) -> None:
         serving.server.shutdown(0.0)
     serving.join()
     assert isinstance(serving.answers[0], Exception)
+
+
+def test_an_address_in_use_is_named_once_in_words() -> None:
+    """Go: net.Listen"""
+    with listen("127.0.0.1:0") as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ListenError) as raised:
+            listen(address)
+    assert str(raised.value) == f"listen tcp {address}: bind: address already in use"
+    assert raised.value.errno == errno.EADDRINUSE
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("8080", "listen tcp: address 8080: missing port in address"),
+        (":http", "listen tcp: address :http: unknown port"),
+        (":65536", "listen tcp: address 65536: invalid port"),
+    ],
+)
+def test_a_malformed_address_is_named(address: str, text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        listen(address)
+
+
+def test_a_host_without_an_address_is_named() -> None:
+    with pytest.raises(ListenError, match="^listen tcp: lookup no-such-host.invalid: no such host$"):
+        listen("no-such-host.invalid:0")
