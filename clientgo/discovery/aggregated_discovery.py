@@ -10,11 +10,13 @@ from typing import Any
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.klog.exceptions import operational_error
 
 Resources = dict[GroupVersion, metav1.APIResourceList]
 Failures = dict[GroupVersion, Exception]
 
 
+@operational_error
 class StaleGroupVersionError(Exception):
     """The aggregation layer could not reach the server of a group version."""
 

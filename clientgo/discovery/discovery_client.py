@@ -21,6 +21,7 @@ from clientgo.apimachinery.version import Info
 from clientgo.discovery.aggregated_discovery import Failures, Resources, split_groups_and_resources
 from clientgo.discovery.helper import ResourcePredicateFunc, filtered_by
 from clientgo.golang.http import Client as HTTPClient
+from clientgo.klog.exceptions import operational_error
 from clientgo.openapi import Client as OpenAPIClient
 from clientgo.openapi import new_client as new_openapi_client
 from clientgo.rest.client import Interface
@@ -137,6 +138,7 @@ class CachedDiscoveryInterface(DiscoveryInterface, Protocol):
         ...
 
 
+@operational_error
 class ErrGroupDiscoveryFailed(Exception):
     """Some group versions could not be read. `groups` says why; the other two are what could be read."""
 

@@ -110,7 +110,11 @@ def _desired_state(feature: Feature, spec: FeatureSpec, desired: str) -> bool | 
         state = parse_bool(desired)
     except ValueError as err:
         utilruntime.handle_error_with_logger(
-            klog.background(), err, "Could not set feature gate", feature=feature, desiredState=desired
+            klog.background(),
+            err.with_traceback(None),  # a value of the user's: where it was found out does not matter
+            "Could not set feature gate",
+            feature=feature,
+            desiredState=desired,
         )
         return None
     if spec.lock_to_default and state != spec.default:

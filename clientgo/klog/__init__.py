@@ -20,6 +20,7 @@ from clientgo.klog.contextual import (
     new_context,
     todo,
 )
+from clientgo.klog.exceptions import Failure, describe, failure_of, is_operational, operational_error
 from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
 from clientgo.klog.klog import (
     Verbose,
@@ -62,6 +63,7 @@ else:
 __all__ = [
     "EXIT_FLUSH_TIMEOUT",
     "LOGGER_KEY",
+    "Failure",
     "KMetadata",
     "KlogFormatter",
     "Logger",
@@ -69,12 +71,14 @@ __all__ = [
     "Verbose",
     "add_flags",
     "background",
+    "describe",
     "error",
     "error_s",
     "errorf",
     "errorln",
     "exit",
     "exitf",
+    "failure_of",
     "fatal",
     "fatalf",
     "fatalln",
@@ -88,12 +92,14 @@ __all__ = [
     "infoln",
     "init_flags",
     "install",
+    "is_operational",
     "kobj",
     "kobj_slice",
     "kref",
     "logger_with_name",
     "logger_with_values",
     "new_context",
+    "operational_error",
     "set_verbosity",
     "todo",
     "v",

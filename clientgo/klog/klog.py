@@ -13,6 +13,7 @@ import logging
 from typing import NoReturn
 
 from clientgo.golang.fmt import go_value, sprint, sprintf
+from clientgo.klog.exceptions import readable
 from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
 from clientgo.klog.output import LOGGER, MAX_VERBOSITY, SETTINGS, emit, level_of, module_shows
 from clientgo.klog.serialize import as_pairs, format_message
@@ -68,7 +69,7 @@ class Verbose:
     def info(self, msg: object, /, *args: object, **pairs: object) -> None:
         """Log a structured line: `"msg" key="value"`; with further arguments free text. Go: Verbose.Info."""
         if self._always or LOGGER.isEnabledFor(self._level):
-            emit(self._level, sprint((msg, *args)) if args else format_message(msg, pairs), 0)
+            emit(self._level, sprint((msg, *readable(args))) if args else format_message(msg, pairs), 0)
 
     def info_s(self, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
         """Log a structured line: `"msg" key="value"`. Go: Verbose.InfoS."""
@@ -78,12 +79,12 @@ class Verbose:
     def infof(self, text: str, *args: object) -> None:
         """Log free text, with args filled in for Go's verbs. Go: Verbose.Infof."""
         if self._always or LOGGER.isEnabledFor(self._level):
-            emit(self._level, sprintf(text, *args), 0)
+            emit(self._level, sprintf(text, *readable(args)), 0)
 
     def infoln(self, *args: object) -> None:
         """Log free text, the arguments with spaces between. Go: Verbose.Infoln."""
         if self._always or LOGGER.isEnabledFor(self._level):
-            emit(self._level, _sprintln(args), 0)
+            emit(self._level, _sprintln(readable(args)), 0)
 
     def error_s(self, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
         """Log an error in structured form, if the verbosity is shown. Go: Verbose.ErrorS."""
@@ -110,19 +111,19 @@ def v(n: int) -> Verbose:
 def info(*args: object) -> None:
     """Log free text: the arguments, as Go's fmt.Sprint joins them. Go: klog.Info."""
     if LOGGER.isEnabledFor(logging.INFO):
-        emit(logging.INFO, sprint(args), 0)
+        emit(logging.INFO, sprint(readable(args)), 0)
 
 
 def infof(text: str, *args: object) -> None:
     """Log free text, with args filled in for Go's verbs. Go: klog.Infof."""
     if LOGGER.isEnabledFor(logging.INFO):
-        emit(logging.INFO, sprintf(text, *args), 0)
+        emit(logging.INFO, sprintf(text, *readable(args)), 0)
 
 
 def infoln(*args: object) -> None:
     """Log free text, the arguments with spaces between. Go: klog.Infoln."""
     if LOGGER.isEnabledFor(logging.INFO):
-        emit(logging.INFO, _sprintln(args), 0)
+        emit(logging.INFO, _sprintln(readable(args)), 0)
 
 
 def info_s(msg: str, /, *keys_and_values: object, **pairs: object) -> None:
@@ -133,32 +134,32 @@ def info_s(msg: str, /, *keys_and_values: object, **pairs: object) -> None:
 
 def warning(*args: object) -> None:
     """As `info`, as a warning. Go: klog.Warning."""
-    emit(logging.WARNING, sprint(args), 0)
+    emit(logging.WARNING, sprint(readable(args)), 0)
 
 
 def warningf(text: str, *args: object) -> None:
     """As `infof`, as a warning. Go: klog.Warningf."""
-    emit(logging.WARNING, sprintf(text, *args), 0)
+    emit(logging.WARNING, sprintf(text, *readable(args)), 0)
 
 
 def warningln(*args: object) -> None:
     """As `infoln`, as a warning. Go: klog.Warningln."""
-    emit(logging.WARNING, _sprintln(args), 0)
+    emit(logging.WARNING, _sprintln(readable(args)), 0)
 
 
 def error(*args: object) -> None:
     """As `info`, as an error. Go: klog.Error."""
-    emit(logging.ERROR, sprint(args), 0)
+    emit(logging.ERROR, sprint(readable(args)), 0)
 
 
 def errorf(text: str, *args: object) -> None:
     """As `infof`, as an error. Go: klog.Errorf."""
-    emit(logging.ERROR, sprintf(text, *args), 0)
+    emit(logging.ERROR, sprintf(text, *readable(args)), 0)
 
 
 def errorln(*args: object) -> None:
     """As `infoln`, as an error. Go: klog.Errorln."""
-    emit(logging.ERROR, _sprintln(args), 0)
+    emit(logging.ERROR, _sprintln(readable(args)), 0)
 
 
 def error_s(err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
@@ -168,31 +169,31 @@ def error_s(err: BaseException | None, msg: str, /, *keys_and_values: object, **
 
 def fatal(*args: object) -> NoReturn:
     """Log and end the process with code 255 (Go: klog.Fatal, which also dumps the stacks)."""
-    emit(logging.CRITICAL, sprint(args), 0)
+    emit(logging.CRITICAL, sprint(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def fatalf(text: str, *args: object) -> NoReturn:
     """As `infof`, then end the process with code 255. Go: klog.Fatalf."""
-    emit(logging.CRITICAL, sprintf(text, *args), 0)
+    emit(logging.CRITICAL, sprintf(text, *readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def fatalln(*args: object) -> NoReturn:
     """As `infoln`, then end the process with code 255. Go: klog.Fatalln."""
-    emit(logging.CRITICAL, _sprintln(args), 0)
+    emit(logging.CRITICAL, _sprintln(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def exit(*args: object) -> NoReturn:
     """Log as fatal and end the process with code 1. Go: klog.Exit."""
-    emit(logging.CRITICAL, sprint(args), 0)
+    emit(logging.CRITICAL, sprint(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
 
 
 def exitf(text: str, *args: object) -> NoReturn:
     """As `infof`, then end the process with code 1. Go: klog.Exitf."""
-    emit(logging.CRITICAL, sprintf(text, *args), 0)
+    emit(logging.CRITICAL, sprintf(text, *readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import failure_of, lost_cause
 
 __all__ = ["as_pairs", "format_message"]
 
@@ -26,18 +27,27 @@ def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -
 
 
 def format_message(msg: object, pairs: Mapping[str, object], err: BaseException | None = None) -> str:
-    """`"msg" err="..." key="value"`: the message always quoted, the error first, a space before every pair.
+    """Return `"msg" err="..." key="value"`: the message always quoted, the error first, a space before every pair.
 
-    Never raises. O(length of the line).
+    An error that points at a bug (`exceptions.failure_of`) has its type in `err`, its location in `at` and its
+    traceback in `stacktrace`, after the pairs. Never raises. O(length of the line).
 
     >>> print(format_message("Synced", {"foo": "default/a", "replicas": 3}))
     "Synced" foo="default/a" replicas=3
     """
     parts = [quote(msg if isinstance(msg, str) else to_string(msg))]
-    if err is not None:
+    failure = None if err is None else failure_of(err)
+    if failure is not None:
+        parts.append(_format_pair("err", failure.text))
+        parts += [_format_pair(key, value) for key, value in (("at", failure.at), ("cause", failure.cause)) if value]
+    elif err is not None:
         parts.append(_format_pair("err", err))
+        if cause := lost_cause(err):
+            parts.append(_format_pair("cause", cause))
     for key, value in pairs.items():
         parts.append(_format_pair(key, value))
+    if failure is not None:
+        parts.append(_format_pair("stacktrace", failure.stacktrace))
     return "".join(parts)
 
 

@@ -19,6 +19,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import CodecFactory
 from clientgo.golang import http
+from clientgo.klog.exceptions import operational_error
 from clientgo.pkg import version
 from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client
 from clientgo.rest.plugin import AuthProviderConfigPersister, get_auth_provider
@@ -44,6 +45,7 @@ _REDACTED = "--- REDACTED ---"
 _TRUNCATED = "--- TRUNCATED ---"
 
 
+@operational_error
 class ErrNotInCluster(Exception):
     """The process does not run in a pod, or its service account is switched off."""
 

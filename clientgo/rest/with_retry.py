@@ -11,6 +11,7 @@ from clientgo.context import Context
 from clientgo.golang.http import Header, Response, URLError, describe, redacted_url
 from clientgo.golang.http import Request as HTTPRequest
 from clientgo.golang.strconv import parse_int
+from clientgo.klog.exceptions import operational_error
 
 if TYPE_CHECKING:
     from clientgo.rest.request import Request
@@ -78,6 +79,7 @@ class RetryAfter:
     reason: str = ""
 
 
+@operational_error
 class PreviousAttemptError(Exception):
     """The final error of a call, with that of an earlier attempt. `__cause__` is the final one."""
 

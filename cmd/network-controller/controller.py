@@ -17,6 +17,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.context import StopChannel
+from clientgo.golang import fmt
 from clientgo.golang.strconv import quote
 from clientgo.kubernetes import scheme
 from clientgo.kubernetes.typed.core import v1 as typedcorev1
@@ -105,7 +106,7 @@ class Controller:
         except Exception as err:
             # Comes back after a delay that grows with each failure.
             self.workqueue.add_rate_limited(key)
-            utilruntime.handle_error(RuntimeError(f"error syncing '{key}': {err}"))
+            utilruntime.handle_error(fmt.errorf("error syncing '%s': %s", key, err))
         else:
             self.workqueue.forget(key)
             klog.infof("Successfully synced '%s'", key)

@@ -38,6 +38,7 @@ from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
 from clientgo.golang.stop import Signal
 from clientgo.klog import Logger
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools import events, leaderelection, record
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.utils.clock import REAL_CLOCK
@@ -45,6 +46,7 @@ from clientgo.utils.clock import REAL_CLOCK
 __all__ = ["ControllerManager", "LeaderElectionLost", "ManagerParts"]
 
 
+@operational_error
 class LeaderElectionLost(Exception):
     """What `start` raises when somebody else may lead now: the program should end at once."""
 

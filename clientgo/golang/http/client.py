@@ -10,10 +10,12 @@ from urllib.parse import unquote, urlsplit
 
 from clientgo.golang import context
 from clientgo.golang.http.message import Body, Request, Response, RoundTripper, redacted_url
+from clientgo.klog.exceptions import operational_error
 
 __all__ = ["Client", "URLError", "basic_auth", "describe"]
 
 
+@operational_error
 class URLError(Exception):
     """A request that got no answer: what was tried, and why it failed. Never holds a credential. Go: url.Error.
 

@@ -23,6 +23,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from clientgo import klog
 from clientgo.context import Context, background
+from clientgo.klog.exceptions import operational_error
 from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = [
@@ -57,6 +58,7 @@ class RequestBodyTooLarge(Exception):
         self.limit = limit
 
 
+@operational_error
 class ListenError(OSError):
     """An address that the system refuses: "listen tcp :8081: bind: address already in use". Go: net.OpError."""
 

@@ -106,8 +106,10 @@ def _enabled(flags: argparse.Namespace, disabled: list[str]) -> list[str]:
 
 
 def _could_not_start(err: Exception, flags: argparse.Namespace) -> int:
-    """Say in one line what is wrong, which file or address it is about, and give the exit code."""
-    klog.error_s(err, "Could not start the API server", address=f"{flags.bind_address}:{flags.port}")
+    """Log on one line what is wrong with which file or address, and return the exit code."""
+    err.__cause__ = None
+    address = f"{flags.bind_address}:{flags.port}"
+    klog.error_s(err.with_traceback(None), "Could not start the API server", address=address)
     klog.flush()
     return 1
 

@@ -49,6 +49,7 @@ from clientgo.golang import channel
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
 from clientgo.golang.duration import format_duration
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools import pager
 from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func
@@ -931,6 +932,7 @@ class _StopRequested(Exception):
         super().__init__("stop requested")
 
 
+@operational_error
 class _ListRequested(Exception):
     """A watch was left because somebody wants a new list."""
 
@@ -942,6 +944,7 @@ class _MalformedEventError(Exception):
     """A watch brought what cannot be in it. Nothing behind it can be trusted, so it is left, and a new list made."""
 
 
+@operational_error
 class _IncompleteStreamError(Exception):
     """A stream closed before the bookmark came that ends its initial objects."""
 
@@ -1309,6 +1312,7 @@ def _new_initial_events_end_bookmark_ticker(
     return _InitialEventsEndBookmarkTicker(logger, name, clock, watch_start, tick_interval)
 
 
+@operational_error
 class VeryShortWatchError(Exception):
     """A watch closed within a second and brought nothing. Go: VeryShortWatchError."""
 

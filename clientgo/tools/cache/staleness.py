@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from clientgo.golang.duration import format_duration
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools.cache.refusals import Refusal
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
@@ -43,6 +44,7 @@ class Refusing(Protocol):
     def refused(self) -> Mapping[str, Refusal]: ...
 
 
+@operational_error
 class StaleError(Exception):
     """Some caches have not heard from their server for too long, or could not take in what it said."""
 

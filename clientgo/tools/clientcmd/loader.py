@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
+from clientgo.klog.exceptions import operational_error
 from clientgo.rest.config import Config as RESTConfig
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, latest, new_config
 from clientgo.tools.clientcmd.config import ConfigAccess
@@ -100,6 +101,7 @@ class WarningHandler:
             self._handler(err)
 
 
+@operational_error
 class MissingConfigError(Exception):
     """None of the files is there."""
 
@@ -108,6 +110,7 @@ class MissingConfigError(Exception):
         super().__init__(f"Config not found: {', '.join(missing)}")
 
 
+@operational_error
 class ConfigLoadError(AggregateError):
     """What is wrong with the files; `config` is what could be loaded all the same."""
 

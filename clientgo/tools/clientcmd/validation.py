@@ -9,6 +9,7 @@ from clientgo.apimachinery.util import validation
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools.clientcmd.api import (
     AuthInfo,
     Cluster,
@@ -21,6 +22,7 @@ from clientgo.tools.clientcmd.api import (
 from clientgo.tools.clientcmd.helpers import file_error, parse_proxy_url
 
 
+@operational_error
 class ErrNoContext(Exception):
     """No context was chosen."""
 
@@ -28,6 +30,7 @@ class ErrNoContext(Exception):
         super().__init__("no context chosen")
 
 
+@operational_error
 class _EmptyConfigError(Exception):
     """An empty config; `is_empty_config` knows it."""
 
@@ -39,6 +42,7 @@ class ErrEmptyConfig(_EmptyConfigError):
         super().__init__("no configuration has been provided, try setting KUBERNETES_MASTER environment variable")
 
 
+@operational_error
 class ErrEmptyCluster(Exception):
     """Nothing is known about the cluster."""
 
@@ -46,12 +50,14 @@ class ErrEmptyCluster(Exception):
         super().__init__("cluster has no server defined")
 
 
+@operational_error
 class _ContextNotFoundError(Exception):
     def __init__(self, context_name: str) -> None:
         self.context_name = context_name
         super().__init__(f"context was not found for specified context: {context_name}")
 
 
+@operational_error
 class _ConfigurationInvalidError(AggregateError):
     """Everything that is wrong with a config."""
 

@@ -36,6 +36,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime, wait
 from clientgo.context import CancelFunc, Context
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools.leaderelection import metrics
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor
@@ -573,6 +574,7 @@ class LeaderElector:
         return f"<LeaderElector {self._lock.identity()} on {self._lock.describe()}, leader {self.get_leader()!r}>"
 
 
+@operational_error
 class _LostError(Exception):
     """Somebody else holds the lock."""
 

@@ -12,6 +12,7 @@ from clientgo.apimachinery.util.wait import ErrWaitTimeout
 from clientgo.apimachinery.watch import Event, Interface
 from clientgo.context import CancelFunc, Context
 from clientgo.golang.channel import Case, select
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools import cache
 from clientgo.tools.watch.informerwatcher import new_indexer_informer_watcher_with_logger
 from clientgo.tools.watch.retrywatcher import new_retry_watcher_with_context
@@ -36,6 +37,7 @@ Better look at the state an object is in than at how it changed: the change may 
 """
 
 
+@operational_error
 class ErrWatchClosed(Exception):
     """The watch ended before all conditions were met. Go: watch.ErrWatchClosed."""
 

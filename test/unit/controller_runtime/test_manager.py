@@ -174,7 +174,7 @@ def test_nothing_is_left_of_a_manager_that_stops(config: rest.Config, caplog: py
     thread.join()
     clients.close()
     assert failures == []
-    assert '"error received after stop sequence was engaged" err="late"' in caplog.text
+    assert '"error received after stop sequence was engaged" err="RuntimeError: late"' in caplog.text
 
 
 def test_what_is_wrong_with_the_election_is_said_at_the_start(config: rest.Config) -> None:

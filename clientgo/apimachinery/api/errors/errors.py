@@ -24,6 +24,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource
 from clientgo.apimachinery.util.errors.chain import chain
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import operational_error
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.util.validation.field import Error as FieldError
@@ -32,6 +33,7 @@ _UNKNOWN: Final = ""
 _STATUS_KINDS: Final = (("v1", "Status"), ("meta.k8s.io/v1", "Status"))
 
 
+@operational_error
 class StatusError(Exception):
     """An error that carries a metav1.Status; str() is the status' message. Go: errors.StatusError."""
 
@@ -102,6 +104,7 @@ def status_cause(err: BaseException | None, name: str) -> StatusCause | None:
     return next((cause for cause in status.details.causes if cause.type == name), None)
 
 
+@operational_error
 class UnexpectedObjectError(Exception):
     """An object came where a Status was expected. Go: errors.UnexpectedObjectError."""
 

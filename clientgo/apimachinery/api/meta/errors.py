@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersion, GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.util.errors import is_error
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import operational_error
 
 
 def _list(values: Sequence[object]) -> str:
@@ -27,6 +28,7 @@ def _ambiguous(partial: object, resources: Sequence[GroupVersionResource], kinds
     return f"{partial} matches multiple resources or kinds"
 
 
+@operational_error
 class _MatchError(Exception):
     """For errors.Is, every error of one class is the same."""
 

@@ -25,6 +25,7 @@ from clientgo.apimachinery.util.managedfields.typed import (
     with_named_fields,
 )
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import operational_error
 
 MAX_UPDATE_MANAGERS = 10
 _ANCIENT = "ancient-changes"
@@ -62,6 +63,7 @@ class Writer(NamedTuple):
     subresource: str = ""
 
 
+@operational_error
 class ConflictError(Exception):
     """An apply without force would take fields from others.
 

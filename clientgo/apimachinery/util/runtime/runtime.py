@@ -128,8 +128,10 @@ def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandl
 
 def _log_panic(ctx: Context, err: BaseException) -> None:
     stacktrace = "".join(traceback.format_exception(err))
+    failure = klog.failure_of(err)
+    at = {"at": failure.at} if failure is not None else {}
     klog.from_context(ctx).error(
-        None, "Observed a panic", panic=str(err), panicGoValue=repr(err), stacktrace=stacktrace
+        None, "Observed a panic", panic=str(err), panicGoValue=repr(err), **at, stacktrace=stacktrace
     )
 
 

@@ -8,8 +8,10 @@ from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.util.errors import is_error
+from clientgo.klog.exceptions import operational_error
 
 
+@operational_error
 class ErrResourceDiscoveryFailed(Exception):
     """The resources of some versions cannot be found out. Go: apiutil.ErrResourceDiscoveryFailed.
 

@@ -26,9 +26,11 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import require_writable
+from clientgo.klog.exceptions import operational_error
 
 
 @dataclass(eq=False)
+@operational_error
 class AlreadyOwnedError(Exception):
     """The object has another controller already. Go: controllerutil.AlreadyOwnedError."""
 

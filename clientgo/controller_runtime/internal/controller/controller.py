@@ -36,6 +36,7 @@ from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.duration import format_duration
 from clientgo.golang.stop import Signal
 from clientgo.klog import Logger
+from clientgo.klog.exceptions import operational_error
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
 from clientgo.utils.clock import REAL_CLOCK
 
@@ -55,11 +56,17 @@ _BOTH = (
 )
 
 
+@operational_error
 class ReconciliationTimeoutError(Exception):
     """The cause of a context that ended since the reconcile took too long. Go: errReconciliationTimeout."""
 
     def __init__(self) -> None:
         super().__init__("reconciliation timeout")
+
+
+@operational_error
+class _RecoveredPanic(RuntimeError):
+    """A panic as an error of the reconciler. The PANIC_HANDLERS have logged its traceback."""
 
 
 @dataclass(kw_only=True)
@@ -161,7 +168,7 @@ class Controller(Generic[RequestT]):
             raise err
         for handler in utilruntime.PANIC_HANDLERS:
             handler(ctx, err)
-        raise RuntimeError(f"panic: {describe_panic(err)} [recovered]") from err
+        raise _RecoveredPanic(f"panic: {describe_panic(err)} [recovered]") from err
 
     def _process_next_work_item(self, ctx: Context) -> bool:
         """Take one request off the queue and have it reconciled; False once the queue is shut down. Blocks."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO, Any, TypeAlias
 
-from clientgo import logr
+from clientgo import klog, logr
 from clientgo.controller_runtime.log.zap.flags import (
     parse_encoder,
     parse_level,
@@ -298,10 +298,19 @@ class _Sink:
         return -level >= self._level
 
     def info(self, level: int, msg: str, /, **pairs: object) -> None:
-        self._write(-level, msg, pairs, None)
+        self._write(-level, msg, pairs)
 
     def error(self, err: BaseException | None, msg: str, /, **pairs: object) -> None:
-        self._write(ERROR_LEVEL, msg, pairs if err is None else {**pairs, "error": str(err)}, err)
+        if err is None:
+            self._write(ERROR_LEVEL, msg, pairs)
+        elif (failure := klog.failure_of(err)) is not None:
+            found = {"error": failure.text, "at": failure.at, "cause": failure.cause}
+            pairs = pairs | {key: text for key, text in found.items() if text}
+            self._write(ERROR_LEVEL, msg, pairs, failure.stacktrace)
+        else:
+            # Go has a stack here of the call that logs, which says nothing about an answer of the API server.
+            stack = "" if klog.is_operational(err) else "".join(traceback.format_exception(err))
+            self._write(ERROR_LEVEL, msg, {**pairs, "error": str(err)}, stack)
 
     def with_values(self, /, **pairs: object) -> _Sink:
         return self._with(self._name, self._values | pairs)
@@ -315,12 +324,14 @@ class _Sink:
         sink._name, sink._values = name, values
         return sink
 
-    def _write(self, level: int, msg: str, pairs: dict[str, object], err: BaseException | None) -> None:
+    def _write(self, level: int, msg: str, pairs: dict[str, object], stack: str | None = None) -> None:
+        """Write a line with this stack, or with the caller's if None."""
         if level < self._level:
             return
-        stack = ""
-        if level >= self._stacktrace_level:
-            stack = "".join(traceback.format_exception(err) if err is not None else traceback.format_stack()[:-3])
+        if level < self._stacktrace_level:
+            stack = ""
+        elif stack is None:
+            stack = "".join(traceback.format_stack()[:-3])
         now = datetime.fromtimestamp(REAL_CLOCK.now(), UTC)
         line = self._encoder.encode_entry(Entry(level, now, self._name, msg, stack.rstrip()), self._values | pairs)
         with self._lock:

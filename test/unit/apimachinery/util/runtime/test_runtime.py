@@ -46,7 +46,10 @@ def test_handle_crash_logs_with_traceback_and_goes_on(caplog):
         raise ValueError("boom")
     (record,) = caplog.records
     message = record.getMessage()
-    assert message.startswith("""\"Observed a panic" panic="boom" panicGoValue="ValueError('boom')" stacktrace=<""")
+    line = int(message.partition("test_runtime.py:")[2].partition(" ")[0])
+    at = f"test_runtime.py:{line} in test_handle_crash_logs_with_traceback_and_goes_on"
+    text = """\"Observed a panic" panic="boom" panicGoValue="ValueError('boom')\""""
+    assert message.startswith(f'{text} at="{at}" stacktrace=<')
     assert 'raise ValueError("boom")' in caplog.text
     assert record.filename == "test_runtime.py"
     assert record.funcName == "test_handle_crash_logs_with_traceback_and_goes_on"

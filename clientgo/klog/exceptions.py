@@ -1,0 +1,188 @@
+"""How a log line shows an exception. Has no Go file: an error of Go's has a text and no stack.
+
+A Python exception is either an *operational error*, whose text alone says what happened (an answer of the API server,
+a broken connection, a configuration that cannot be read), or it points at a bug. An operational error is logged on
+one line, as in Go. Of every other exception that was raised, the first line has the type, the text and the location in
+the user's code, and the traceback follows. An exception that was never raised has no traceback: a program made it as
+Go's programs make an error, to log its text.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import traceback
+from collections.abc import Iterator
+from types import FrameType
+from typing import NamedTuple, TypeVar
+
+from clientgo.golang.context import Canceled
+
+__all__ = ["Failure", "describe", "failure_of", "is_operational", "lost_cause", "operational_error", "readable"]
+
+E = TypeVar("E", bound=type[BaseException])
+
+# Replaced as a whole: a class is registered while its module is imported, on any thread.
+_operational: tuple[type[BaseException], ...] = (Canceled, ConnectionError, TimeoutError)
+
+# Exceptions of these packages report the network. They are known by name, so that nothing is imported for them.
+_NETWORK_PACKAGES = frozenset({"http", "requests", "socket", "ssl", "urllib", "urllib3"})
+# And so do these, which Python raises as a plain OSError.
+_NETWORK_ERRNOS = frozenset(
+    {
+        errno.EADDRINUSE,
+        errno.EADDRNOTAVAIL,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+    }
+)
+
+# Errors in errors are followed this far.
+_DEPTH = 20
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+class Failure(NamedTuple):
+    """An exception that points at a bug, ready to be logged."""
+
+    text: str
+    """The type and the first line of the message, such as "KeyError: 'nope'"."""
+    at: str
+    """The innermost line of the user's code, such as "controller.py:84 in sync_handler"."""
+    cause: str
+    """The exception that this one was raised from; "" for none."""
+    stacktrace: str
+
+
+def operational_error(cls: E) -> E:
+    """Mark an exception class whose text alone says what happened; a class decorator. Log it on one line.
+
+    Subclasses are marked too, and so is every exception that is raised from one.
+    """
+    global _operational
+    _operational = (*_operational, cls)
+    return cls
+
+
+def failure_of(err: BaseException) -> Failure | None:
+    """Return what to log of an exception that points at a bug; None for an operational error or one never raised.
+
+    Never raises. O(length of the traceback).
+    """
+    # A log call never raises, so a value that is no exception is let through, whatever the type hints say.
+    if not isinstance(err, BaseException):
+        return None
+    causes = list(_causes(err))
+    raised = [each for each in (err, *causes) if each.__traceback__ is not None]
+    if not raised or is_operational(err):
+        return None
+    try:
+        stacktrace = "".join(traceback.format_exception(err))
+    except Exception as broken:
+        stacktrace = f"no traceback: {type(broken).__name__}"
+    # An error that was made to wrap another one, and never raised, is Go's fmt.Errorf: its type says nothing.
+    text = describe(err) if err.__traceback__ is not None else _first_line(err)
+    return Failure(text, _location(raised[-1]), describe(causes[-1]) if causes else "", stacktrace)
+
+
+def lost_cause(err: BaseException) -> str:
+    """Return the text of an operational error that `err` was raised from and does not repeat; "" for none.
+
+    Go's wrapping errors contain the text of what they wrap.
+    """
+    if isinstance(err, _operational) or not isinstance(err, BaseException):
+        return ""
+    causes = list(_causes(err))
+    try:
+        return str(causes[-1]) if causes and str(causes[-1]) not in str(err) else ""
+    except Exception:
+        return ""
+
+
+def describe(err: BaseException) -> str:
+    """Return the type and the first line of the message: "KeyError: 'nope'", not just "'nope'". Never raises."""
+    message, name = _first_line(err), type(err).__qualname__
+    return f"{name}: {message}" if message else name
+
+
+def _first_line(err: BaseException) -> str:
+    try:
+        return str(err).strip().partition("\n")[0]
+    except Exception as broken:
+        return f"<no text: {type(broken).__name__}>"
+
+
+def readable(args: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the arguments of a free text; of an exception that points at a bug its text, type and location.
+
+    A free text has no room for a traceback: log such an exception with `error_s` or `handle_error` to see it.
+    """
+    return tuple(_readable(arg) if isinstance(arg, BaseException) else arg for arg in args)
+
+
+def _readable(err: BaseException) -> object:
+    failure = failure_of(err)
+    return err if failure is None else f"{_first_line(err)} ({type(err).__qualname__} at {failure.at})"
+
+
+def is_operational(err: BaseException) -> bool:
+    """Report whether the text of this error alone says what happened; so it is if all its causes are such errors."""
+    return _is_operational(err, _DEPTH)
+
+
+def _is_operational(err: BaseException, depth: int) -> bool:
+    if isinstance(err, _operational) or _is_of_network(err):
+        return True
+    if depth == 0:
+        return False
+    if members := _members(err):
+        return all(_is_operational(each, depth - 1) for each in members)
+    return err.__cause__ is not None and _is_operational(err.__cause__, depth - 1)
+
+
+def _members(err: BaseException) -> list[BaseException]:
+    """Return the errors of an ExceptionGroup or an AggregateError; [] for other exceptions."""
+    if isinstance(err, BaseExceptionGroup):
+        return list(err.exceptions)
+    found = err.args[0] if len(err.args) == 1 and isinstance(err.args[0], (list, tuple)) else []
+    return list(found) if all(isinstance(each, BaseException) for each in found) else []
+
+
+def _is_of_network(err: BaseException) -> bool:
+    if isinstance(err, OSError) and err.errno in _NETWORK_ERRNOS:
+        return True
+    return any(cls.__module__.partition(".")[0] in _NETWORK_PACKAGES for cls in type(err).__mro__)
+
+
+def _causes(err: BaseException) -> Iterator[BaseException]:
+    """Yield the exceptions that led to this one by `raise ... from`, the first cause last."""
+    seen = {id(err)}
+    while (cause := err.__cause__) is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        err = cause
+
+
+def _location(err: BaseException) -> str:
+    """Return the innermost frame of the user's own code; else of an installed package, else the innermost of all."""
+    frames = [(frame, line) for frame, line in traceback.walk_tb(err.__traceback__)]
+    if not frames:
+        return ""
+    frame, line = max(enumerate(frames), key=lambda each: (_rank(each[1][0]), each[0]))[1]
+    code = frame.f_code
+    return f"{os.path.basename(code.co_filename)}:{line} in {code.co_name}"
+
+
+def _rank(frame: FrameType) -> int:
+    """Return 2 for the user's code, 1 for an installed package, 0 for this library and the standard library."""
+    path = os.path.abspath(frame.f_code.co_filename)
+    if path.startswith(_LIBRARY) or frame.f_code.co_filename.startswith("<frozen "):
+        return 0
+    if any(part in path for part in _INSTALLED):
+        return 1
+    return 0 if path.startswith(_STANDARD_LIBRARY) else 2

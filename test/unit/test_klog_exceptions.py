@@ -1,0 +1,239 @@
+"""How an exception is logged: a bug with its type, location and traceback, an answer of the API server on one line."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import io
+import re
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clientgo import klog
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.runtime.schema import GroupResource
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util.errors import new_aggregate
+from clientgo.controller_runtime.log import zap
+from clientgo.golang import context, fmt, http
+from clientgo.golang.http.server import ListenError
+
+ROOT = Path(__file__).parents[2]
+CONFLICT = errors.new_conflict(GroupResource("", "pods"), "web", RuntimeError("it was modified"))
+
+
+class UserError(Exception):
+    """One that a user's program defines."""
+
+
+class Broken(Exception):
+    """One that has no text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def caught(raises: Callable[[], object]) -> BaseException:
+    try:
+        raises()
+    except BaseException as err:
+        return err
+    raise AssertionError("nothing was raised")
+
+
+def raised(err: BaseException, cause: BaseException | None = None) -> BaseException:
+    """Return the exception as a reconcile raises it: with a traceback."""
+
+    def reconcile() -> None:
+        raise err from cause
+
+    return caught(reconcile)
+
+
+BUGS = {
+    "KeyError: 'nope'": KeyError("nope"),
+    "ValueError: bad": ValueError("bad"),
+    "RuntimeError: late": RuntimeError("late"),
+    "UserError: mine": UserError("mine"),
+    "UserError": UserError(),
+    "SystemExit: 3": SystemExit(3),
+    "FileNotFoundError: [Errno 2] no such file: 'x'": FileNotFoundError(2, "no such file", "x"),
+    "ValueError: first line": ValueError("first line\nsecond line"),
+    "Broken: <no text: RuntimeError>": Broken(),
+    "ExceptionGroup: two (2 sub-exceptions)": ExceptionGroup("two", [ValueError("a"), CONFLICT]),
+}
+
+OPERATIONAL = [
+    CONFLICT,
+    http.URLError("Get", "https://server/api", ConnectionRefusedError("Connection refused")),
+    ConnectionResetError("reset"),
+    TimeoutError("timed out"),
+    socket.gaierror(-2, "Name or service not known"),
+    ssl.SSLError("certificate verify failed"),
+    OSError(errno.ENETUNREACH, "Network is unreachable"),
+    ListenError(errno.EADDRINUSE, "listen tcp :8081: bind: address already in use"),
+    context.Canceled(),
+    context.DeadlineExceeded(),
+    new_aggregate([CONFLICT, TimeoutError("timed out")]),
+    ExceptionGroup("all", [CONFLICT, ConnectionResetError("reset")]),
+]
+
+
+@pytest.mark.parametrize("text", BUGS)
+def test_the_first_line_of_a_bug_has_its_type_text_and_place(text: str) -> None:
+    logged = klog.format_message("Error syncing", {"key": "default/web"}, raised(BUGS[text]))
+    first, *rest = logged.splitlines()
+    assert re.match(
+        rf'"Error syncing" err={re.escape(fmt.sprintf("%q", text))} at="test_klog_exceptions.py:\d+ in reconcile" '
+        r'key="default/web" stacktrace=<$',
+        first,
+    )
+    assert "raise err from cause" in logged
+    assert rest[-1] == " >"
+
+
+@pytest.mark.parametrize("err", OPERATIONAL, ids=lambda err: type(err).__name__)
+def test_an_answer_of_the_server_and_of_the_network_stays_on_one_line(err: BaseException) -> None:
+    assert klog.format_message("Error syncing", {}, raised(err)) == f'"Error syncing" err={fmt.sprintf("%q", str(err))}'
+
+
+def test_what_is_raised_from_an_answer_of_the_server_stays_on_one_line_and_names_it() -> None:
+    wrapping = raised(RuntimeError("cannot scale"), cause=CONFLICT)
+    assert klog.format_message("Error", {}, wrapping) == (
+        f'"Error" err="cannot scale" cause={fmt.sprintf("%q", str(CONFLICT))}'
+    )
+    # As Go's wrapping errors: they repeat what they wrap.
+    assert klog.format_message("Error", {}, fmt.errorf("cannot scale: %s", CONFLICT)) == (
+        f'"Error" err={fmt.sprintf("%q", f"cannot scale: {CONFLICT}")}'
+    )
+
+
+def test_the_place_of_a_wrapped_bug_is_where_it_happened() -> None:
+    wrapping = raised(RuntimeError("cannot scale"), cause=raised(KeyError("replicas")))
+    first = klog.format_message("Error", {}, wrapping).splitlines()[0]
+    assert 'err="RuntimeError: cannot scale" at="test_klog_exceptions.py:' in first
+    assert """cause="KeyError: 'replicas'\"""" in first
+
+
+def test_a_bug_that_go_would_wrap_without_raising_it_keeps_its_traceback() -> None:
+    logged = klog.format_message("Error", {}, fmt.errorf("error syncing 'a/b': %s", raised(KeyError("nope"))))
+    assert logged.startswith("""\"Error" err="error syncing 'a/b': 'nope'" at="test_klog_exceptions.py:""")
+    assert """cause="KeyError: 'nope'\"""" in logged.splitlines()[0]
+    assert "Traceback (most recent call last)" in logged
+
+
+def test_an_error_that_was_never_raised_is_logged_as_in_go() -> None:
+    logged = klog.format_message("Unhandled Error", {}, RuntimeError("Timed out waiting for caches to sync"))
+    assert logged == '"Unhandled Error" err="Timed out waiting for caches to sync"'
+
+
+def test_the_place_is_in_the_users_code_not_in_the_library_it_calls() -> None:
+    def reconcile() -> None:
+        import json
+
+        json.loads("{")
+
+    failure = klog.failure_of(caught(reconcile))
+    assert failure is not None
+    assert re.fullmatch(r"test_klog_exceptions.py:\d+ in reconcile", failure.at)
+
+
+def test_causes_that_go_round_in_a_circle_are_logged() -> None:
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    logged = klog.format_message("Error", {}, raised(first, cause=second))
+    assert 'err="ValueError: first"' in logged
+
+
+def test_a_free_text_has_the_type_and_place_of_a_bug(caplog: pytest.LogCaptureFixture) -> None:
+    klog.infof("Error syncing pod %s: %s", "a/b", raised(KeyError("nope")))
+    klog.infof("Error syncing pod %s: %s", "a/b", raised(CONFLICT))
+    bug, conflict = caplog.messages
+    assert re.fullmatch(
+        r"Error syncing pod a/b: 'nope' \(KeyError at test_klog_exceptions.py:\d+ in reconcile\)", bug
+    )
+    assert conflict == f"Error syncing pod a/b: {CONFLICT}"
+
+
+HANDLERS: dict[str, Callable[[BaseException], None]] = {
+    "handle_error": utilruntime.handle_error,
+    "handle_error_with_context": lambda err: utilruntime.handle_error_with_context(
+        context.background(), err, "Error syncing"
+    ),
+    "handle_error_with_logger": lambda err: utilruntime.handle_error_with_logger(
+        klog.background(), err, "Error syncing"
+    ),
+    "error_s": lambda err: klog.error_s(err, "Error syncing"),
+}
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+def test_every_way_to_log_an_error_shows_a_bug_whole(handler: str, caplog: pytest.LogCaptureFixture) -> None:
+    HANDLERS[handler](raised(UserError("mine")))
+    HANDLERS[handler](raised(CONFLICT))
+    bug, conflict = caplog.messages
+    assert 'err="UserError: mine" at="test_klog_exceptions.py:' in bug.splitlines()[0]
+    assert "Traceback" in bug
+    assert "\n" not in conflict
+
+
+@pytest.mark.parametrize("development", [True, False])
+def test_zap_shows_a_bug_whole_and_an_answer_of_the_server_on_one_line(development: bool) -> None:
+    out = io.StringIO()
+    log = zap.new(zap.use_dev_mode(development), zap.write_to(out))
+    log.error(raised(UserError("mine")), "Reconciler error")
+    bug = out.getvalue()
+    assert '"error": "UserError: mine", "at": "test_klog_exceptions.py:' in bug.replace('":"', '": "').replace(
+        '","', '", "'
+    )
+    assert "Traceback" in bug
+
+    log.error(raised(CONFLICT), "Reconciler error")
+    (line,) = out.getvalue()[len(bug) :].splitlines()
+    assert str(CONFLICT).replace('"', '\\"') in line
+    assert "stacktrace" not in line
+
+
+# ---- what we publish
+
+
+def published() -> Iterator[tuple[str, str]]:
+    """Yield the name and text of every Python program that users are meant to read or copy."""
+    for page in ROOT.rglob("*.md"):
+        if not any(part.startswith(".") for part in page.relative_to(ROOT).parts):
+            for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)):
+                yield f"{page.relative_to(ROOT)}[{number}]", block
+    for path in (ROOT / "cmd").rglob("*.py"):
+        yield str(path.relative_to(ROOT)), path.read_text()
+    for path in (ROOT / "clientgo/scaffold/templates").rglob("*.py.tmpl"):
+        yield str(path.relative_to(ROOT)), re.sub(r"\{\{[^}]*\}\}", "placeholder", path.read_text())
+
+
+def swallows(handler: ast.ExceptHandler) -> bool:
+    """Report whether a handler of any exception neither raises nor does anything with what it caught."""
+    kinds = {None, "Exception", "BaseException"}
+    if (ast.unparse(handler.type) if handler.type else None) not in kinds:
+        return False
+    inside = [node for statement in handler.body for node in ast.walk(statement)]
+    is_used = any(isinstance(node, ast.Name) and node.id == handler.name for node in inside)
+    return not is_used and not any(isinstance(node, ast.Raise) for node in inside)
+
+
+def test_no_published_program_swallows_exceptions() -> None:
+    programs = dict(published())
+    assert len(programs) > 100
+    found = []
+    for name, text in programs.items():
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            continue  # a template of parts of a file, or an excerpt
+        handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+        found += [f"{name}:{each.lineno}" for each in handlers if swallows(each)]
+        suppressed = re.findall(r"suppress\((?:Base)?Exception\)", text)
+        found += [f"{name}: {each}" for each in suppressed]
+    assert found == []
