@@ -6,12 +6,10 @@ has not changed may stay as it is although it would be refused now (apiextension
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from typing import Any
 
 from clientgo.testing.apiserver.cel.common.values import map_key
-from clientgo.testing.apiserver.kinds import schema_formats
+from clientgo.testing.apiserver.kinds import patterns, schema_formats
 from clientgo.testing.apiserver.kinds.structural import INT_OR_STRING, ROOT_FIELDS
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
@@ -205,7 +203,6 @@ def _validate_object(value: Json, schema: Json, path: str, errors: _Found, old: 
         return 0
     properties = schema.get("properties") or {}
     more = schema.get("additionalProperties")
-    patterns = schema.get("patternProperties")
     count = 0
     for name in sorted(value):
         inner = properties.get(name)
@@ -217,20 +214,10 @@ def _validate_object(value: Json, schema: Json, path: str, errors: _Found, old: 
                 count += _validate(value[name], inner, below, errors, old)
             else:
                 count += _validate_field(value[name], inner, below, errors, old, name)
-        if patterns:
-            count += _validate_patterns(name, value[name], patterns, path, errors, old)
     for name in schema.get("required") or ():
         if name not in value and (properties.get(name) or {}).get("default") is None:
             errors.add(field_required(f"{path}.{name}"))
     return count
-
-
-def _validate_patterns(name: str, value: Any, patterns: Json, path: str, errors: _Found, old: Any) -> int:
-    return sum(
-        _validate_field(value, inner, _join(path, name), errors, old, name)
-        for pattern, inner in patterns.items()
-        if (expression := _compile(pattern)) is not None and expression.search(name)
-    )
 
 
 def _validate_array(value: list[Any], schema: Json, path: str, errors: _Found, old: Any) -> int:
@@ -285,10 +272,18 @@ def _wrong_string(value: str, schema: Json, path: str) -> FieldError | None:
     if least is not None and len(value) < least:
         return field_invalid(path, value, f"{path} in body should be at least {least} chars long")
     if pattern:
-        expression = _compile(pattern)
-        if expression is not None and not expression.search(value):
-            return field_invalid(path, value, f"{path} in body should match '{pattern}'")
+        return _unmatched(value, pattern, path)
     return None
+
+
+def _unmatched(value: str, pattern: str, path: str) -> FieldError | None:
+    try:
+        if patterns.search(pattern, value):
+            return None
+        text = pattern
+    except patterns.PatternError as err:
+        text = f"{pattern}, but pattern is invalid: {err}"
+    return field_invalid(path, value, f"{path} in body should match '{text}'")
 
 
 def _validate_number(value: float, schema: Json, path: str, errors: _Found) -> int:
@@ -383,12 +378,3 @@ def _add_closest(results: _Tried, errors: _Found) -> int:
             if "Checked value must be" in error.body:
                 errors.keep(error)
     return best[1]
-
-
-@lru_cache(maxsize=512)
-def _compile(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(pattern.replace(r"\z", r"\Z"))
-    except re.error:
-        # RE2 knows syntax that re does not; better not to validate than to validate wrongly.
-        return None

@@ -1,7 +1,7 @@
 """What makes a schema of a CRD not structural, which is what the server refuses.
 
 Mirrors apiextensions-apiserver's structural schema validation. Pure functions; structural.py applies the schemas.
-Patterns are RE2, so they are left alone where that is not installed: what Python does not compile may well be right.
+Without google-re2, patterns outside the syntax of linear_regex.py are refused too: no other engine may run them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clientgo.testing.apiserver.cel.common.values import EvalError
-from clientgo.testing.apiserver.cel.library import regex
+from clientgo.testing.apiserver.kinds import patterns
 from clientgo.testing.apiserver.kinds.rule_checks import check_texts
 from clientgo.testing.apiserver.kinds.schema_validation import validate
 from clientgo.testing.apiserver.kinds.structural import EMBEDDED, INT_OR_STRING, PRESERVE, prune
@@ -56,6 +55,8 @@ def check_schema(schema: Any, path: str) -> list[FieldError]:
 
 
 _UNSUPPORTED = ("id", "$schema", "$ref", "patternProperties", "definitions", "dependencies", "additionalItems")
+# Of these, what Go's server refuses by name.
+_REFUSED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 
 
 def _is_unsupported(schema: Any) -> bool:
@@ -163,8 +164,7 @@ def _check_map_type(schema: Json, path: str, errors: list[FieldError]) -> None:
 
 
 def _check_forbidden(schema: Json, path: str, errors: list[FieldError]) -> None:
-    if schema.get("$ref"):
-        errors.append(field_forbidden(f"{path}.$ref", "$ref is not supported"))
+    _check_unsupported(schema, path, errors)
     if schema.get("uniqueItems"):
         text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
         errors.append(field_forbidden(f"{path}.uniqueItems", text))
@@ -173,15 +173,31 @@ def _check_forbidden(schema: Json, path: str, errors: list[FieldError]) -> None:
         errors.append(field_forbidden(f"{path}.additionalProperties", text))
 
 
+def _check_unsupported(schema: Json, path: str, errors: list[FieldError]) -> None:
+    for name in _REFUSED:
+        if schema.get(name):
+            errors.append(field_forbidden(f"{path}.{name}", f"{name} is not supported"))
+
+
 def _check_pattern(schema: Json, path: str, errors: list[FieldError]) -> None:
+    """Check the pattern of a schema, and of its alternatives with what they say of the parts of a value."""
     pattern = schema.get("pattern")
-    if not pattern or not regex.AVAILABLE:
+    if pattern:
+        try:
+            patterns.check(pattern)
+        except patterns.PatternError as err:
+            errors.append(field_invalid(f"{path}.pattern", pattern, str(err)))
+    for where, alternative in _alternatives(schema, path):
+        _check_nested_words(alternative, where, errors)
+
+
+def _check_nested_words(schema: Any, path: str, errors: list[FieldError]) -> None:
+    if not isinstance(schema, dict):
         return
-    try:
-        regex.compile_pattern(pattern)
-    except EvalError as err:
-        text = f"must be a valid regular expression, but isn't: {err}"
-        errors.append(field_invalid(f"{path}.pattern", pattern, text))
+    _check_unsupported(schema, path, errors)
+    _check_pattern(schema, path, errors)
+    for where, inner in _below(schema, path):
+        _check_nested_words(inner, where, errors)
 
 
 def _check_list_type(schema: Json, path: str, errors: list[FieldError]) -> None:
@@ -219,12 +235,16 @@ def _check_map_keys(keys: list[str], items: Json, path: str, errors: list[FieldE
 
 def _check_alternatives(schema: Json, path: str, errors: list[FieldError]) -> None:
     """allOf, anyOf, oneOf and not only check values; what a value is stands outside of them."""
+    for where, one in _alternatives(schema, path):
+        _check_nested(one, where, errors, types_allowed=bool(schema.get(INT_OR_STRING)))
+
+
+def _alternatives(schema: Json, path: str) -> list[tuple[str, Any]]:
     nested = [(f"{path}.{name}[{i}]", one) for name in ("allOf", "anyOf", "oneOf")
               for i, one in enumerate(schema.get(name) or ())]  # fmt: skip
     if isinstance(schema.get("not"), dict):
         nested.append((f"{path}.not", schema["not"]))
-    for where, one in nested:
-        _check_nested(one, where, errors, types_allowed=bool(schema.get(INT_OR_STRING)))
+    return nested
 
 
 def _check_nested(schema: Any, path: str, errors: list[FieldError], *, types_allowed: bool = False) -> None:

@@ -8,6 +8,7 @@ needs a regular expression is an error, and everything else works.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
@@ -30,23 +31,43 @@ _GO_WORDS = {
 }
 # Of one compiled pattern, in bytes; RE2 would take eight times as much.
 _MAX_MEMORY = 1 << 20
+# Of a pattern in a schema: Go has no such limit, and few schemas have patterns that need this much.
+_MAX_SCHEMA_MEMORY = 8 << 20
 _re2: Any = importlib.import_module("re2") if AVAILABLE else None
+
+
+def _compile(pattern: str, memory: int) -> Any:
+    options = _re2.Options()
+    options.log_errors = False
+    options.max_mem = memory
+    return _re2.compile(pattern, options)
 
 
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> Any:
-    options = _re2.Options()
-    options.log_errors = False
-    options.max_mem = _MAX_MEMORY
-    return _re2.compile(pattern, options)
+    return _compile(pattern, _MAX_MEMORY)
+
+
+@lru_cache(maxsize=64)
+def _compiled_of_schema(pattern: str) -> Any:
+    return _compile(pattern, _MAX_SCHEMA_MEMORY)
 
 
 def compile_pattern(pattern: str) -> Any:
     """A compiled pattern. Raises EvalError for what is none, and where there is no RE2."""
+    return _checked(pattern, _compiled)
+
+
+def compile_schema_pattern(pattern: str) -> Any:
+    """Compile the `pattern` of a schema, which may be larger than an expression's. Raises EvalError."""
+    return _checked(pattern, _compiled_of_schema)
+
+
+def _checked(pattern: str, compiled: Callable[[str], Any]) -> Any:
     if not AVAILABLE:
         raise EvalError(MISSING)
     try:
-        return _compiled(pattern)
+        return compiled(pattern)
     except (_re2.error, UnicodeError) as err:
         why = err.args[0] if err.args else err
         text = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
