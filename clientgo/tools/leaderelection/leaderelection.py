@@ -178,6 +178,22 @@ class LeaderElector:
         self._unanswered = False
         self._callback_threads = wait.Group()
 
+    def continue_observation(
+        self, record: rl.LeaderElectionRecord, raw_record: bytes, observed_time: float
+    ) -> None:
+        """Begin with what the caller has seen of the lock, as if this elector had watched it itself.
+
+        `observed_time` is when the caller saw the record change, on the clock of this elector. Without this an elector
+        counts another holder's lease from its own first look. Call it before `run`. A record that names this process
+        as the holder is ignored: a term that nobody ended is not continued. Has no Go counterpart.
+        """
+        if record.holder_identity == self._lock.identity():
+            return
+        with self._observed_record_lock:
+            self._observed_record = record
+            self._observed_time = observed_time
+        self._observed_raw_record = raw_record
+
     def run(self, ctx: Context) -> None:
         """Wait to become the leader, lead, and return when that is over or `ctx` is done. Blocks.
 

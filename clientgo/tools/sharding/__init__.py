@@ -16,6 +16,10 @@ frame around the work.
 
 `on_acquired(shard)` must queue all objects of the shard again, from the cache: nobody listened to their events before.
 
+The shards of a replica that crashes come to the others within one lease duration and two retry periods, 19 s with the
+defaults; on average after one lease duration and one retry period. That is as long as plain leader election takes. The
+shards of a replica that stops come to the others within some retry periods.
+
 What is promised: no two replicas work on one key at the same time, as far as an election can promise it. A shard is
 given up only when the keys of it that are worked on are through, and `working_on` says no as soon as the lease is over
 by this process' clocks. What remains is the time between that question and the writes that follow it: a process that is

@@ -1,7 +1,9 @@
-"""Who takes part: a Lease for each replica, which it renews as long as it lives. No Go counterpart.
+"""The replicas that take part: a Lease for each one, which it renews as long as it lives. No Go counterpart.
 
-A member counts as alive for `lease_duration` after its Lease was last seen to change, by this process' own clock, as
-leader election does it: clocks of different machines are never compared.
+A member is alive for `lease_duration` after its last sign of life: a change of its own Lease, or of the Lease of a
+shard that it holds. Every member looks at all of them all the time, by its own clock, as leader election does: clocks
+of different machines are never compared. So when a member is found dead, the Leases of its shards have expired as well,
+and the replica that gets a shard does not begin to count then.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from typing import Protocol
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 from clientgo import klog
 from clientgo.api.coordination import v1 as coordinationv1
@@ -20,9 +23,11 @@ from clientgo.context import Context
 from clientgo.tools.leaderelection.resourcelock.leaselock import LeaseInterface
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
 
-__all__ = ["MEMBER_LABEL", "MemberLeases", "MemberLeasesGetter", "Membership"]
+__all__ = ["MEMBER_LABEL", "SHARD_LABEL", "MemberLeases", "MemberLeasesGetter", "Membership", "Sighting"]
 
 MEMBER_LABEL = "sharding.clientgo/member-of"
+SHARD_LABEL = "sharding.clientgo/shard-of"
+"""The label of the Leases of shards. A Lease that an older version made gets it with its next renewal."""
 
 # A Lease that has not changed for so many lease durations is somebody's who will not come back: it is deleted.
 _FORGOTTEN_AFTER = 10
@@ -42,10 +47,19 @@ class MemberLeasesGetter(Protocol):
     def leases(self, namespace: str) -> MemberLeases: ...
 
 
+class Sighting(NamedTuple):
+    """A Lease as it was last seen to change."""
+
+    lease: coordinationv1.Lease
+    since: float
+    """When that was, in seconds on this process' clock."""
+
+
 class Membership:
     """The members of one group, as this replica sees them.
 
-    `renew`, `look` and `leave` block for requests and belong to one thread; `members` may be called from any.
+    `renew`, `look`, `leave` and `sighting` block for requests or belong to the thread that makes them; `members` may be
+    called from any thread.
     """
 
     def __init__(
@@ -65,8 +79,9 @@ class Membership:
         self._clock = clock
         # The name of this member's Lease; an identity may be no name for an object.
         self._name = f"{group}-member-{hashlib.blake2b(identity.encode(), digest_size=5).hexdigest()}"
-        # What each Lease said when it last changed, and when that was seen. Touched by the one thread only.
-        self._seen: dict[str, tuple[str, float]] = {}
+        # By the names of the Leases. Touched by the one thread only.
+        self._seen: dict[str, Sighting] = {}
+        self._shards: dict[str, Sighting] = {}
         # Guards _members.
         self._lock = threading.Lock()
         self._members: frozenset[str] = frozenset()
@@ -95,20 +110,25 @@ class Membership:
         self._leases.update(ctx, lease, metav1.UpdateOptions())
 
     def look(self, ctx: Context) -> frozenset[str]:
-        """See who is alive. Raises what the request raises; the members stay as they were then."""
-        options = metav1.ListOptions(label_selector=f"{MEMBER_LABEL}={self._group}")
-        found = {lease.get_name(): lease for lease in self._leases.list(ctx, options).items}
+        """Return the members that are alive. Raises what the requests raise; the members stay as they were then."""
+        # The shards first: a member that has just taken one is known by then.
+        self._shards = self._look_at(ctx, SHARD_LABEL, self._shards)
+        self._seen = self._look_at(ctx, MEMBER_LABEL, self._seen)
+        signs: dict[str, float] = {}
+        for sighting in (*self._seen.values(), *self._shards.values()):
+            holder = sighting.lease.spec.holder_identity or ""
+            signs[holder] = max(sighting.since, signs.get(holder, sighting.since))
         now = self._clock.now()
-        self._seen = {name: self._seen_of(name, lease, now) for name, lease in found.items()}
-        alive = frozenset(
-            lease.spec.holder_identity or ""
-            for name, lease in found.items()
-            if now - self._seen[name][1] < self._lease_duration
-        )
+        members = {sighting.lease.spec.holder_identity or "" for sighting in self._seen.values()}
+        alive = frozenset(member for member in members if now - signs[member] < self._lease_duration)
         with self._lock:
             self._members = alive
         self._forget(ctx, now)
         return alive
+
+    def sighting(self, lease_name: str) -> Sighting | None:
+        """Return what was last seen of the Lease of a shard; None before the first look, or if there is no Lease."""
+        return self._shards.get(lease_name)
 
     def leave(self, ctx: Context) -> None:
         """Say that this replica is gone, so that others need not wait to find out. Raises what the request raises."""
@@ -118,14 +138,16 @@ class Membership:
             if not errors.is_not_found(err):
                 raise
 
-    def _seen_of(self, name: str, lease: coordinationv1.Lease, now: float) -> tuple[str, float]:
-        version = lease.get_resource_version()
-        before = self._seen.get(name)
-        return before if before is not None and before[0] == version else (version, now)
+    def _look_at(self, ctx: Context, label: str, before: Mapping[str, Sighting]) -> dict[str, Sighting]:
+        options = metav1.ListOptions(label_selector=f"{label}={self._group}")
+        found = self._leases.list(ctx, options).items
+        # After the answer, as an elector does: the holder counts from before its write.
+        now = self._clock.now()
+        return {lease.get_name(): _newer(before.get(lease.get_name()), lease, now) for lease in found}
 
     def _forget(self, ctx: Context, now: float) -> None:
-        for name, (_, since) in self._seen.items():
-            if now - since < _FORGOTTEN_AFTER * self._lease_duration:
+        for name, sighting in self._seen.items():
+            if now - sighting.since < _FORGOTTEN_AFTER * self._lease_duration:
                 continue
             try:
                 self._leases.delete(ctx, name, metav1.DeleteOptions())
@@ -146,3 +168,9 @@ class Membership:
                 renew_time=now,
             ),
         )
+
+
+def _newer(before: Sighting | None, lease: coordinationv1.Lease, now: float) -> Sighting:
+    if before is not None and before.lease.get_resource_version() == lease.get_resource_version():
+        return before
+    return Sighting(lease, now)

@@ -16,7 +16,7 @@ from clientgo.context import CancelFunc, Context
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.tools.sharding.assignment import assign, shard_of
-from clientgo.tools.sharding.membership import MemberLeasesGetter, Membership
+from clientgo.tools.sharding.membership import SHARD_LABEL, MemberLeasesGetter, Membership
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
 
 __all__ = ["Sharder", "ShardingConfig", "ShardingStatistics", "new_sharder"]
@@ -227,10 +227,13 @@ class Sharder:
                     on_stopped_leading=lambda: None,
                 ),
                 release_on_cancel=True,
-                name=f"{self._config.name}-shard-{shard}",
+                name=self._lease_of(shard),
             ),
             self._clock,
         )
+        if (sighting := self._membership.sighting(self._lease_of(shard))) is not None:
+            record = resourcelock.lease_spec_to_leader_election_record(sighting.lease.spec)
+            elector.continue_observation(record, record.to_json(), sighting.since)
         candidacy = _Candidacy(elector, withdraw)
         with self._changed:
             self._standing[shard] = candidacy
@@ -246,14 +249,18 @@ class Sharder:
         self._elections.start(run, name=f"sharding-{shard}")
 
     def _lock_of(self, shard: int) -> resourcelock.Interface:
-        return resourcelock.new(
+        return resourcelock.new_with_labels(
             resourcelock.LEASES_RESOURCE_LOCK,
             self._config.namespace,
-            f"{self._config.name}-shard-{shard}",
+            self._lease_of(shard),
             None,
             self._config.leases,
             resourcelock.ResourceLockConfig(identity=self._config.identity),
+            {SHARD_LABEL: self._config.name},
         )
+
+    def _lease_of(self, shard: int) -> str:
+        return f"{self._config.name}-shard-{shard}"
 
     def _hold(self, leading: Context, shard: int, candidacy: _Candidacy) -> None:
         """Have the shard until this replica leaves it or `leading` is done, and its keys are through."""

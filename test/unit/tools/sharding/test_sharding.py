@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -13,13 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo import context
+from clientgo.api.coordination import v1 as coordinationv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.controller_runtime.controller.priorityqueue.priorityqueue import PriorityQueue
 from clientgo.testing import synctest
 from clientgo.tools import sharding
 from clientgo.tools.sharding import Sharder, ShardingConfig, assign, shard_of
+from clientgo.tools.sharding.membership import MEMBER_LABEL, SHARD_LABEL
 from clientgo.util import workqueue
+from clientgo.utils.clock.testing import FakeClock
 
 SHARDS = 6
 LEASE, DEADLINE, PERIOD = 15.0, 10.0, 2.0
@@ -171,6 +175,63 @@ def test_the_shards_of_a_replica_that_is_cut_off_come_to_the_others() -> None:
         assert sizes(replicas) == [2, 2, 2]
         for replica in replicas:
             replica.end()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_shards_of_a_crashed_replica_are_taken_over_after_one_lease_and_two_periods(seed: int) -> None:
+    """As fast as plain leader election: the others do not begin to count when they find the member dead."""
+    chance = random.Random(seed)
+    with synctest.bubble(max_steps=5_000_000) as b:
+        server = Server()
+        replicas = []
+        for name in "abc"[: chance.choice([2, 3])]:
+            replicas.append(Replica(server, name))
+            b.sleep(chance.uniform(0.0, 2 * PERIOD))
+        b.sleep(4 * SOON + chance.uniform(0.0, 3 * PERIOD))
+        assert held(replicas) == list(range(SHARDS))
+
+        crashed, *others = replicas
+        left_behind = set(crashed.held())
+        assert left_behind
+        server.cut_off.add("a")
+        crashed_at = b.elapsed
+        while not left_behind <= set(held(others)):
+            assert b.elapsed - crashed_at < 3 * LEASE
+            b.sleep(0.1)
+        taken = b.elapsed - crashed_at
+        assert LEASE - DEADLINE < taken <= LEASE + 2 * PERIOD + 0.2
+        assert crashed.held() == ()
+        for replica in replicas:
+            replica.end()
+
+
+def lease_of(name: str, label: str, holder: str) -> coordinationv1.Lease:
+    metadata = metav1.ObjectMeta(name=name, namespace="default", labels={label: "test"})
+    return coordinationv1.Lease(metadata=metadata, spec=coordinationv1.LeaseSpec(holder_identity=holder))
+
+
+def test_a_member_lives_as_long_as_its_lease_or_that_of_one_of_its_shards_changes() -> None:
+    leases, clock = FakeLeases(), FakeClock(100.0)
+    membership = sharding.Membership(leases, "default", "test", "me", LEASE, clock)
+    leases.put(lease_of("test-member-other", MEMBER_LABEL, "other"))
+    leases.put(lease_of("test-shard-0", SHARD_LABEL, "other"))
+    leases.put(lease_of("test-shard-1", SHARD_LABEL, "a member that has left"))
+    assert membership.look(context.background()) == {"other"}
+
+    for _ in range(4):
+        clock.step(LEASE - 1.0)
+        leases.put(lease_of("test-shard-0", SHARD_LABEL, "other"))
+        assert membership.look(context.background()) == {"other"}
+    sighting = membership.sighting("test-shard-0")
+    assert sighting is not None
+    assert sighting.since == clock.now()
+
+    clock.step(LEASE - 1.0)
+    assert membership.look(context.background()) == {"other"}
+    clock.step(1.0)
+    assert membership.look(context.background()) == set()
+    assert membership.sighting("test-shard-0") == sighting
+    assert membership.sighting("test-shard-2") is None
 
 
 def test_a_shard_is_not_given_up_while_one_of_its_keys_is_worked_on() -> None:
