@@ -13,8 +13,6 @@ import argparse
 import functools
 import runpy
 import sys
-import threading
-import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +21,7 @@ from clientgo.tour.recorder import record
 from clientgo.tour.seam import Tap
 from clientgo.tour.serving import serve
 from clientgo.tour.taps import worker_tap
+from clientgo.tour.web import browser_on
 
 __all__ = ["add_flags", "main", "split"]
 
@@ -69,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
             return 1
         print(f"The informer tour is at {page.url}", file=sys.stderr, flush=True)
         if not flags.no_browser:
-            threading.Thread(target=webbrowser.open, args=(page.url,), name="browser", daemon=True).start()
+            stack.enter_context(browser_on(page.url))
         run()
     return 0
 

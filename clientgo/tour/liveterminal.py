@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from clientgo.tour.boxes import cut, picture
 from clientgo.tour.picture import Json
@@ -44,15 +44,19 @@ _DELAYS = (0.0, 0.1, 1.0, 5.0)
 class Client:
     """Asks at a LivePage's address, over one connection. Not thread-safe."""
 
-    def __init__(self, address: str) -> None:
-        self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=_PATIENCE)
+    def __init__(self, url: str) -> None:
+        """url: the page's, with its token."""
+        parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(parts.netloc, timeout=_PATIENCE)
+        token = parse_qs(parts.query).get("token", [""])[0]
+        self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
 
     def __call__(self, path: str, body: Json | None = None) -> Json:
         """Raises OSError when there is no answer."""
         data = None if body is None else json.dumps(body)
         try:
             method = "GET" if body is None else "POST"
-            self._connection.request(method, path, data, {"Content-Type": "application/json"})
+            self._connection.request(method, path, data, self._headers)
             answer: Json = json.load(self._connection.getresponse())
         except (http.client.HTTPException, ValueError) as err:
             self.close()
@@ -310,7 +314,7 @@ class _Attended:
 
     def _take(self, lines: Sequence[str]) -> None:
         for line in lines:
-            found = re.match(r"The informer tour is at (http://127\.0\.0\.1:\d+/)$", line)
+            found = re.match(r"The informer tour is at (http://127\.0\.0\.1:\d+/\?token=[\w-]+)$", line)
             if found and self._screen.ask is None:
                 self._screen.ask = Client(found[1])
             else:

@@ -1,9 +1,11 @@
-"""The page's HTTP server: its files, and answers in JSON. For this machine alone.
+"""The page's HTTP server: its files, and answers in JSON. For the user who started it alone.
 
-It listens on 127.0.0.1, answers only requests that name it so (no other site's name may lead here), and takes nothing
-that another site's page sends.
+The server listens on 127.0.0.1 and answers only requests whose Host names it so, against DNS rebinding. It refuses
+requests that another site's page sends. Other users of the machine can reach the port, so every request must carry the
+server's token, a new one for each server. `PageServer.url` contains it as `?token=`. The page sets it as a cookie for
+what it loads and asks next; other clients send `Authorization: Bearer TOKEN`.
 
-    GET  /                     the page, and its files under /page/
+    GET  /?token=              the page, and its files under /page/
     GET  /api/source?file=&function=   a function's source, of a file in which hops happen
 
 and the routes that who starts it adds.
@@ -14,11 +16,17 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import hmac
+import html
 import importlib
 import json
+import secrets
+import shutil
 import socket
+import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import webbrowser
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self, cast
@@ -28,7 +36,7 @@ from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap, relative_path
 from clientgo.tour.taps import TAPS
 
-__all__ = ["PAGE", "PageServer", "Refused", "Request", "Route"]
+__all__ = ["PAGE", "PageServer", "Refused", "Request", "Route", "browser_on"]
 
 PAGE = Path(__file__).resolve().parent / "page"
 """Where the page's files are."""
@@ -74,8 +82,18 @@ class PageServer:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The page's address with the server's token. Every user who knows it can see and command the program."""
+        return f"{self.address}?token={self.token}"
+
+    @property
+    def address(self) -> str:
+        """The page's address without the token."""
         return f"http://127.0.0.1:{self._http.server_port}/"
+
+    @property
+    def token(self) -> str:
+        """The secret that every request must carry."""
+        return self._http.token
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -103,6 +121,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], routes: Mapping[str, Mapping[str, Route]]) -> None:
         self.routes = routes
+        self.token = secrets.token_urlsafe(32)
         self._lock = threading.Lock()
         self._open: dict[threading.Thread, Any] = {}
         super().__init__(address, Request)
@@ -151,10 +170,16 @@ class Request(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        self._cookie = ""
         try:
-            self._check_who_asks()
             parts = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(parts.query, max_num_fields=20).items()}
+            is_opening = self.command == "GET" and parts.path == "/" and self._is_token(query.get("token", ""))
+            self._check_origin(is_opening=is_opening)
+            if not is_opening and not self._has_token(query):
+                raise Refused(401, "open the address that the program printed: it contains a token")
+            if is_opening:
+                self._cookie = f"{self._cookie_name()}={self._token()}; Path=/; HttpOnly; SameSite=Strict"
             self._send(200, *self._find(parts.path, query))
         except Refused as err:
             self._refuse(err.code, str(err))
@@ -177,8 +202,11 @@ class Request(BaseHTTPRequestHandler):
             return _file(path.removeprefix("/page/"))
         raise Refused(404, "there is nothing here")
 
-    def _check_who_asks(self) -> None:
-        """Refuse what comes by another name than ours, and what another site's page asks for."""
+    def _check_origin(self, *, is_opening: bool) -> None:
+        """Refuse requests for another host name than ours, and requests that another site's page sends.
+
+        is_opening: the request opens the page with the right token, so it may come from a link or a file.
+        """
         port = cast(_Server, self.server).server_port
         ours = {f"127.0.0.1:{port}", f"localhost:{port}"}
         hosts = self.headers.get_all("Host") or []
@@ -187,8 +215,31 @@ class Request(BaseHTTPRequestHandler):
         origin = self.headers.get("Origin")
         if origin is not None and origin.lower() not in {f"http://{host}" for host in ours}:
             raise Refused(403, "another site's page may ask for nothing here")
-        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+        is_navigation = is_opening and self.headers.get("Sec-Fetch-Mode") == "navigate"
+        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not is_navigation:
             raise Refused(403, "another site's page may ask for nothing here")
+
+    def _has_token(self, query: Mapping[str, str]) -> bool:
+        """Report whether the request carries the server's token: in its URL, a header or a cookie."""
+        scheme, _, bearer = (self.headers.get("Authorization") or "").partition(" ")
+        if scheme.lower() == "bearer" and self._is_token(bearer.strip()):
+            return True
+        if self._is_token(query.get("token", "")):
+            return True
+        cookies = ";".join(self.headers.get_all("Cookie") or []).split(";")
+        pairs = (cookie.strip().partition("=") for cookie in cookies)
+        return any(self._is_token(value) for name, _, value in pairs if name == self._cookie_name())
+
+    def _token(self) -> str:
+        return cast(_Server, self.server).token
+
+    def _is_token(self, given: str) -> bool:
+        # In constant time: the time of a refusal says nothing about the token.
+        return hmac.compare_digest(given.encode(errors="replace"), self._token().encode())
+
+    def _cookie_name(self) -> str:
+        # A browser sends the cookies of one port to all of them: each server has a name of its own.
+        return f"informer-tour-{cast(_Server, self.server).server_port}"
 
     def read_json(self) -> Json:
         """The request's body. Raises Refused."""
@@ -213,6 +264,10 @@ class Request(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
+        if self._cookie:
+            self.send_header("Set-Cookie", self._cookie)
+        if code == 401:
+            self.send_header("WWW-Authenticate", "Bearer")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
@@ -220,6 +275,28 @@ class Request(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nobody wants to read of every file."""
+
+
+@contextlib.contextmanager
+def browser_on(url: str) -> Iterator[None]:
+    """Open a browser on the page, in the background.
+
+    The browser gets the name of a file that only this user can read and that leads to the URL: the arguments of a
+    process, and so a token in them, are visible to every user of the machine. The file is removed at the end.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="informer-tour-"))
+    try:
+        file = folder / "open.html"
+        target = html.escape(url, quote=True)
+        file.touch(0o600)
+        file.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={target}"><a href="{target}">The informer tour</a>'
+        )
+        threading.Thread(target=webbrowser.open, args=(file.as_uri(),), name="browser", daemon=True).start()
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # What becomes JSON here was made for it: there are no circles to look for, which costs a fifth.

@@ -11,11 +11,10 @@ python cmd/informer-tour --replay FILE
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
-import threading
-import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,9 +81,8 @@ def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer], scenari
     with server:
         address = f"{server.url}#{scenario}" if scenario else server.url
         print(f"The informer tour is at {address} (Ctrl-C ends it)", flush=True)
-        if not flags.no_browser:
-            threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
-        signals.receive()
+        with contextlib.nullcontext() if flags.no_browser else web.browser_on(address):
+            signals.receive()
     return 0
 
 

@@ -37,13 +37,14 @@ class Page:
 
     def __init__(self, program: Program) -> None:
         program.wait_for("The informer tour is at ")
-        found = re.search(r"http://127\.0\.0\.1:\d+/", program.output)
+        found = re.search(r"(http://127\.0\.0\.1:\d+/)\?token=([\w-]+)", program.output)
         assert found is not None
-        self.address = found[0]
+        self.address, self.token = found.groups()
 
     def ask(self, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
+        request = urllib.request.Request(self.address + path, data, headers)
         with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)
 

@@ -12,7 +12,7 @@ import json
 import select
 import sys
 from time import perf_counter, process_time
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 # As in live.js, in seconds.
 PERIOD = 0.06
@@ -21,7 +21,9 @@ PATIENCE = 600.0
 
 def main(address: str, informers: int) -> None:
     # One that stays, as a browser has it.
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
+    headers = {"Authorization": f"Bearer {parse_qs(parts.query)['token'][0]}"}
     last, look, number, size = -1, 0, 0, 0
     seen: dict[str, object] = {}
     took: list[float] = []
@@ -31,7 +33,7 @@ def main(address: str, informers: int) -> None:
         began = perf_counter()
         # Another informer every second, as somebody who clicks around.
         query = {"informer": int(began - began_all) % informers, "since": last, "after": look}
-        connection.request("GET", f"/api/live?{urlencode(query)}")
+        connection.request("GET", f"/api/live?{urlencode(query)}", headers=headers)
         with connection.getresponse() as response:
             text = response.read()
         answer = json.loads(text)

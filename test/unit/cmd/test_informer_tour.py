@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
+import queue
 import re
 import socket
 import time
+import webbrowser
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
@@ -217,13 +221,12 @@ pytestmark = pytest.mark.shared_server
 
 
 def ask(server: Any, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any, bytes]:
-    port = int(server.url.rsplit(":", 1)[1].strip("/"))
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(server.url).port, timeout=PATIENCE)
     try:
         connection.putrequest(method, path, skip_host="Host" in headers)
         if body is not None:
             headers = {"Content-Type": "application/json", "Content-Length": str(len(body))} | headers
-        for name, value in headers.items():
+        for name, value in ({"Authorization": f"Bearer {server.token}"} | headers).items():
             connection.putheader(name.replace("_", "-"), value)
         connection.endheaders(body)
         response = connection.getresponse()
@@ -233,7 +236,7 @@ def ask(server: Any, method: str, path: str, body: bytes | None = None, **header
 
 
 def test_it_listens_on_this_machine_alone(server):
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", server.url)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", server.url)
 
 
 @pytest.mark.parametrize("path", ["/", "/page/tour.js", "/page/tour.css", "/page/icon.svg", "/api/tour"])
@@ -259,6 +262,72 @@ def test_another_name_leads_nowhere(server, host):
 
 
 RUN = json.dumps({"scenario": "queue", "limit": 3}).encode()
+
+
+def answers_of(server: Any, query: str = "", **headers: str) -> set[int]:
+    """The status codes of all kinds of requests: the page, its files, what it asks for, what it commands."""
+    asked = [("GET", "/", None), ("GET", "/page/tour.js", None), ("GET", "/api/tour", None), ("POST", "/api/run", RUN)]
+    headers = {"Authorization": "", **headers}
+    return {ask(server, method, f"{path}{query}", body, **headers)[0] for method, path, body in asked}
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("", {}),
+        ("?token=", {"Cookie": "informer-tour-{port}="}),
+        ("?token={wrong}", {}),
+        ("?token={token}x", {}),
+        ("?token=%C3%BC%00", {}),
+        ("", {"Authorization": "Bearer {wrong}"}),
+        ("", {"Authorization": "Basic {token}"}),
+        ("", {"Authorization": "{token}"}),
+        ("", {"Authorization": "Bearer \xff"}),
+        ("", {"Cookie": "informer-tour-{port}={wrong}"}),
+        ("", {"Cookie": "informer-tour-1={token}"}),
+    ],
+)
+def test_a_request_without_the_token_gets_nothing(server, query, headers):
+    about = {"token": server.token, "wrong": server.token[:-1], "port": urlsplit(server.url).port}
+    given = {name: value.format(**about) for name, value in headers.items()}
+    assert answers_of(server, query.format(**about), **given) == {401}
+
+
+def test_the_token_is_taken_from_the_url_a_header_or_the_cookie_that_the_page_sets(server):
+    assert answers_of(server, f"?token={server.token}") == {200}
+    assert answers_of(server, Authorization=f"Bearer {server.token}") == {200}
+    cookie = ask(server, "GET", f"/?token={server.token}", Authorization="")[1]["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert answers_of(server, Cookie=f"other=1; {cookie.split(';')[0]}") == {200}
+
+
+def test_the_token_opens_the_page_from_a_file_and_nothing_else_from_another_site(server):
+    """A browser calls the way from a file to the page cross-site."""
+    cross = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert ask(server, "GET", f"/?token={server.token}", Authorization="", **cross)[0] == 200
+    assert ask(server, "GET", f"/api/tour?token={server.token}", Authorization="", **cross)[0] == 403
+    assert ask(server, "POST", f"/api/run?token={server.token}", RUN, Authorization="", **cross)[0] == 403
+    assert ask(server, "GET", f"/?token={server.token}", Authorization="", Host="evil.example")[0] == 421
+    no_cors = {**cross, "Sec-Fetch-Mode": "no-cors"}
+    assert ask(server, "GET", f"/?token={server.token}", Authorization="", **no_cors)[0] == 403
+
+
+def test_every_server_has_a_token_of_its_own(server):
+    with pageserver.PageServer() as other:
+        assert other.token != server.token
+        assert answers_of(other, f"?token={server.token}") == {401}
+
+
+def test_the_token_is_in_no_arguments_of_the_browser(server, monkeypatch):
+    """Every user of the machine can read the arguments of a process."""
+    opened: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(webbrowser, "open", opened.put)
+    with web.browser_on(f"{server.url}#queue"):
+        argument = opened.get(timeout=PATIENCE)
+        file = Path(urlsplit(argument).path)
+        assert server.token not in argument and f"{server.url}#queue" in file.read_text()
+        assert file.stat().st_mode & 0o077 == 0 and file.parent.stat().st_mode & 0o077 == 0
+    assert not file.parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -342,7 +411,7 @@ def test_a_lesson_is_told_without_its_checks(server):
 
 def test_a_silent_client_does_not_keep_the_server_from_ending():
     with pageserver.PageServer() as running:
-        port = int(running.url.rsplit(":", 1)[1].strip("/"))
+        port = urlsplit(running.url).port
         silent = socket.create_connection(("127.0.0.1", port))
         silent.sendall(b"GET / HTTP/1.1\r\n")
         assert ask(running, "GET", "/")[0] == 200
@@ -352,7 +421,7 @@ def test_a_silent_client_does_not_keep_the_server_from_ending():
 
 
 def test_a_port_that_is_taken_is_an_error_and_not_another_port(server, capsys):
-    port = server.url.rsplit(":", 1)[1].strip("/")
+    port = str(urlsplit(server.url).port)
     with PROGRAM:
         assert PROGRAM.module("main").main(["--no-browser", "--port", port]) == 1
     assert f"cannot listen on 127.0.0.1:{port}" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from patience import PATIENCE
@@ -401,10 +402,11 @@ def test_to_look_costs_little_however_much_there_is():
 
 
 def ask(page: tour.LivePage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(page.url).port, timeout=PATIENCE)
     try:
         text = None if body is None else json.dumps(body)
-        connection.request(method, path, text, {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {page.token}"}
+        connection.request(method, path, text, headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
     finally:
@@ -437,12 +439,10 @@ def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():
 
 def test_the_page_keeps_its_connection_but_for_what_is_refused():
     with tour.serve() as page:
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=PATIENCE
-        )
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(page.url).port, timeout=PATIENCE)
         sockets = []
         for path in ("/api/live", "/api/live", "/api/live?informer=x", "/api/live"):
-            connection.request("GET", path)
+            connection.request("GET", path, headers={"Cookie": f"a=b; informer-tour-{connection.port}={page.token}"})
             sockets.append(connection.sock)
             with connection.getresponse() as response:
                 assert json.loads(response.read())

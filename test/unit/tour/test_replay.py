@@ -7,6 +7,7 @@ import json
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from patience import PATIENCE
@@ -122,10 +123,11 @@ def page(recording: tour.Recording) -> Any:
 
 
 def ask(page: tour.ReplayPage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(page.url.rsplit(":", 1)[1].strip("/")), timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(page.url).port, timeout=PATIENCE)
     try:
         text = None if body is None else json.dumps(body)
-        connection.request(method, path, text, {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {page.token}"}
+        connection.request(method, path, text, headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
     finally:
