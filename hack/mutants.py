@@ -5,6 +5,13 @@
     hack/mutants --again cache   also what is known
     hack/mutants --check         only whether every bug can still be put in: its line is there, and the result compiles
 
+    hack/mutants --random 7 --count 20 cache                       20 bugs drawn at random from the modules of an area
+    hack/mutants --random 7 clientgo/tour/hop.py:test/unit/tour    from a file or folder, for the tests named after it
+
+A draw depends on its seed and the sources alone ([random_bugs.py](random_bugs.py) has the kinds of bugs). The tests of
+an area's module are those that the list names for it, then those of the area's other modules; the first failure or a
+hang ends a run. What survives is either a test that is missing, or no bug: then it goes into the list with its reason.
+
 hack/mutants.d has a file for each area. A line that is not indented names a file and, after a colon, the tests that
 have to notice its bugs; the lines below it are the bugs:
 
@@ -41,6 +48,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import random_bugs
+
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "hack" / "mutants.d"
 RESULTS = ROOT / ".mutants" / "results.jsonl"
@@ -50,6 +59,8 @@ CAUGHT, SURVIVED, NO_BUG = "caught", "survived", "no bug"
 # Tests that take longer than this much of what they take without a bug hang because of it.
 _SLOWER = 10
 _LEAST_SECONDS = 30.0
+# So does a single test that takes longer than this much of what all of them take.
+_ONE_SLOWER = 2
 
 
 class BrokenListError(Exception):
@@ -67,19 +78,25 @@ class Mutant:
     new: str
     after: str = ""
     no_bug: str = ""
+    number: int = 0
+    """The line, counted from 1; 0 for the only one with the text `old`."""
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.old}  ->  {self.new}"
+        place = f"{self.file}:{self.number}" if self.number else self.file
+        return f"{place}: {self.old}  ->  {self.new}"
 
     def applied(self, source: str) -> str:
         """The source with the bug in it. Raises BrokenListError when the line is not there exactly once."""
         lines = source.splitlines(keepends=True)
-        number = self._line(lines)
+        number = self.find(lines)
         line = lines[number]
         indent = line[: len(line) - len(line.lstrip())]
         return "".join([*lines[:number], f"{indent}{self.new}\n", *lines[number + 1 :]])
 
-    def _line(self, lines: list[str]) -> int:
+    def find(self, lines: list[str]) -> int:
+        """The index of the line. Raises BrokenListError when it is not there exactly once."""
+        if self.number:
+            return self.number - 1
         start = 0
         if self.after:
             start = next((n + 1 for n, line in enumerate(lines) if self.after in line), len(lines))
@@ -102,6 +119,57 @@ def read_list(folder: Path = LIST, areas: Sequence[str] = ()) -> list[Mutant]:
     if twice:
         raise BrokenListError(f"in the list twice: {twice[0]}")
     return mutants
+
+
+def read_modules(folder: Path, area: str) -> dict[str, tuple[str, ...]]:
+    """The modules of an area, with their tests in the order in which they run: their own, then the area's others."""
+    modules: dict[str, list[str]] = {}
+    for line in (folder / f"{area}.txt").read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line[0].isspace() and not line.startswith("#"):
+            file, _, rest = line.partition(":")
+            modules.setdefault(file, []).extend(rest.split())
+    every = sorted({test for tests in modules.values() for test in tests})
+    return {file: tuple(dict.fromkeys([*tests, *every])) for file, tests in modules.items()}
+
+
+def draw(seed: int, count: int, areas: Sequence[str], folder: Path = LIST, root: Path = ROOT) -> list[Mutant]:
+    """Draw so many bugs of each area, which is one of the list or `PATH:TEST...`; those the list excuses are marked.
+
+    Raises BrokenListError for an area that is neither.
+    """
+    excused = _excused(read_list(folder), root)
+    drawn = []
+    for area in areas:
+        modules = _modules_at(area, root) if ":" in area else None
+        if modules is None:
+            read_list(folder, [area])
+            modules = read_modules(folder, area)
+        sources = {file: (root / file).read_text(encoding="utf-8") for file in modules}
+        for file, bug in random_bugs.draw(sources, seed, count):
+            reason = excused.get((file, bug.number, bug.new), "")
+            name = area.partition(":")[0]
+            drawn.append(Mutant(name, file, modules[file], bug.old, bug.new, no_bug=reason, number=bug.number))
+    return drawn
+
+
+def _modules_at(area: str, root: Path) -> dict[str, tuple[str, ...]]:
+    """The Python files of `PATH:TEST...`."""
+    name, _, rest = area.partition(":")
+    path = root / name
+    files = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    if not files or not rest.split():
+        raise BrokenListError(f"{area}: needs a file or folder, a colon and its tests")
+    return {str(file.relative_to(root)): tuple(rest.split()) for file in files}
+
+
+def _excused(mutants: Iterable[Mutant], root: Path) -> dict[tuple[str, int, str], str]:
+    """Why a change of a line is no bug: by file, line and the new text."""
+    found = {}
+    for mutant in mutants:
+        if mutant.no_bug:
+            lines = (root / mutant.file).read_text(encoding="utf-8").splitlines(keepends=True)
+            found[mutant.file, mutant.find(lines) + 1, mutant.new] = mutant.no_bug
+    return found
 
 
 def _read_area(path: Path) -> Iterator[Mutant]:
@@ -212,24 +280,26 @@ class Tree:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10_000_000_000))
         started = time.monotonic()
         try:
-            passed, _ = self._test(mutant.file, mutant.tests, max(_LEAST_SECONDS, usual * _SLOWER))
+            passed, _ = self._test(mutant.file, mutant.tests, max(_LEAST_SECONDS, usual * _SLOWER), usual)
         finally:
             path.write_bytes(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         return SURVIVED if passed else CAUGHT, time.monotonic() - started
 
     def _usual(self, tests: tuple[str, ...]) -> float:
-        if tests not in self.seconds:
+        known = tuple(sorted(tests))  # in any order
+        if known not in self.seconds:
             started = time.monotonic()
-            passed, output = self._test("", tests, 1800.0)
+            passed, output = self._test("", tests, 1800.0, 900.0)
             if not passed:
                 raise RuntimeError(f"{' '.join(tests)} fails without a bug in it:\n{output}")
-            self.seconds[tests] = time.monotonic() - started
-        return self.seconds[tests]
+            self.seconds[known] = time.monotonic() - started
+        return self.seconds[known]
 
-    def _test(self, mutated: str, tests: tuple[str, ...], timeout: float) -> tuple[bool, str]:
+    def _test(self, mutated: str, tests: tuple[str, ...], timeout: float, usual: float) -> tuple[bool, str]:
         """Whether the tests pass, and what they print."""
-        args = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", *tests]
+        limit = max(_LEAST_SECONDS, usual * _ONE_SLOWER)
+        args = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", f"--timeout={limit}", *tests]
         with tempfile.NamedTemporaryFile() as output:
             code = self.pytests.run(args, mutated, output.name, timeout)
             text = Path(output.name).read_text(errors="replace")[-4000:]
@@ -362,7 +432,8 @@ class Results:
                 file.write(json.dumps({"key": key, "result": result, "mutant": str(mutant)}) + "\n")
 
     def _key(self, mutant: Mutant) -> str:
-        parts = [mutant.old, mutant.new, mutant.after, self._digest(mutant.file), *map(self._digest, mutant.tests)]
+        place = mutant.after or str(mutant.number or "")
+        parts = [mutant.old, mutant.new, place, self._digest(mutant.file), *map(self._digest, mutant.tests)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
     def _digest(self, name: str) -> str:
@@ -460,10 +531,16 @@ def main() -> int:
     parser.add_argument("areas", nargs="*", help="the areas to run, all by default")
     parser.add_argument("--again", action="store_true", help="also run what an earlier run has found out")
     parser.add_argument("--check", action="store_true", help="only look whether all bugs can be put in")
+    parser.add_argument("--random", type=int, metavar="SEED", help="draw bugs from the areas' modules instead")
+    parser.add_argument("--count", type=int, default=20, help="how many to draw from each area (default: 20)")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (default: one)")
     options = parser.parse_args()
     try:
-        mutants = read_list(areas=options.areas)
+        if options.random is None:
+            mutants = read_list(areas=options.areas)
+        else:
+            areas = options.areas or sorted(path.stem for path in LIST.glob("*.txt"))
+            mutants = draw(options.random, options.count, areas)
         wrong = list(problems(mutants))
         if wrong or options.check:
             print("\n".join(wrong) or f"{len(mutants)} bugs of one line can be put in")

@@ -161,6 +161,16 @@ def test_survivors_are_told_from_the_caught_and_nothing_is_left_behind(
     assert (tmp_path / "module.py").stat().st_mtime_ns == before
 
 
+def test_one_test_that_hangs_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tree(tmp_path) as copy:
+        copy.seconds["test_module.py",] = 600.0
+        monkeypatch.setattr(mutants, "_LEAST_SECONDS", 1.0)
+        monkeypatch.setattr(mutants, "_ONE_SLOWER", 0.0)
+        result, seconds = copy.run(mutant("return 1", "import time; time.sleep(600)"))
+    assert result == mutants.CAUGHT
+    assert seconds < 60.0
+
+
 def test_what_is_loaded_beforehand_is_mutated_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "_PRELOADED", ("module",))
     with tree(tmp_path) as copy:
