@@ -156,9 +156,9 @@ class Hop:
     merged: tuple[str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
     code: Code
-    object: Any = None
+    object: Any = field(default=None, repr=False)
     """The object itself, for who runs in the same process; no part of the stream, as the next."""
-    owner: Any = None
+    owner: Any = field(default=None, repr=False)
     """The structure at which it happened: the queue, the store ..."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Hop
 from clientgo.tour.seam import Probe, Seam, Tap
+from clientgo.tour.secrecy import Secrecy
 from clientgo.tour.taps import TAPS
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import WithTicker
@@ -93,6 +94,8 @@ class Live(Attached):
 
     def __init__(self, taps: Iterable[Tap] = (), *, clock: WithTicker = REAL_CLOCK) -> None:
         self.clock = clock
+        self.secrecy = Secrecy()
+        """By the identities of reflectors."""
         self._seam = Seam((*TAPS, *taps), self._hear, clock=clock, probes=self._probes(), metered=True)
         self._controls = Seam((), self._hear, probes=self._control_probes())
         # Appended to in the threads that hop, and emptied by who looks, so that each hop gets one place in a row: the
@@ -190,7 +193,17 @@ class Live(Attached):
             Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue.__init__", self._around_making),
             Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue._add", self._around_add_with_priority),
             Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue.get_with_priority", self._around_get),
+            Probe("clientgo.tools.cache.reflector", "Reflector._list_and_watch", self._around_pass),
+            Probe("clientgo.tools.cache.reflector", "Reflector._list_pages", self._around_pass),
+            *self.secrecy.probes(),
         )
+
+    def _around_pass(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(reflector: Any, *args: Any) -> Any:
+            with self.secrecy.asking_for(id(reflector)):
+                return function(reflector, *args)
+
+        return run
 
     def _around_run(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def run_with_context(informer: Any, ctx: Any) -> None:
@@ -360,6 +373,14 @@ class Live(Attached):
         """All it knows, in the order in which they began."""
         with self._changed:
             return list(self._informers)
+
+    def brings_secrets(self, parts: Any) -> bool:
+        """Report whether an informer with these parts holds Secrets, by its resource, its description or its type."""
+        source = id(parts.indexer if parts.reflector is None else parts.reflector)
+        self.secrecy.mark_description(source, parts.kind)
+        if parts.reflector is not None:
+            self.secrecy.mark_description(source, parts.reflector.type_description())
+        return self.secrecy.is_secret_source(source)
 
     def queues(self) -> list[Held]:
         """As `informers`."""

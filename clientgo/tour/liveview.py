@@ -5,6 +5,9 @@ stands in a station's `facts` is about all of the process where it is a rate, an
 is chosen.
 
 Who looks again and again is told only what changed since his last look, see `LiveView.look`.
+
+The values of Secrets never leave the process, see secrecy.py: not in objects, not in error texts, not as the values of
+indices.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ from typing import Any
 
 from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
+from clientgo.tools.cache.reflector import type_string
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.live import KEPT_HOPS, Live, Sum
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
+from clientgo.tour.secrecy import item_text
 from clientgo.tour.taps import key_of, told, version_of
 
 __all__ = ["LiveView"]
@@ -29,6 +34,9 @@ __all__ = ["LiveView"]
 _SHOWN = 24
 _HISTORY = 6
 _HOPS = 60
+# How many Secrets of a cache are searched for in error texts, and how many texts are remembered.
+_LEARNED = 2000
+_TEXTS = 256
 # So many looks are remembered, of all pages together: each page needs its last one.
 _LOOKS = 32
 
@@ -64,6 +72,9 @@ class LiveView:
         self._history: dict[str, list[Json]] = {}
         self._errors: dict[str, str] = {}
         self._looks: dict[int, Json] = {}
+        self._secrecy = live.secrecy
+        # Error texts as they are shown.
+        self._texts: dict[str, str] = {}
         # No page shall take a look of the program that was at this address before for one of ours.
         self._numbers = itertools.count(1 + secrets.randbelow(2**40))
         live.on_tick = self._remember
@@ -74,7 +85,8 @@ class LiveView:
         `key`: only that object's hops. Raises ValueError for numbers that are none.
         """
         seen, hops = self._see(informer, queue, since, key)
-        return {**seen, "hops": [hop.to_dict() for hop in hops]}
+        shown = [{**(told := hop.to_dict()), "more": self._scrubbed_fields(told["more"])} for hop in hops]
+        return {**seen, "hops": shown}
 
     def look(self, after: int, informer: int = 0, queue: int = 0, since: int = -1, key: str = "") -> Json:
         """As `paint`, for who was answered in look number `after` (0 for the first), and without what he knows.
@@ -96,6 +108,8 @@ class LiveView:
             rest[name] = seen[name]
         codes: dict[int, tuple[int, Code]] = {}
         short = [_short(hop, codes) for hop in hops]
+        for each in short:
+            each["more"] = self._scrubbed_fields(each["more"])
         told_codes = [code.to_dict() for _, code in codes.values()]
         return {"look": number, "views": changed, **rest, "hops": short, "codes": told_codes}
 
@@ -135,19 +149,50 @@ class LiveView:
         return seen, hops
 
     def object(self, informer: int, key: str) -> Json:
-        """Every state of an object that is known: in the cache, and in the hops. By its reference."""
+        """Return each known state of an object, in the cache and in the hops, by its reference."""
         informers = self._live.informers()
         states = [hop.object for hop in self._live.hops(key=key)]
+        is_secret, kept = False, None
         if 0 <= informer < len(informers):
-            kept = informers[informer].parts().indexer.contents().items.get(key)
-            states = [state for state in states if kept is None or type(state) is type(kept)] + [kept]
+            parts = informers[informer].parts()
+            is_secret = self._live.brings_secrets(parts)
+            kept = parts.indexer.contents().items.get(key)
+            states = [state for state in states if kept is None or _is_alike(state, kept)] + [kept]
         found = {}
         for state in states:
             if isinstance(state, Object):
-                document = state.to_dict()
-                document.get("metadata", {}).pop("managedFields", None)
+                document = self._secrecy.shown(state, is_secret=is_secret or (kept is None and self._may_be(state)))
+                metadata = document.get("metadata")
+                if isinstance(metadata, dict):
+                    metadata.pop("managedFields", None)
                 found[f"{key_of(state)}@{version_of(state)}"] = document
         return found
+
+    def _may_be(self, state: Any) -> bool:
+        """Report whether a state of an unknown source may come from an informer of Secrets."""
+        parts = (each.parts() for each in self._live.informers())
+        return any(each.kind == type_string(state) for each in parts if self._live.brings_secrets(each))
+
+    def _scrubbed_fields(self, fields: Json) -> Json:
+        if not any(isinstance(fields.get(name), str) for name in ("error", "message")):
+            return fields
+        return {**fields, **{name: self._scrubbed(fields[name]) for name in ("error", "message") if name in fields}}
+
+    def _scrubbed(self, text: str) -> str:
+        """Return an error's text without the values of the Secrets in the caches. Texts repeat: looks are frequent."""
+        if not text:
+            return text
+        known = self._texts.get(text)
+        if known is None:
+            for informer in self._live.informers():
+                parts = informer.parts()
+                if self._live.brings_secrets(parts):
+                    self._secrecy.learn(parts.indexer.contents(_LEARNED).items.values())
+            known = self._secrecy.scrubbed(text)
+            if len(self._texts) >= _TEXTS:
+                self._texts.clear()
+            self._texts[text] = known
+        return known
 
     # ---- what is remembered of hops
 
@@ -158,7 +203,7 @@ class LiveView:
                 if hop.station == "reflector":
                     self._remember_reflector(hop)
                 elif hop.station == "workers":
-                    self._errors[hop.thread] = str(hop.more.get("error", ""))
+                    self._errors[hop.thread] = self._scrubbed(str(hop.more.get("error", "")))
 
     def _remember_reflector(self, hop: Hop) -> None:
         if hop.kind == "line":
@@ -169,7 +214,8 @@ class LiveView:
         state = {"list": "listing", "watch": "watching", "backoff": "waiting", "ended": "idle", "failed": "idle"}
         known = self._reflectors.setdefault(id(hop.owner), {"lists": 0, "watches": 0, "bookmarks": 0, "error": ""})
         known["state"] = state.get(hop.kind, known.get("state", "idle"))
-        known["error"] = hop.more.get("error", "" if hop.kind in ("listed", "bookmark") else known["error"])
+        error = hop.more.get("error", "" if hop.kind in ("listed", "bookmark") else known["error"])
+        known["error"] = self._scrubbed(str(error))
         for kind, counter in (("list", "lists"), ("watch", "watches"), ("bookmark", "bookmarks")):
             known[counter] += hop.kind == kind
 
@@ -235,9 +281,17 @@ class LiveView:
         if parts is None:
             return {}
         contents = parts.indexer.contents(_SHOWN)
+        is_secret = self._live.brings_secrets(parts)
+
+        def value_of(index: str, value: str) -> str:
+            # An index function of the program's may return what a Secret holds.
+            hides = is_secret and index != cache.NAMESPACE_INDEX and value
+            return self._secrecy.mark(value) if hides else value or '""'
+
         indices = {
             name: {
-                value or '""': _few(sorted(keys), contents.counts[name][value]) for value, keys in sorted(index.items())
+                value_of(name, value): _few(sorted(keys), contents.counts[name][value])
+                for value, keys in sorted(index.items())
             }
             for name, index in sorted(contents.indices.items())
         }
@@ -290,11 +344,11 @@ class LiveView:
         if since is not None:
             facts.append(["oldest", _seconds(now - since)])
         return {
-            "order": [str(item) for item in contents.order[:_SHOWN]],
-            "dirty": sorted(str(item) for item in itertools.islice(contents.dirty, _SHOWN)),
-            "processing": sorted(str(item) for item in itertools.islice(contents.processing, _SHOWN)),
-            "waiting": [{"key": str(item), "due": round(due, 3)} for due, item in contents.waiting[:_SHOWN]],
-            "failures": {str(item): count for item, count in itertools.islice(contents.failures.items(), _SHOWN)},
+            "order": [item_text(item) for item in contents.order[:_SHOWN]],
+            "dirty": sorted(item_text(item) for item in itertools.islice(contents.dirty, _SHOWN)),
+            "processing": sorted(item_text(item) for item in itertools.islice(contents.processing, _SHOWN)),
+            "waiting": [{"key": item_text(item), "due": round(due, 3)} for due, item in contents.waiting[:_SHOWN]],
+            "failures": {item_text(item): count for item, count in itertools.islice(contents.failures.items(), _SHOWN)},
             "length": len(contents.order),
             "facts": facts + rates["queue"],
         }
@@ -311,7 +365,7 @@ class LiveView:
         workers = {}
         for number, work in enumerate(self._live.workers()[: 2 * _SHOWN]):
             workers[work.thread if work.since is not None else f"? {number}"] = {
-                "key": "" if work.item is None else str(work.item),
+                "key": "" if work.item is None else item_text(work.item),
                 "doing": "waiting" if work.item is None else "reconciles",
                 "for": "" if work.since is None else _seconds(now - work.since),
                 "delay": delays.get(work.thread, 0.0),
@@ -348,6 +402,13 @@ def _short(hop: Hop, codes: dict[int, tuple[int, Code]]) -> Json:
         "more": {name: value for name, value in hop.more.items() if not isinstance(value, list)},
         "code": number,
     }
+
+
+def _is_alike(state: Any, kept: Any) -> bool:
+    """Report whether both are of one class and claim the same kind."""
+    if type(state) is not type(kept):
+        return False
+    return not isinstance(state, Object) or state.api_version_and_kind() == kept.api_version_and_kind()
 
 
 def _delta(delta: Any) -> Json:

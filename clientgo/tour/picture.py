@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
 from clientgo.tour.hop import Code, Hop
+from clientgo.tour.secrecy import item_text
 from clientgo.tour.taps import key_of, told, version_of
 
 __all__ = ["Json", "Painter", "Scene"]
@@ -359,12 +360,18 @@ class Painter:
             return {}
         contents = self.scene.queue.contents()
         return {
-            "order": self._few([str(item) for item in contents.order[: self._most]], len(contents.order)),
+            "order": self._few([item_text(item) for item in contents.order[: self._most]], len(contents.order)),
             "dirty": self._few(sorted(map(str, itertools.islice(contents.dirty, self._most))), len(contents.dirty)),
             "processing": sorted(map(str, contents.processing)),
-            "waiting": [{"key": str(item), "due": round(due, 6)} for due, item in contents.waiting],
-            "failures": {str(item): count for item, count in sorted(contents.failures.items(), key=str)},
-            "priorities": {str(item): each for item, each in sorted(contents.priorities.items(), key=str)},
+            "waiting": [{"key": item_text(item), "due": round(due, 6)} for due, item in contents.waiting],
+            "failures": {
+                item_text(item): count
+                for item, count in sorted(contents.failures.items(), key=lambda each: item_text(each[0]))
+            },
+            "priorities": {
+                item_text(item): each
+                for item, each in sorted(contents.priorities.items(), key=lambda each: item_text(each[0]))
+            },
         }
 
 

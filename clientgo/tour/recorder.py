@@ -8,25 +8,20 @@ recording.py has the file's format, and reads it. In the threads of the machiner
 object until a thread of the recorder writes it, ten times a second; for that thread nothing waits. When it cannot
 follow, hops are left out, and the file says how many; of what came to the reflectors nothing ever is.
 
-Credentials are not in it: requests are told by their options alone, the values of Secrets are replaced by marks of
-themselves, and what looks like a token in an error's text is taken out. What else must not leave the cluster only its
-owner knows: `redact` may change, or empty, each object on its way into the file.
+Credentials are not in it: requests are told by their options alone, the values of Secrets are replaced by marks (see
+secrecy.py, also for what that does not cover), and what looks like a token in an error's text is taken out. `redact`
+may change, or empty, each object on its way into the file.
 
 A reflector is recorded from its making on. Of those that were there before the recorder only the hops are.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
 import os
-import re
-import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TextIO
@@ -45,6 +40,7 @@ from clientgo.tour.picture import Json
 from clientgo.tour.quiet import signals_for_others
 from clientgo.tour.recording import FORMAT
 from clientgo.tour.seam import Probe, Seam, Tap
+from clientgo.tour.secrecy import Secrecy
 from clientgo.tour.taps import TAPS
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import WithTicker
@@ -58,9 +54,7 @@ _TICK = 0.1
 # How many hops may wait to be written.
 _MOST_HOPS = 100_000
 _REFLECTOR = "clientgo.tools.cache.reflector"
-_TOKEN = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s@]+@")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Recorder(Attached):
@@ -87,6 +81,8 @@ class Recorder(Attached):
     ) -> None:
         self._clock = clock
         self._redact = redact
+        self.secrecy = Secrecy()
+        """By the numbers of sources."""
         self._seam = Seam((*TAPS, *taps) if hops else (), self._hear, clock=clock, probes=self._probes())
         # Appended to in the threads of the machinery, taken from by the writer.
         self._entries: deque[tuple[float, Json | Hop]] = deque()
@@ -102,7 +98,6 @@ class Recorder(Attached):
         self._at = threading.local()
         # The writer's.
         self._codes: dict[tuple[Any, ...], int] = {}
-        self._salt = secrets.token_bytes(16)
         self._file: TextIO | None = _open_new(path)
         self._began = clock.now()
         began = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -154,6 +149,7 @@ class Recorder(Attached):
             Probe(_REFLECTOR, "Reflector._sync_with", self._around_list),
             Probe(_REFLECTOR, "_EventApplier.apply", self._around_event),
             Probe(_REFLECTOR, "Reflector._handle_any_watch", self._around_watch),
+            *self.secrecy.probes(),
         )
 
     def _around_source(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,6 +184,7 @@ class Recorder(Attached):
         reflector = getattr(self._at, "reflector", None)
         if reflector is not None and self._numbers.get(id(reflector)) != source:
             self._numbers[id(reflector)] = source
+            self.secrecy.mark_description(source, reflector.type_description())
             self.note("source", source=source, name=reflector.name(), type=reflector.type_description())
 
     def _around_event(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -261,7 +258,9 @@ class Recorder(Attached):
         except (ValueError, TypeError, RecursionError) as err:
             # What is no JSON is one line's trouble, not the recording's.
             what = "hop" if isinstance(entry, Hop) else entry["what"]
-            yield _line(time, {"what": "unwritten", "of": what, "error": f"{type(err).__name__}: {_scrub(str(err))}"})
+            yield _line(
+                time, {"what": "unwritten", "of": what, "error": self.secrecy.scrubbed(f"{type(err).__name__}: {err}")}
+            )
 
     def _hop_lines(self, time: float, hop: Hop) -> Iterator[str]:
         code = hop.code
@@ -280,43 +279,22 @@ class Recorder(Attached):
         if hop.merged:
             entry["merged"] = hop.merged
         if hop.more:
-            entry["more"] = _scrubbed(hop.more)
+            entry["more"] = self.secrecy.scrubbed_fields(hop.more)
         entry["code"] = number
         yield _line(time, entry)
 
     def _readable(self, entry: Json) -> Json:
         shown = dict(entry)
+        is_secret = self.secrecy.is_secret_source(entry.get("source"))
         if "object" in shown:
-            shown["object"] = self._document(shown["object"])
+            shown["object"] = self._document(shown["object"], is_secret=is_secret)
         if "items" in shown:
-            shown["items"] = [self._document(each) for each in shown["items"]]
-        return _scrubbed(shown)
+            shown["items"] = [self._document(each, is_secret=is_secret) for each in shown["items"]]
+        return self.secrecy.scrubbed_fields(shown)
 
-    def _document(self, obj: Any) -> Json:
-        document: Json = obj.to_dict() if isinstance(obj, Object) else {}
-        gvk = getattr(obj, "GROUP_VERSION_KIND", None)
-        if "kind" not in document and gvk is not None:  # as programs make them, and fakes send them
-            api_version, kind = gvk.to_api_version_and_kind()
-            document = {"apiVersion": api_version, "kind": kind, **document}
-        if document.get("kind") == "Secret":
-            self._hide(document)
-        if document.get("kind") == "Status" and isinstance(document.get("message"), str):
-            document["message"] = _scrub(document["message"])
+    def _document(self, obj: Any, *, is_secret: bool) -> Json:
+        document = self.secrecy.shown(obj, is_secret=is_secret)
         return document if self._redact is None else self._redact(document)
-
-    def _hide(self, secret: Json) -> None:
-        """Of a Secret's values only remain marks, by which one sees that they change; they mean nothing elsewhere."""
-        for field in ("data", "stringData"):
-            values = secret.get(field)
-            if isinstance(values, dict):
-                secret[field] = {name: self._mark(str(value)) for name, value in values.items()}
-        annotations = (secret.get("metadata") or {}).get("annotations")
-        if isinstance(annotations, dict):
-            annotations.pop(_LAST_APPLIED, None)
-
-    def _mark(self, value: str) -> str:
-        digest = hmac.new(self._salt, value.encode(), hashlib.sha256).hexdigest()[:12]
-        return base64.b64encode(f"hidden {digest}".encode()).decode()
 
 
 def _open_new(path: str | os.PathLike[str]) -> TextIO:
@@ -342,19 +320,6 @@ def _code(code: Code) -> Json:
     told = code.to_dict()
     del told["lines"]
     return told
-
-
-def _scrub(text: str) -> str:
-    return _TOKEN.sub("(hidden)", text)
-
-
-def _scrubbed(entry: Mapping[str, Any]) -> Json:
-    """With what others wrote scrubbed."""
-    shown = dict(entry)
-    for name in ("error", "message"):
-        if isinstance(shown.get(name), str):
-            shown[name] = _scrub(shown[name])
-    return shown
 
 
 def _kept(obj: Any) -> Any:
@@ -383,7 +348,8 @@ class _RecordedSource:
     def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:
         number = self._begin("list", options)
         try:
-            return self._inner.list_with_context(ctx, options)
+            with self._recorder.secrecy.asking_for(self._number):
+                return self._inner.list_with_context(ctx, options)
         except Exception as err:
             self._fail(number, err)
             raise
@@ -391,7 +357,8 @@ class _RecordedSource:
     def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:
         number = self._begin("watch", options)
         try:
-            w = self._inner.watch_with_context(ctx, options)
+            with self._recorder.secrecy.asking_for(self._number):
+                w = self._inner.watch_with_context(ctx, options)
         except Exception as err:
             self._fail(number, err)
             raise

@@ -16,6 +16,7 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.seam import Around, Call, Tap
+from clientgo.tour.secrecy import item_text
 
 __all__ = ["TAPS", "key_of", "told", "version_of", "worker_tap"]
 
@@ -334,25 +335,25 @@ def _add(call: Call, queue: Any, item: Any) -> None:
     dirty, processing = queue.whereabouts(item) if isinstance(item, Hashable) else (False, False)
     call()
     if dirty:
-        call.tell("duplicate", str(item), merged=("dirty",))
+        call.tell("duplicate", item_text(item), merged=("dirty",))
     elif processing:
-        call.tell("marked", str(item), merged=("processing",))
+        call.tell("marked", item_text(item), merged=("processing",))
     else:
-        call.tell("added", str(item))
+        call.tell("added", item_text(item))
 
 
 @_tap(_QUEUE, "Typed.get", "queue", _QUEUE_GO, "(*Typed).Get")
 def _get(call: Call, queue: Any) -> None:
     item, shutdown = call()
     if not shutdown:
-        call.tell("taken", str(item))
+        call.tell("taken", item_text(item))
 
 
 @_tap(_QUEUE, "Typed.done", "queue", _QUEUE_GO, "(*Typed).Done")
 def _done(call: Call, queue: Any, item: Any) -> None:
     again, _ = queue.whereabouts(item)
     call()
-    call.tell("requeued" if again else "done", str(item))
+    call.tell("requeued" if again else "done", item_text(item))
 
 
 @_tap(_DELAYING, "_DelayingType._insert", "queue", _DELAYING_GO, "(*delayingType).AddAfter")
@@ -362,26 +363,26 @@ def _insert(call: Call, queue: Any, item: Any, ready_at: float) -> None:
     now = queue.due(item)
     if now is not None:
         kind = "sooner" if before is not None and before[0] == now[0] else "waits"
-        call.tell(kind, str(item), more={"delay": round(now[1], 6)})
+        call.tell(kind, item_text(item), more={"delay": round(now[1], 6)})
 
 
 @_tap(_DELAYING, "_DelayingType._pop_ready", "queue", _DELAYING_GO, "(*delayingType).waitingLoop")
 def _pop_ready(call: Call, queue: Any, now: float) -> None:
     ready = call()
     for item in ready:
-        call.tell("due", str(item))
+        call.tell("due", item_text(item))
 
 
 def _when(call: Call, limiter: Any, item: Any) -> None:
     delay = call()
-    call.tell("failure", str(item), more={"delay": delay, "failures": limiter.num_requeues(item)})
+    call.tell("failure", item_text(item), more={"delay": delay, "failures": limiter.num_requeues(item)})
 
 
 def _forget(call: Call, limiter: Any, item: Any) -> None:
     failures = limiter.num_requeues(item)
     call()
     if failures:
-        call.tell("forgotten", str(item), more={"failures": failures})
+        call.tell("forgotten", item_text(item), more={"failures": failures})
 
 
 for _name in ("ItemExponentialFailureRateLimiter", "ItemFastSlowRateLimiter"):
@@ -403,21 +404,21 @@ def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priorit
     now = queue.due(item)
     if now is not None:
         kind = "sooner" if due is not None and due[0] == now[0] else "waits"
-        call.tell(kind, str(item), more={"delay": round(now[1], 6), **told})
+        call.tell(kind, item_text(item), more={"delay": round(now[1], 6), **told})
     elif dirty:
         higher = not processing and told["priority"] > before
-        call.tell("raised" if higher else "duplicate", str(item), merged=("dirty",), more=told)
+        call.tell("raised" if higher else "duplicate", item_text(item), merged=("dirty",), more=told)
     elif processing:
-        call.tell("marked", str(item), merged=("processing",), more=told)
+        call.tell("marked", item_text(item), merged=("processing",), more=told)
     elif queue.whereabouts(item) != (False, False):
-        call.tell("added", str(item), more=told)
+        call.tell("added", item_text(item), more=told)
 
 
 @_tap(_PRIORITY, "PriorityQueue.get_with_priority", "queue", _PRIORITY_GO, "(*priorityqueue).GetWithPriority")
 def _get_with_priority(call: Call, queue: Any) -> None:
     item, priority, shutdown = call()
     if not shutdown:
-        call.tell("taken", str(item), more={"priority": priority})
+        call.tell("taken", item_text(item), more={"priority": priority})
 
 
 _tap(_PRIORITY, "PriorityQueue.done", "queue", _PRIORITY_GO, "(*priorityqueue).Done")(_done)
@@ -428,7 +429,7 @@ def _make_due(call: Call, queue: Any, time: float) -> None:
     due = queue.due_until(time)
     call()
     for item in due:
-        call.tell("due", str(item))
+        call.tell("due", item_text(item))
 
 
 # ---- events

@@ -339,7 +339,9 @@ def test_secrets_are_hidden_and_only_equal_ones_look_equal(tmp_path):
     (listed,) = [line for line in lines if line["what"] == "listed"]
     shown = {item["metadata"]["name"]: item["data"]["password"] for item in listed["items"]}
     assert shown["a"] == shown["b"] != shown["c"]
-    assert {item["metadata"]["annotations"]["kept"] for item in listed["items"]} == {"this"}
+    # Any annotation may hold a value.
+    assert "this" not in text
+    assert len({item["metadata"]["annotations"]["kept"] for item in listed["items"]}) == 1
     again = record_objects(tmp_path / "s", secret("a", values["a"]))
     assert shown["a"] not in json.dumps(again)
 

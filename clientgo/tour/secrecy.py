@@ -1,0 +1,324 @@
+"""Keeps the values of Secrets out of recordings, pages and terminals.
+
+An object counts as a Secret when the resource that it came from is named `secrets`, whatever group that is in and
+whatever kind the object claims to be. The resource is known from the path of the reflector's requests and from the
+informer's description. Without either the object's class and its claimed kind decide, and of metadata without a known
+resource the annotations are hidden.
+
+Of a Secret only `apiVersion`, `kind`, `type`, `immutable` and the identifying part of its metadata remain. Each other
+value is replaced by a mark, a keyed digest: equal values have equal marks, and the key is never written. Secrets inside
+other objects (a List, a Table, a template, a manifest in a string) are found by their claimed kind. Values of Secrets
+that were seen are taken out of error texts and messages.
+
+Not covered: custom resources that hold secrets under other kinds, Secrets in strings that are encoded (base64, gzip),
+and values in names and labels. Use the recorder's `redact` for these.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import Object
+from clientgo.tools import cache
+from clientgo.tour.seam import Probe
+
+__all__ = ["Secrecy", "item_text", "resource_is_secret"]
+
+Json = dict[str, Any]
+
+_PATH = re.compile(r"/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:[/?]|$)")
+_DESCRIPTION = re.compile(r"Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
+_MANIFEST = re.compile(r"""\bkind\\*["']?\s*:\s*\\*["']?Secret(?:List)?\b""")
+_TOKEN = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s@]+@")
+_HIDDEN = "(hidden)"
+
+_TEXTS = ("apiVersion", "kind", "type")
+_METADATA_TEXTS = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+)
+_METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
+_STATUS_FIELDS = ("status", "reason", "code", "details", "message")
+# Shorter values would take ordinary words out of error texts.
+_SHORTEST = 4
+# Values that are remembered, to take them out of error texts.
+_MOST_VALUES = 20_000
+_DEPTH = 100
+
+
+def resource_is_secret(path: str) -> bool:
+    """Report whether a request's path names the resource `secrets` of any group."""
+    return _PATH.search(path) is not None
+
+
+class Secrecy:
+    """Knows the sources of Secrets and hides values. Thread-safe.
+
+    A source is a hashable value of the caller's choice for one reflector.
+    """
+
+    def __init__(self) -> None:
+        self._salt = secrets.token_bytes(16)
+        self._at = threading.local()
+        # Guards the next two.
+        self._lock = threading.Lock()
+        self._sources: set[Hashable] = set()
+        self._values: dict[str, None] = {}
+
+    # ---- which objects are Secrets
+
+    def probes(self) -> tuple[Probe, ...]:
+        """Return the probe that learns the resources of sources from their requests."""
+        return (Probe("clientgo.rest.request", "Request._new_http_request", self._around_request),)
+
+    def _around_request(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def _new_http_request(request: Any, *args: Any) -> Any:
+            made = function(request, *args)
+            source = getattr(self._at, "source", None)
+            if source is not None and resource_is_secret(request.url()):
+                self.mark_source(source)
+            return made
+
+        return _new_http_request
+
+    @contextmanager
+    def asking_for(self, source: Hashable) -> Iterator[None]:
+        """The requests that this thread makes meanwhile are the source's."""
+        before, self._at.source = getattr(self._at, "source", None), source
+        try:
+            yield
+        finally:
+            self._at.source = before
+
+    def mark_source(self, source: Hashable) -> None:
+        """Treat everything from this source as a Secret."""
+        with self._lock:
+            self._sources.add(source)
+
+    def mark_description(self, source: Hashable, description: str) -> None:
+        """Mark the source if the description of its reflector names Secrets."""
+        if _DESCRIPTION.search(description):
+            self.mark_source(source)
+
+    def is_secret_source(self, source: Hashable) -> bool:
+        """Report whether the source is known to bring Secrets."""
+        return source in self._sources
+
+    # ---- hiding
+
+    def shown(self, obj: Any, *, is_secret: bool = False) -> Json:
+        """Return an object as JSON without the values of Secrets; {} for what is no object.
+
+        is_secret: the object's source brings Secrets.
+        """
+        document: Json = obj.to_dict() if isinstance(obj, Object) else {}
+        gvk = getattr(obj, "GROUP_VERSION_KIND", None)
+        if "kind" not in document and gvk is not None:  # programs make objects without a kind, and fakes send them
+            api_version, kind = gvk.to_api_version_and_kind()
+            document = {"apiVersion": api_version, "kind": kind, **document}
+        if isinstance(obj, metav1.Status):
+            return self._status(document)
+        if is_secret or (gvk is not None and gvk.kind == "Secret") or document.get("kind") == "Secret":
+            return self._secret(document)
+        if isinstance(obj, metav1.PartialObjectMetadata):
+            document = self._without_annotations(document)
+        if "Secret" in json.dumps(document, ensure_ascii=True):
+            hidden = self._nested(document, _DEPTH)
+            return hidden if isinstance(hidden, dict) else {}
+        return document
+
+    def scrubbed(self, text: str) -> str:
+        """Return the text without credentials and without values of Secrets that were seen."""
+        text = _TOKEN.sub(_HIDDEN, text)
+        with self._lock:
+            found = [value for value in self._values if value in text]
+        for value in sorted(found, key=len, reverse=True):
+            text = text.replace(value, _HIDDEN)
+        return text
+
+    def scrubbed_fields(self, fields: Mapping[str, Any]) -> Json:
+        """Return the fields with what users and servers wrote scrubbed."""
+        shown = dict(fields)
+        for name in ("error", "message"):
+            if isinstance(shown.get(name), str):
+                shown[name] = self.scrubbed(shown[name])
+        return shown
+
+    def mark(self, value: Any) -> str:
+        """Return the mark of a value. It is base64, so that a Secret with marks can be decoded."""
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+        digest = hmac.new(self._salt, text.encode(errors="replace"), hashlib.sha256).hexdigest()[:12]
+        return base64.b64encode(f"hidden {digest}".encode()).decode()
+
+    def learn(self, objects: Iterable[Any]) -> None:
+        """Remember the values of these Secrets, to take them out of texts."""
+        for obj in objects:
+            if isinstance(obj, Object):
+                self._learn(obj.to_dict())
+
+    def _learn(self, document: Json) -> None:
+        found = _values_in(document)
+        with self._lock:
+            for value in found:
+                self._values.pop(value, None)
+                self._values[value] = None
+            while len(self._values) > _MOST_VALUES:
+                del self._values[next(iter(self._values))]
+
+    def _secret(self, document: Json) -> Json:
+        self._learn(document)
+        shown: Json = {}
+        for name, value in document.items():
+            if name == "metadata" and isinstance(value, dict):
+                shown[name] = self._metadata(value)
+            elif name in ("data", "stringData") and isinstance(value, dict):
+                shown[name] = {key: self.mark(each) for key, each in value.items()}
+            elif (name in _TEXTS and isinstance(value, str)) or (name == "immutable" and isinstance(value, bool)):
+                shown[name] = value
+            else:
+                shown[name] = self.mark(value)
+        return shown
+
+    def _metadata(self, metadata: Json) -> Json:
+        texts = {name: value for name in _METADATA_TEXTS if isinstance(value := metadata.get(name), str)}
+        shown: Json = dict(texts)
+        shown |= {name: value for name in _METADATA_NUMBERS if type(value := metadata.get(name)) is int}
+        if _is_text_map(labels := metadata.get("labels")):
+            shown["labels"] = labels
+        if isinstance(finalizers := metadata.get("finalizers"), list):
+            shown["finalizers"] = [each for each in finalizers if isinstance(each, str)]
+        if isinstance(owners := metadata.get("ownerReferences"), list):
+            shown["ownerReferences"] = [dict(each) for each in owners if isinstance(each, dict) and _is_flat(each)]
+        if isinstance(annotations := metadata.get("annotations"), dict):
+            shown["annotations"] = self._annotations(annotations)
+        return shown
+
+    def _annotations(self, annotations: Json) -> Json:
+        """Return them with marks for values: last-applied-configuration, and others too, may hold those of a Secret."""
+        ends = metav1.INITIAL_EVENTS_ANNOTATION_KEY
+        return {
+            name: value if name == ends and value == "true" else self.mark(value) for name, value in annotations.items()
+        }
+
+    def _without_annotations(self, document: Json) -> Json:
+        metadata = document.get("metadata")
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("annotations"), dict):
+            return document
+        return {**document, "metadata": {**metadata, "annotations": self._annotations(metadata["annotations"])}}
+
+    def _status(self, document: Json) -> Json:
+        shown = {name: value for name, value in document.items() if name in (*_TEXTS, "metadata", *_STATUS_FIELDS)}
+        if isinstance(shown.get("message"), str):
+            shown["message"] = self.scrubbed(shown["message"])
+        details = shown.get("details")
+        if isinstance(details, dict) and isinstance(details.get("causes"), list):
+            causes = [self.scrubbed_fields(each) for each in details["causes"] if isinstance(each, dict)]
+            shown["details"] = {**details, "causes": causes}
+        return shown
+
+    def _nested(self, value: Any, depth: int) -> Any:
+        """Return a value of JSON with the Secrets in it hidden."""
+        if depth == 0:
+            return self.mark(value)
+        if isinstance(value, str):
+            return self.mark(value) if _MANIFEST.search(value) else value
+        if isinstance(value, list):
+            return [self._nested(each, depth - 1) for each in value]
+        if not isinstance(value, dict):
+            return value
+        if value.get("kind") == "Secret" and any(name in value for name in ("data", "stringData", "metadata")):
+            return self._secret(value)
+        if value.get("kind") == "SecretList" and isinstance(value.get("items"), list):
+            items = [self._secret(each) if isinstance(each, dict) else self.mark(each) for each in value["items"]]
+            return {**value, "items": items}
+        return {name: self._nested(each, depth - 1) for name, each in value.items()}
+
+
+def _values_in(document: Json) -> list[str]:
+    """The values of a Secret: its data, and its annotations, which may repeat them."""
+    found: list[str] = []
+    for field in ("data", "stringData"):
+        values = document.get(field)
+        for value in values.values() if isinstance(values, dict) else ():
+            found += _forms(value, is_base64=field == "data")
+    metadata = document.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    for value in annotations.values() if isinstance(annotations, dict) else ():
+        # Short ones are words such as "true".
+        found += [form for form in _forms(value, is_base64=False) if len(form) >= 2 * _SHORTEST]
+        try:
+            applied = json.loads(value)
+        except (TypeError, ValueError, RecursionError):
+            continue
+        if isinstance(applied, dict):
+            found += _values_in({name: applied.get(name) for name in ("data", "stringData")})
+    return found
+
+
+def _forms(value: Any, *, is_base64: bool) -> list[str]:
+    """The texts in which a value may appear."""
+    if not isinstance(value, str):
+        return []
+    forms = [value]
+    if is_base64:
+        try:
+            plain = base64.b64decode(value, validate=True)
+            forms += [plain.decode(), repr(plain)[2:-1]]
+        except (binascii.Error, ValueError):
+            pass
+    else:
+        forms.append(base64.b64encode(value.encode(errors="replace")).decode())
+    lines = [line.strip() for form in forms for line in form.splitlines()]
+    quoted = [repr(form)[1:-1] for form in forms]
+    return [form for form in dict.fromkeys((*forms, *lines, *quoted)) if len(form) >= _SHORTEST]
+
+
+def _is_text_map(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+
+
+def _is_flat(value: Json) -> bool:
+    return all(isinstance(each, str | bool) for each in value.values())
+
+
+def item_text(item: Any) -> str:
+    """Return a work queue's item as text: an object by its key, never by its fields."""
+    if isinstance(item, cache.DeletedFinalStateUnknown):
+        return item.key
+    if isinstance(item, Object):
+        return cache.meta_namespace_key_func(item)
+    return str(item) if not _has_object(item, 4) else f"<{type(item).__name__}>"
+
+
+def _has_object(value: Any, depth: int) -> bool:
+    """Report whether a value holds an object, or raw content, somewhere in its fields."""
+    if isinstance(value, str | int | float | Enum | type | None) or callable(value):
+        return False
+    if depth == 0 or isinstance(value, Object | cache.DeletedFinalStateUnknown | bytes | bytearray | dict):
+        return True
+    if isinstance(value, tuple | list | set | frozenset):
+        return any(_has_object(each, depth - 1) for each in value)
+    if dataclasses.is_dataclass(value):
+        return any(_has_object(getattr(value, each.name, None), depth - 1) for each in dataclasses.fields(value))
+    fields = [*getattr(value, "__dict__", {}).values()]
+    slots = getattr(type(value), "__slots__", ())
+    fields += [getattr(value, name, None) for name in ((slots,) if isinstance(slots, str) else slots)]
+    return any(_has_object(each, depth - 1) for each in fields)

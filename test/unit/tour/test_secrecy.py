@@ -1,0 +1,242 @@
+"""The values of Secrets: no recording, page or terminal shows them, whatever brings the Secrets."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from virtualserver import SILENCE, Call, Reply, VirtualServer, document, event, failure
+
+from clientgo import context, dynamic, kubernetes, metadata, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.dynamic import dynamicinformer
+from clientgo.informers.core.v1.secret import new_secret_informer
+from clientgo.metadata import metadatainformer
+from clientgo.rest import Config
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tour.secrecy import Secrecy, item_text, resource_is_secret
+from clientgo.util import workqueue
+
+VALUE = "Canary-of-the-coal-mine"
+CODED = base64.b64encode(VALUE.encode()).decode()
+SECRETS = GroupVersionResource("", "v1", "secrets")
+MANIFEST = json.dumps({"kind": "Secret", "data": {"a": CODED}})
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def secret(name: str, version: int, kind: str, *, with_data: bool) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "name": name,
+        "namespace": "default",
+        "resourceVersion": str(version),
+        "uid": f"uid-{name}",
+    }
+    about["annotations"] = {
+        LAST_APPLIED: json.dumps({"data": {"password": CODED}}),
+        "example.com/old-password": VALUE,
+        "example.com/more": CODED,
+    }
+    about["managedFields"] = [{"manager": "x", "fieldsV1": {"f:data": {f'v:"{VALUE}"': {}}}}]
+    obj: dict[str, Any] = {"apiVersion": "v1" if with_data else "meta.k8s.io/v1", "kind": kind, "metadata": about}
+    if with_data:
+        obj |= {"data": {"password": CODED}, "stringData": {"plain": VALUE}, "type": "Opaque"}
+    return obj
+
+
+def by_value(obj: Any) -> list[str]:
+    """An index of the program's own."""
+    document = obj.to_dict()
+    return [*document.get("data", {}).values(), document["metadata"]["annotations"]["example.com/old-password"]]
+
+
+def typed(config: Config) -> cache.SharedIndexInformer:
+    return new_secret_informer(kubernetes.new_for_config(config), "", 0.0, {"value": by_value})
+
+
+def unstructured(config: Config) -> cache.SharedIndexInformer:
+    client = dynamic.new_for_config(config)
+    indexers: cache.Indexers = {"value": by_value}
+    return dynamicinformer.new_filtered_dynamic_informer(client, SECRETS, "", 0.0, indexers, None).informer()
+
+
+def only_metadata(config: Config) -> cache.SharedIndexInformer:
+    client = metadata.new_for_config(config)
+    indexers: cache.Indexers = {"value": by_value}
+    return metadatainformer.new_filtered_metadata_informer(client, SECRETS, "", 0.0, indexers, None).informer()
+
+
+def undescribed(config: Config) -> cache.SharedIndexInformer:
+    """An informer that knows its resource by its requests alone."""
+    resource = dynamic.new_for_config(config).resource(SECRETS).namespace("default")
+    list_watch = cache.ListWatch(list_with_context_func=resource.list, watch_func_with_context=resource.watch)
+    return cache.new_shared_index_informer(list_watch, Unstructured(), 0.0, {"value": by_value})
+
+
+@dataclass
+class Case:
+    make: Callable[[Config], cache.SharedIndexInformer]
+    kind: str
+    with_data: bool = True
+
+    def answer(self, call: Call) -> Reply:
+        def one(name: str, version: int) -> dict[str, Any]:
+            return secret(name, version, self.kind, with_data=self.with_data)
+
+        if "sendInitialEvents" in call.query:
+            return failure(422, "Invalid")
+        if call.verb == "list":
+            items = [one("a", 1), one("b", 2)]
+            about = {"apiVersion": "v1", "kind": f"{self.kind}List", "metadata": {"resourceVersion": "2"}}
+            return document(200, {**about, "items": items})
+        changes = [("MODIFIED", one("a", 3)), ("DELETED", one("b", 4)), ("ADDED", one("c", 5))]
+        return Reply(pieces=[*((1.0, event(kind, obj)) for kind, obj in changes), SILENCE])
+
+
+CASES = {
+    "typed": Case(typed, "Secret"),
+    "unstructured": Case(unstructured, "Secret"),
+    "unstructured that claims another kind": Case(unstructured, "Harmless"),
+    "metadata": Case(only_metadata, "PartialObjectMetadata", with_data=False),
+    "undescribed that claims another kind": Case(undescribed, "Harmless"),
+}
+
+
+class Careless:
+    """A handler of a program that puts values into its errors, and objects into its queue."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+
+    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+        self._queue.add(Plain(cache.DeletedFinalStateUnknown("default/x", obj)))
+        raise ValueError(f"cannot use {obj.to_dict()}")
+
+    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+        raise KeyError(new_obj.to_dict()["metadata"]["annotations"]["example.com/more"])
+
+    def on_delete(self, obj: Any) -> None:
+        self._queue.add_after(obj.get_name(), 100.0)
+
+
+def run(case: Case, folder: Path, *, attach_first: bool) -> tuple[str, list[Any]]:
+    """What a recording of the case holds, and all that the page was sent."""
+    sent: list[Any] = []
+    with synctest.bubble() as bubble:
+        live = tour.Live()
+        view = tour.LiveView(live)
+        queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+        server = VirtualServer(bubble, case.answer)
+        with tour.record(folder / "r"):
+            informer = case.make(Config(host="http://virtual", transport=server))
+            informer.add_event_handler(Careless(queue))
+            ctx, cancel = context.with_cancel(context.background())
+            thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+            if attach_first:
+                live.attach()
+            thread.start()
+            for number in range(6):
+                bubble.sleep(1.0)
+                if number == 2 and not attach_first:
+                    live.watch(informer, queue)
+                    live.attach()
+                if number < 2 and not attach_first:
+                    continue
+                sent += [view.paint(), view.look(0), *(view.object(0, f"default/{name}") for name in "abc")]
+            cancel()
+            queue.shut_down()
+            thread.join()
+        live.detach()
+    return (folder / "r").read_text(), sent
+
+
+@pytest.mark.parametrize("attach_first", [True, False])
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])
+def test_no_value_of_a_secret_reaches_a_recording_or_the_page(tmp_path, caplog, case, attach_first):
+    if case.make is undescribed and not attach_first:
+        pytest.skip("nothing tells the resource of a request that was made before")
+    recorded, sent = run(case, tmp_path, attach_first=attach_first)
+    shown = json.dumps(sent)
+    for text in (VALUE, CODED):
+        assert text not in recorded
+        assert text not in shown
+    # The rest is there: what happened to which object, and that something is hidden.
+    for key in ("default/a", "default/c"):
+        assert key in recorded and key in shown
+    assert base64.b64encode(b"hidden ").decode()[:8] in recorded
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kind": "List", "items": [secret("a", 1, "Secret", with_data=True)]},
+        {"kind": "SecretList", "items": [secret("a", 1, "", with_data=True)]},
+        {"kind": "Table", "rows": [{"cells": ["a"], "object": secret("a", 1, "Secret", with_data=True)}]},
+        {"kind": "Application", "spec": {"manifest": json.dumps(secret("a", 1, "Secret", with_data=True))}},
+        {"kind": "ConfigMap", "data": {"x.yaml": f"apiVersion: v1\nkind: Secret\nstringData:\n  a: {VALUE}\n"}},
+        {"kind": "X", "metadata": {"annotations": {LAST_APPLIED: MANIFEST}}},
+        {"kind": "X", "spec": json.loads('{"a":' * 150 + MANIFEST + "}" * 150)},
+    ],
+    ids=lambda value: value["kind"],
+)
+def test_a_secret_inside_another_object_is_hidden(value):
+    shown = json.dumps(Secrecy().shown(Unstructured({"apiVersion": "v1", **value})))
+    assert VALUE not in shown and CODED not in shown
+
+
+def test_an_object_that_speaks_of_a_secret_is_shown_as_it_is():
+    reference = {"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": "Secret", "name": "a"}}
+    assert Secrecy().shown(Unstructured(dict(reference))) == reference
+
+
+def test_the_end_of_a_streamed_list_stays_visible():
+    about = metav1.ObjectMeta(annotations={metav1.INITIAL_EVENTS_ANNOTATION_KEY: "true"}, resource_version="7")
+    shown = Secrecy().shown(corev1.Secret(metadata=about), is_secret=True)
+    assert shown["metadata"]["annotations"] == {metav1.INITIAL_EVENTS_ANNOTATION_KEY: "true"}
+    assert shown["metadata"]["resourceVersion"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_secret"),
+    [
+        ("http://x/api/v1/secrets", True),
+        ("http://x/api/v1/secrets?watch=true", True),
+        ("http://x/k8s/clusters/c1/api/v1/namespaces/default/secrets/a", True),
+        ("http://x/api/v1/watch/namespaces/default/secrets", True),
+        ("http://x/apis/example.com/v1/namespaces/default/secrets", True),
+        ("http://x/api/v1/namespaces/secrets", False),
+        ("http://x/api/v1/namespaces/secrets/pods", False),
+        ("http://x/api/v1/pods?fieldSelector=secrets", False),
+        ("http://x/apis/example.com/v1/secretstores", False),
+    ],
+)
+def test_the_resource_of_a_request_says_what_is_secret(path, is_secret):
+    assert resource_is_secret(path) is is_secret
+
+
+class Plain:
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+
+    def __repr__(self) -> str:
+        return f"Plain({self.obj!r})"
+
+
+def test_an_object_in_a_queue_is_shown_by_its_key():
+    held = corev1.Secret(metadata=metav1.ObjectMeta(name="a", namespace="default"), data={"a": VALUE.encode()})
+    items = [held, cache.DeletedFinalStateUnknown("default/a", held), (1, held), Plain(held), Plain([(held,)])]
+    items += [VALUE.encode(), Plain({"a": VALUE})]
+    texts = [item_text(item) for item in items]
+    assert VALUE not in repr(texts)
+    assert texts[:4] == ["default/a", "default/a", "<tuple>", "<Plain>"]
+    plain = ["default/a", cache.ObjectName("default", "a"), 7, ("a", 1), Plain("a")]
+    assert [item_text(item) for item in plain] == ["default/a", "default/a", "7", "('a', 1)", "Plain('a')"]
