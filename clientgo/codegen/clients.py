@@ -10,8 +10,18 @@ import importlib
 import keyword
 from dataclasses import dataclass
 
+from clientgo.apimachinery.apis.meta.v1.register import OPTION_TYPES
 from clientgo.apimachinery.runtime import Genclient, ListObject, ResourceObject
 from clientgo.codegen import naming
+
+RESERVED_KINDS = frozenset(cls.__name__ for cls in OPTION_TYPES)
+"""The kinds that `metav1.add_to_group_version` registers in every group and version."""
+
+RESERVED_ALIASES = frozenset({"metav1"})
+"""The names under which generated code imports packages of its own, where an API package's would stand."""
+
+RESERVED_GROUPS = frozenset({"made", "namespace", "shutdown", "start"})
+"""Members of a factory of informers, where the accessor of a group of that name would stand."""
 
 # Kinds with a hand-written <kind>_expansion.py beside the generated module, as in Go, and what it adds to the package.
 EXPANSIONS = {
@@ -138,10 +148,16 @@ class GroupVersion:
             raise ValueError(
                 f"{self.module} must be named after its version, which is {module.SCHEME_GROUP_VERSION.version}"
             )
+        if self.alias in RESERVED_ALIASES:
+            raise ValueError(f"{self.module}: generated code imports another package as {self.alias}; rename the group's")
+        if self.group_word.lower() in RESERVED_GROUPS:
+            raise ValueError(f"{self.module}: a factory of informers has a {self.group_word.lower()!r} of its own")
         kinds = self.kinds()
         if not kinds:
             raise ValueError(f"{self.module} exports no class with a GENCLIENT in its __all__")
         for kind in kinds:
+            if kind.name in RESERVED_KINDS:
+                raise ValueError(f"{self.module}: the kind {kind.name!r} is in every group: metav1 registers it there")
             if kind.list_cls is None and "list" in kind.genclient.verbs:
                 raise ValueError(f"{self.module} exports {kind.name}, but no {kind.name}List")
 

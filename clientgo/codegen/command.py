@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import keyword
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,8 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     """Generate what the arguments ask for; the exit code. Exits with 2 and a message for what is wrong in the types."""
     if not (arguments.apis and (arguments.output or arguments.crds)):
         parser.error("a project's own API packages and --output or --crds go together")
+    if arguments.output and not all(map(_is_package, arguments.output.split("."))):
+        parser.error(f"--output {arguments.output}: not the name of a Python package")
     output = Output(arguments.root, arguments.verify, parser.prog)
     sys.path.insert(0, str(arguments.root))
     try:
@@ -35,6 +38,11 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
         parser.error(str(err))
     print(output.summary())
     return 1 if output.stale else 0
+
+
+def _is_package(name: str) -> bool:
+    """Report whether a package may have this name; `__init__` and the like are Python's own."""
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
 
 
 def _generate(output: Output, arguments: argparse.Namespace) -> None:

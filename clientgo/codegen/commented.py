@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
 
 _Path = tuple[str | int, ...]
+
+# PyYAML counts these as the ends of lines, and no others; `str.splitlines` knows more.
+_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+# Characters that YAML would not give back from a text that stands there as it is.
+_ESCAPED = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
 
 
 class _Indented(yaml.SafeDumper):
@@ -20,7 +26,8 @@ class _Indented(yaml.SafeDumper):
         return True
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+        style = '"' if _ESCAPED.search(text) else "|" if "\n" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Indented.add_representer(str, _Indented.represent_text)
@@ -32,7 +39,7 @@ def dump(document: Any, existing: str = "") -> str:
     Where that is no longer, above what it stood in. Raises ValueError for an `existing` that is not one YAML document.
     """
     text = yaml.dump(document, Dumper=_Indented, sort_keys=False, allow_unicode=True, width=120)
-    lines = text.splitlines()
+    lines = _lines(text)
     where = {path: line for line, path in reversed(_lines_of(text).items())}
     above: dict[int, list[str]] = {}
     for path, comments in _comments(existing).items():
@@ -47,6 +54,12 @@ def dump(document: Any, existing: str = "") -> str:
     return "\n".join(written)
 
 
+def _lines(text: str) -> list[str]:
+    """Return the lines as PyYAML numbers them, without their ends."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
+
+
 def _comments(text: str) -> dict[_Path, list[str]]:
     """The comments of a YAML text, by the path of the key or element they stand above or behind; () for the end."""
     try:
@@ -55,7 +68,7 @@ def _comments(text: str) -> dict[_Path, list[str]]:
         raise ValueError(f"comments in it cannot be kept, it is not one YAML document: {err}") from err
     found: dict[_Path, list[str]] = {}
     waiting: list[str] = []
-    for number, line in enumerate(text.splitlines()):
+    for number, line in enumerate(_lines(text)):
         rest = line[ends.get(number, 0) :].strip()
         if rest.startswith("#"):
             waiting.append(rest)

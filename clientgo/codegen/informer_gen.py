@@ -229,7 +229,8 @@ def render_factory(clientset: Clientset) -> str:
         for directory, groups in by_directory.items()
     )
     groups = next((g for d, g in by_directory.items() if d == "core"), next(iter(by_directory.values())))
-    kind = next(kind for kind in groups[0].kinds() if kind.name in ("Pod", groups[0].kinds()[0].name) and (kind.name == "Pod" or groups[0].directory != "core"))
+    kinds = groups[0].kinds()
+    kind = next((kind for kind in kinds if kind.name == "Pod"), kinds[0])
     example = (kind.plural, kind.accessor)
     header = _sorted(
         [

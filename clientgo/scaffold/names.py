@@ -14,6 +14,7 @@ from pathlib import Path
 
 from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
 from clientgo.codegen import naming
+from clientgo.codegen.clients import RESERVED_KINDS
 
 _VERSION = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -66,6 +67,8 @@ def package(value: str) -> str:
     name = value.rpartition("/")[2].replace("-", "_").replace(".", "_")
     if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise Refused(f"the repo {value!r}: {name!r} is no name of a Python package")
+    if name.startswith("__"):
+        raise Refused(f"the repo {value!r}: names such as {name!r} are Python's own")
     if name in sys.stdlib_module_names or name == "clientgo":
         raise Refused(f"the repo {value!r}: there is a module {name!r} that it would hide")
     if name in _FOLDERS:
@@ -117,6 +120,8 @@ def kind(value: str) -> str:
         raise Refused(f"the kind {value!r}: it is a word of Python's, no name of a class")
     if value == "List":
         raise Refused("the kind 'List': Kubernetes has it, for lists of anything")
+    if value in RESERVED_KINDS:
+        raise Refused(f"the kind {value!r}: Kubernetes has it in every group, for the options of requests")
     if value in _TAKEN:
         raise Refused(f"the kind {value!r}: the project's files have a class of that name")
     return value

@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 
 from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.codegen import naming
+from clientgo.codegen.clients import RESERVED_ALIASES, RESERVED_GROUPS
 from clientgo.scaffold import names, workspace
 from clientgo.scaffold.generate import generate
 from clientgo.scaffold.marks import mark
@@ -19,12 +21,10 @@ from clientgo.scaffold.project import FILE, Project, Resource, Webhooks
 from clientgo.scaffold.templates import render
 from clientgo.scaffold.workspace import Workspace
 
-# The lowest version of the library that a new project asks for.
-_CLIENTGO = "0.36"
-
 # What a new project begins with; what stands in braces is the project's package.
 _PROJECT_FILES = {
     "pyproject.toml": "project/pyproject.toml",
+    "requirements.txt": "project/requirements.txt",
     "Dockerfile": "project/Dockerfile",
     "config/namespace.yaml": "project/namespace.yaml",
     "config/manager/manager.yaml": "project/manager.yaml",
@@ -188,7 +188,11 @@ def _are_of_killed_init(root: Path, project: Project, found: Sequence[str]) -> b
 
 
 def _check_new(project: Project, resource: Resource) -> None:
-    """Raise Refused for a kind whose names are those of another one."""
+    """Raise Refused for a kind whose names are those of another one, or of what generated code imports."""
+    if (alias := f"{resource.package}{resource.version}") in RESERVED_ALIASES:
+        raise Refused(f"the group {resource.group!r}: generated code imports another package as {alias}")
+    if _word(resource) in RESERVED_GROUPS:
+        raise Refused(f"the group {resource.group!r}: a factory of informers has a {_word(resource)!r} of its own")
     for each in project.resources:
         if not each.api or each.gvk == resource.gvk:
             continue
@@ -207,6 +211,11 @@ def _check_new(project: Project, resource: Resource) -> None:
             raise Refused(f"the kind {resource.kind!r}: its classes are named as those of {each}")
         if each.version == resource.version and each.kind.lower() == resource.kind.lower():
             raise Refused(f"the kind {resource.kind!r}: its files are named as those of {each}")
+
+
+def _requirements() -> list[str]:
+    """Return the packages that the installed clientgo needs, without those of its extras."""
+    return [each for each in metadata.requires("clientgo") or () if "extra ==" not in each]
 
 
 def _word(resource: Resource) -> str:
@@ -388,7 +397,8 @@ def _folder(package: str) -> str:
 def _values(project: Project, resource: Resource | None = None) -> dict[str, str]:
     """What templates have places for."""
     values = {
-        "clientgo": _CLIENTGO,
+        "clientgo": metadata.version("clientgo"),
+        "requirements": "\n".join(_requirements()),
         "domain": project.domain,
         "namespace": project.namespace,
         "package": project.package,

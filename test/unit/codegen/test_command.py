@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -150,3 +151,46 @@ def test_an_error_in_the_types_points_to_their_line(shop: Path, old: str, new: s
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
     assert not (shop / "shop" / "generated").exists()
+
+
+@pytest.mark.parametrize("kind", ["ListOptions", "GetOptions", "DeleteOptions", "CreateOptions"])
+def test_a_kind_that_every_group_has_is_refused(shop: Path, kind: str) -> None:
+    for module in (shop / "shop/apis").rglob("*.py"):
+        module.write_text(re.sub(r"\bFoo(?=List\b|\b)", kind, module.read_text()))
+
+    refused = codegen("--root", shop, "--output", "shop.generated", "shop.apis.samplecontroller.v1alpha1")
+
+    assert refused.returncode == 2
+    assert f"the kind {kind!r} is in every group" in refused.stderr
+    assert not (shop / "shop/generated").exists()
+
+
+@pytest.mark.parametrize("group", ["start", "shutdown", "namespace"])
+def test_a_group_that_is_named_as_a_member_of_the_factory_is_refused(shop: Path, group: str) -> None:
+    for module in (shop / "shop/apis").rglob("*.py"):
+        module.write_text(module.read_text().replace("samplecontroller.k8s.io", f"{group}.example.com"))
+
+    refused = codegen("--root", shop, "--output", "shop.generated", "shop.apis.samplecontroller.v1alpha1")
+
+    assert refused.returncode == 2
+    assert f"a factory of informers has a {group!r} of its own" in refused.stderr
+
+
+def test_a_package_that_is_imported_under_a_name_of_the_generated_code_is_refused(shop: Path) -> None:
+    (shop / "shop/apis/samplecontroller").rename(shop / "shop/apis/meta")
+    (shop / "shop/apis/meta/v1alpha1").rename(shop / "shop/apis/meta/v1")
+    for module in (shop / "shop/apis").rglob("*.py"):
+        text = module.read_text().replace("shop.apis.samplecontroller", "shop.apis.meta")
+        module.write_text(text.replace("v1alpha1", "v1"))
+
+    refused = codegen("--root", shop, "--output", "shop.generated", "shop.apis.meta.v1")
+
+    assert refused.returncode == 2
+    assert "generated code imports another package as metav1" in refused.stderr
+
+
+@pytest.mark.parametrize("package", ["shop.__init__", "shop.class", "shop.", "../shop"])
+def test_an_output_that_is_no_package_is_refused(shop: Path, package: str) -> None:
+    refused = codegen("--root", shop, "--output", package, "shop.apis.samplecontroller.v1alpha1")
+    assert refused.returncode == 2
+    assert f"--output {package}: not the name of a Python package" in refused.stderr

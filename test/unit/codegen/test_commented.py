@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from clientgo.codegen.commented import dump
 
@@ -74,3 +76,25 @@ def test_a_comment_behind_a_value_goes_above_it() -> None:
 def test_what_is_not_one_document_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not one YAML document"):
         dump({}, text)
+
+
+@given(text=st.text())
+@example(text="a\u2028b")
+@example(text="one\u0085two\n")
+@example(text="\ufeff")
+@example(text="bell\x07, form feed\x0c and \x1c")
+@example(text="carriage\rreturn\r\n")
+@example(text="trailing \n  \nleading")
+@example(text="\U0001f600\ue000")
+def test_every_text_comes_back_from_the_file(text: str) -> None:
+    document = {"pattern": text, "list": [{"name": text, "v": [text, ""]}], f"x{text}": 1}
+    written = dump(document)
+    assert yaml.safe_load(written) == document
+    assert dump(document, written) == written
+
+
+def test_comments_stay_where_they_stand_beside_unusual_ends_of_lines() -> None:
+    existing = "a: 1\n# Of b,\u2028\n# twice.\nb: 2\n"
+    written = dump({"a": 1, "b": 2}, existing)
+    assert yaml.safe_load(written) == {"a": 1, "b": 2}
+    assert written.splitlines()[-3:] == ["# Of b,", "# twice.", "b: 2"]

@@ -6,7 +6,11 @@ That the projects run is in test/e2e/test_scaffold.py.
 from __future__ import annotations
 
 import ast
+import importlib.metadata
+import re
+import shlex
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -265,6 +269,10 @@ def test_a_controller_for_a_kind_of_kubernetes_needs_no_type(project: Path, run:
         (("--group", "shop", "--version", "v1", "--kind", "None"), "a word of Python's"),
         (("--group", "shop", "--version", "v1", "--kind", "List"), "Kubernetes has it"),
         (("--group", "shop", "--version", "v1", "--kind", "Context"), "have a class of that name"),
+        (("--group", "shop", "--version", "v1", "--kind", "ListOptions"), "Kubernetes has it in every group"),
+        (("--group", "shop", "--version", "v1", "--kind", "GetOptions"), "Kubernetes has it in every group"),
+        (("--group", "start", "--version", "v1", "--kind", "Cart"), "has a 'start' of its own"),
+        (("--group", "meta", "--version", "v1", "--kind", "Cart"), "imports another package as metav1"),
         (("--group", "shop", "--version", "v1", "--kind", "K" * 64), "must be no more than 63"),
         (("--group", "shop", "--version", "v1", "--kind", "Cart", "--plural", "../x"), "the plural '../x'"),
         (("--group", "shop", "--version", "v1", "--kind", "Cart", "--plural", "orders"), "is that of shop.example.com"),
@@ -323,6 +331,8 @@ def test_a_webhook_that_cannot_be_is_refused(
         (("--repo", "yaml"), "there is a module 'yaml' already"),
         (("--repo", "clientgo"), "there is a module 'clientgo' that it would hide"),
         (("--repo", "github.com/acme/lambda"), "'lambda' is no name of a Python package"),
+        (("--repo", "__init__"), "are Python's own"),
+        (("--repo", "github.com/acme/__main__"), "are Python's own"),
         (("--repo", "config"), "is another folder of the project"),
         (("--project-name", "Shop"), "the project name 'Shop'"),
         (("--project-name", "x" * 41), "must be no more than 40 bytes"),
@@ -333,6 +343,34 @@ def test_a_project_that_cannot_be_is_refused(
 ) -> None:
     assert complaint in run("init", *arguments, code=1)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("group", ["core", "apps", "rest", "scheme", "fake", "generated", "client"])
+def test_a_group_may_have_a_name_that_the_library_has_too(project: Path, run: Run, group: str) -> None:
+    run("create", "api", "--group", group, "--version", "v1", "--kind", "Zebra")
+    factory = project / "shop_operator/generated/informers/externalversions/factory.py"
+    assert f"def {group}(self)" in factory.read_text()
+
+
+def test_clientgo_comes_from_the_wheels_of_the_project_alone(folder: Path, run: Run) -> None:
+    """A package index has no clientgo of ours: whatever has that name there must not get into the image."""
+    run("init", "--repo", "shop_operator")
+
+    installs = [
+        shlex.split(line.removeprefix("RUN "))[1:]
+        for line in (folder / "Dockerfile").read_text().splitlines()
+        if "pip install" in line
+    ]
+    assert [words[words.index("--no-cache-dir") + 1 :] for words in installs] == [
+        ["--no-index", "--no-deps", "wheels/clientgo-*.whl"],
+        ["--requirement", "requirements.txt"],
+        ["--no-deps", "."],
+    ]
+    assert "pip check" in (folder / "Dockerfile").read_text()
+    needed = re.findall(r"^\w+", (folder / "requirements.txt").read_text(), re.MULTILINE)
+    assert sorted(map(str.lower, needed)) == ["pyyaml", "urllib3"]
+    described = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert described["dependencies"] == [f"clientgo == {importlib.metadata.version('clientgo')}"]
 
 
 def test_a_repository_gives_the_package_its_name(folder: Path, run: Run) -> None:
