@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 
-_PLURAL_INITIALISM = re.compile(r"([A-Z]{2,})s(?=[A-Z]|$)")
+_PLURAL_INITIALISM = re.compile(r"(?<![A-Z])([A-Z]{2,})s(?=[A-Z]|$)")
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OPENAPI = re.compile("OpenAPI")
 

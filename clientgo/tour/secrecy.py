@@ -42,7 +42,13 @@ Json = dict[str, Any]
 _PATH = re.compile(r"/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:[/?]|$)")
 _DESCRIPTION = re.compile(r"Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
 _MANIFEST = re.compile(r"""\bkind\\*["']?\s*:\s*\\*["']?Secret(?:List)?\b""")
-_TOKEN = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s@]+@")
+# A JWT is looked for once in each run of letters, and only in one that dots follow: a text of "eyJ-" would otherwise be
+# read to its end from each of them.
+_TOKEN = re.compile(
+    r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"
+    r"|(?<![\w-])(?=[\w-]++\.[\w-]++\.)(?P<before>[\w-]*?)\beyJ[\w-]+\.[\w-]+\.[\w-]*"
+    r"|(?<=://)[^/\s@]+@"
+)
 _HIDDEN = "(hidden)"
 
 _TEXTS = ("apiVersion", "kind", "type")
@@ -147,7 +153,7 @@ class Secrecy:
 
     def scrubbed(self, text: str) -> str:
         """Return the text without credentials and without values of Secrets that were seen."""
-        text = _TOKEN.sub(_HIDDEN, text)
+        text = _TOKEN.sub(lambda found: f"{found['before'] or ''}{_HIDDEN}", text)
         with self._lock:
             found = [value for value in self._values if value in text]
         for value in sorted(found, key=len, reverse=True):

@@ -54,7 +54,10 @@ def build_context(ca: bytes | None, certificate: Certificate | None, *, insecure
     return context
 
 
-_PEM_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+# A block ends before the next one begins, so that each byte is looked at once.
+_PEM_CERTIFICATE = re.compile(
+    rb"-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN CERTIFICATE-----).)+?-----END CERTIFICATE-----", re.DOTALL
+)
 
 
 def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:

@@ -35,7 +35,8 @@ class ErrSuffix(ValueError):
         super().__init__("unable to parse quantity's suffix")
 
 
-_QUANTITY: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+# Without giving digits back, which the suffix could take: that would be quadratic in a long number.
+_QUANTITY: Final = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _NANO: Final = -9
 _MAX_INT64: Final = (1 << 63) - 1
 _MIN_INT64: Final = -(1 << 63)

@@ -15,7 +15,8 @@ from clientgo.apimachinery.util.validation import is_dns1123_label, is_dns1123_s
 
 _DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_DURATION = re.compile(r"((\d+)\s*([A-Za-zµ]+))")
+# Only from the first digit of a number: where that does not fit, the others do not either.
+_DURATION = re.compile(r"(?<!\d)\d+\s*([A-Za-zµ]+)", re.ASCII)
 _UNITS = frozenset(
     word
     for words in (
@@ -30,7 +31,7 @@ _UNITS = frozenset(
     )
     for word in words.split()
 )
-_GO_DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+")
+_GO_DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+", re.ASCII)
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}")
 _UUID3 = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}")
 _UUID4 = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}")
@@ -99,7 +100,7 @@ def _duration(value: str) -> bool:
     if _GO_DURATION.fullmatch(value) or value == "0":
         return True
     found = _DURATION.findall(value)
-    return bool(found) and all(unit.lower() in _UNITS for _, _, unit in found)
+    return bool(found) and all(unit.lower() in _UNITS for unit in found)
 
 
 def _ipv4(value: str) -> bool:

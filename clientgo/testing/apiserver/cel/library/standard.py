@@ -47,6 +47,7 @@ from clientgo.testing.apiserver.cel.library.declare import Function, must, no_ov
 from clientgo.testing.apiserver.cel.library.operators import number
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_DOUBLE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+|[Ii]nf|NaN)")
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1)
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
@@ -102,7 +103,7 @@ def _digits(text: str, kind: str) -> int:
 def _double(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise no_overload("double", value)
-    if isinstance(value, str) and not re.fullmatch(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+|[Ii]nf|NaN)", value):
+    if isinstance(value, str) and not _DOUBLE.fullmatch(value):
         raise EvalError(f'strconv.ParseFloat: parsing "{value}": invalid syntax')
     return float(value)
 
