@@ -148,7 +148,8 @@ class Playback:
         self._wait_for(ctx, time)
         if answer["what"] == "failed":
             raise _error_of(answer)
-        return _Objects([self._object(item) for item in answer["items"]], str(answer.get("version", "")))
+        objects = [self._object(item, answer, f"items[{number}]") for number, item in enumerate(answer["items"])]
+        return _Objects([obj for obj in objects if obj is not None], answer.get("version", ""))
 
     def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Watching:
         """The next recorded watch, or the rest of it. Blocks until its time; raises what the recorded one did."""
@@ -310,12 +311,28 @@ class Playback:
         if not isinstance(kind, str) or not isinstance(obj, dict):
             return None
         if kind == EventType.ERROR:
-            return Event(kind, metav1.Status.from_dict(obj))
-        return Event(EventType(kind) if kind in set(EventType) else kind, self._object(obj))
+            status = self._decode(metav1.Status, obj, entry, "object")
+            return None if status is None else Event(kind, status)
+        decoded = self._object(obj, entry, "object")
+        if decoded is None:
+            return None
+        return Event(EventType(kind) if kind in set(EventType) else kind, decoded)
 
-    def _object(self, document: Json) -> Any:
-        kind = self._kind or kind_of(document)
-        return kind.from_dict(document)
+    def _object(self, document: Json, entry: Json, field: str) -> Any:
+        return self._decode(self._kind or kind_of(document), document, entry, field)
+
+    def _decode(self, kind: type[Object], document: Json, entry: Json, place: str) -> Any:
+        """Return an object of a line; None, and the recording notes a damage, if it cannot be decoded."""
+        try:
+            obj = kind.from_dict(document)
+            # Access that fails, fails here, and not in a thread of the machinery.
+            if kind is not metav1.Status:
+                cache.meta_namespace_key_func(obj)
+        except Exception as err:
+            if "place" in entry:
+                self._recording.note_undecoded(entry, place, err)
+            return None
+        return obj
 
     def clock(self) -> Clock:
         """By which it goes."""
@@ -334,7 +351,10 @@ def _error_of(entry: Json) -> Exception:
     text = str(entry.get("error", ""))
     status = entry.get("object")
     if isinstance(status, dict):
-        return apierrors.StatusError(metav1.Status.from_dict(status))
+        try:
+            return apierrors.StatusError(metav1.Status.from_dict(status).deep_copy())
+        except Exception as err:
+            return RecordedError(f"a recorded status that cannot be decoded: {err}")
     if entry.get("refused") is True:
         return ConnectionRefusedError(111, text or "connection refused")
     return RecordedError(f"{entry.get('type', 'Exception')}: {text}")

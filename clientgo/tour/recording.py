@@ -22,8 +22,9 @@ the recording began, and then the rest, in this order; so who looks for somethin
 `object` and `items` are objects as the reflector got them; values of Secrets are replaced by marks. Kinds and fields
 may be added; a reader passes over what it does not know. A greater `format` means that it cannot do so.
 
-A recording that was cut off, or damaged, is read as far as it can be: lines that make no sense are passed over, and
-counted. Of a file, however long, only the places of its lines are kept in memory.
+A recording that was cut off, or damaged, is read as far as it can be. Each field is checked where it is read, see
+recorded.py: lines and fields that make no sense are skipped, counted, and described in `damages` by line and field. Of
+a file, however long, only the places of its lines are kept in memory.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.tour.picture import Json
+from clientgo.tour.recorded import LineError, check, check_object, printable
 
 __all__ = ["FORMAT", "Known", "Recording", "RecordingError", "Source"]
 
@@ -55,8 +57,18 @@ _BEGINNING = re.compile(rb'\{"what":"(\w{1,20})","t":(\d{1,12}(?:\.\d{1,9})?(?:e
 _SOURCE = re.compile(rb'"source":(\d{1,9})[,}]')
 # Whoever looks at what is damaged needs the first few.
 _DAMAGES = 20
+# So many are remembered, to be counted once.
+_DESCRIBED = 10_000
 # Of a hop whose place in the source is not known.
 _NO_CODE: Json = {"file": "", "function": "", "goFile": "", "goFunction": "", "first": 0, "lines": [], "caller": ""}
+
+
+def _loads(line: bytes) -> Any:
+    return json.loads(line, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
 
 
 class RecordingError(ValueError):
@@ -173,6 +185,10 @@ class Recording:
         """The first of them."""
         self.is_whole = False
         """Whether it was ended in order."""
+        # The places at which lines begin: the number of a line is one more than its index.
+        self._lines = array("q", [0])
+        # Damages that were described already: a line may be read many times.
+        self._described: set[tuple[int, str]] = set()
         self._hop_places = array("q")
         self._hop_times = array("d")
         self._codes: dict[int, Json] = {}
@@ -211,6 +227,7 @@ class Recording:
         number = 1
         while line := self._file.readline(LONGEST_LINE):
             number += 1
+            self._lines.append(place)
             length = len(line)
             if not line.endswith(b"\n"):
                 length += self._pass_over()
@@ -223,14 +240,15 @@ class Recording:
 
     def _read_head(self, line: bytes) -> None:
         try:
-            head = json.loads(line)
+            head = _loads(line)
         except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("what") != "recording" or type(head.get("format")) is not int:
             raise RecordingError(f"{self.path} is no recording of the tour")
         if head["format"] > FORMAT:
             raise RecordingError(f"{self.path} has format {head['format']}, which is later than {FORMAT}")
-        self.began, self.program = str(head.get("began", "")), str(head.get("program", ""))
+        sound = check("recording", head, lambda err: self._note_field(0, err)) or {}
+        self.began, self.program = sound.get("began", ""), sound.get("program", "")
 
     def _pass_over(self) -> int:
         """The rest of a line that is too long."""
@@ -244,7 +262,7 @@ class Recording:
     def _note_damage(self, what: str) -> None:
         self.damaged += 1
         if len(self.damages) < _DAMAGES:
-            self.damages.append(what)
+            self.damages.append(printable(what))
 
     def _note_line(self, what: str, time: float, place: int, line: bytes) -> None:
         self.duration = max(self.duration, time)
@@ -256,19 +274,19 @@ class Recording:
         elif what in _WIRE:
             found = _SOURCE.search(line, 0, 200)
             if found is None:
-                self._note_damage(f"a {what} at {time} does not say of which source it is")
+                self._note_field(place, LineError("source", "is missing at the line's beginning"))
                 return
             source = self.sources.setdefault(int(found[1]), Source(int(found[1])))
             self._note_wire(source, what, time, place, line)
         elif what in ("code", "skipped"):
-            self._note_aside(what, self._parse(line, place))
+            self._note_aside(what, self._parse(what, line, place))
         elif what == "end":
             self.is_whole = True
 
     def _note_wire(self, source: Source, what: str, time: float, place: int, line: bytes) -> None:
         if what == "source":
-            about = self._parse(line, place) or {}
-            source.name, source.type = str(about.get("name", "")), str(about.get("type", ""))
+            about = self._parse(what, line, place) or {}
+            source.name, source.type = about.get("name", ""), about.get("type", "")
             return
         source.entries.append(place)
         source.times.append(max(time, source.times[-1]) if source.times else time)
@@ -278,36 +296,74 @@ class Recording:
     def _note_aside(self, what: str, about: Json | None) -> None:
         if about is None:
             return
-        if what == "skipped" and type(about.get("hops")) is int:
+        if what == "skipped":
             self.skipped += about["hops"]
-        elif what == "code" and type(about.get("code")) is int:
-            # Of a damaged line what is still as it was written.
-            known = {name: about[name] for name, none in _NO_CODE.items() if type(about.get(name)) is type(none)}
-            self._codes[about["code"]] = known
+        else:
+            self._codes[about["code"]] = {name: about[name] for name in _NO_CODE if name in about}
 
     # ---- reading
 
-    def _parse(self, line: bytes, place: int) -> Json | None:
+    def _parse(self, what: str, line: bytes, place: int) -> Json | None:
+        """Return a line's sound fields; None, and a damage is noted, if it makes no sense."""
         try:
-            entry = json.loads(line)
+            entry = _loads(line)
         except (ValueError, RecursionError) as err:
-            with self._lock:
-                self._note_damage(f"the line at byte {place} cannot be read: {err}")
+            self._note_field(place, LineError("line", f"cannot be read: {err}"))
             return None
-        return cast(Json, entry)  # `_BEGINNING` saw that it is an object
+        return check(what, entry, lambda err: self._note_field(place, err))
 
-    def _read(self, place: int) -> Json | None:
+    def _note_field(self, place: int, err: LineError) -> None:
+        """Describe what is wrong with a field of the line at a place, once."""
+        number = bisect.bisect_right(self._lines, place)
+        with self._lock:
+            if (number, err.field) in self._described:
+                return
+            if len(self._described) < _DESCRIBED:
+                self._described.add((number, err.field))
+            self._note_damage(f"line {number}: {err}")
+
+    def note_undecoded(self, entry: Json, field: str, err: Exception) -> None:
+        """Note that an object in a line, which `entry` returned, cannot be decoded."""
+        self._note_field(entry["place"], LineError(field, f"cannot be decoded: {type(err).__name__}: {err}"[:500]))
+
+    def _read(self, what: str, place: int) -> Json | None:
         with self._lock:
             self._file.seek(place)
             line = self._file.readline(LONGEST_LINE)
-        return self._parse(line, place)
+        return self._parse(what, line, place)
 
     def entry(self, source: Source, number: int) -> Json | None:
-        """A line of a source's; None for one that cannot be read."""
-        entry = self._read(source.entries[number])
-        if entry is not None:
-            entry["t"] = source.times[number]
+        """Return a line of a source; None for a line that makes no sense. `place` is where it is in the file."""
+        place = source.entries[number]
+        with self._lock:
+            self._file.seek(place)
+            line = self._file.readline(LONGEST_LINE)
+        found = _BEGINNING.match(line)
+        entry = None if found is None else self._parse(found[1].decode(), line, place)
+        if entry is None or not self._has_sound_objects(source, entry, place):
+            return None
+        entry["t"], entry["place"] = source.times[number], place
         return entry
+
+    def _has_sound_objects(self, source: Source, entry: Json, place: int) -> bool:
+        """Report whether a line of a source is worth something; an item that makes no sense is left out."""
+        try:
+            if entry.get("source") != source.number:
+                raise LineError("source", f"must be {source.number}, as at the line's beginning")
+            if "object" in entry:
+                check_object(entry["object"], "object")
+        except LineError as err:
+            self._note_field(place, err)
+            return False
+        items = []
+        for number, item in enumerate(entry.get("items", ())):
+            try:
+                items.append(check_object(item, f"items[{number}]"))
+            except LineError as err:
+                self._note_field(place, err)
+        if "items" in entry:
+            entry["items"] = items
+        return True
 
     def entries(self, source: Source, first: int = 0) -> Iterator[Json]:
         """All its lines that can be read, from a number on."""
@@ -328,15 +384,16 @@ class Recording:
     def hops_until(self, time: float, most: int = 60) -> list[Json]:
         """The last hops of the recorded program up to a time, as Hop.to_dict has them."""
         last = bisect.bisect_right(self._hop_times, time)
-        found = [self._read(self._hop_places[number]) for number in range(max(0, last - most), last)]
+        found = [self._read("hop", self._hop_places[number]) for number in range(max(0, last - most), last)]
         return [self._whole(hop) for hop in found if hop is not None]
 
     def _whole(self, hop: Json) -> Json:
-        nothing = {"version": "", "old": "", "merged": [], "more": {}, "thread": "", "station": "", "kind": ""}
-        number = hop.get("code")
-        code = {**_NO_CODE, **(self._codes.get(number, {}) if type(number) is int else {})}
-        whole = {**nothing, **hop, "time": hop["t"], "code": code}
-        del whole["what"], whole["t"]
+        texts = dict.fromkeys(("version", "old", "thread", "station", "kind", "key"), "")
+        nothing = {**texts, "merged": [], "more": {}, "number": 0}
+        code = {**_NO_CODE, **self._codes.get(hop.get("code", -1), {})}
+        whole = {**nothing, **hop, "time": hop.get("t", 0.0), "code": code}
+        del whole["what"]
+        whole.pop("t", None)
         return whole
 
     def to_dict(self) -> Json:
