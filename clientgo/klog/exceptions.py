@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple, TypeVar
 
+from clientgo.golang import callers
 from clientgo.golang.context import Canceled
 
 __all__ = ["Failure", "describe", "failure_of", "is_operational", "lost_cause", "operational_error", "readable"]
@@ -82,7 +83,7 @@ def failure_of(err: BaseException) -> Failure | None:
     if not raised or is_operational(err):
         return None
     try:
-        stacktrace = "".join(traceback.format_exception(err))
+        stacktrace = callers.format_exception(err)
     except Exception as broken:
         stacktrace = f"no traceback: {type(broken).__name__}"
     # An error that was made to wrap another one, and never raised, is Go's fmt.Errorf: its type says nothing.
@@ -170,7 +171,8 @@ def _causes(err: BaseException) -> Iterator[BaseException]:
 
 def _location(err: BaseException) -> str:
     """Return the innermost frame of the user's own code; else of an installed package, else the innermost of all."""
-    frames = [(frame, line) for frame, line in traceback.walk_tb(err.__traceback__)]
+    walked = traceback.walk_tb(err.__traceback__)
+    frames = [(frame, line) for frame, line in walked if not callers.is_inserted(frame.f_code.co_filename)]
     if not frames:
         return ""
     frame, line = max(enumerate(frames), key=lambda each: (_rank(each[1][0]), each[0]))[1]

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
+from clientgo.golang import callers
+
 if TYPE_CHECKING:
     from clientgo.klog.klog_file import LogFile
 
@@ -76,7 +78,7 @@ def module_shows(n: int, depth: int) -> bool:
     known = _module_verbosity  # before the settings are looked at
     if not SETTINGS.vmodule:
         return False
-    frame = _frame(depth + 2)
+    frame = callers.caller(depth + 2)
     if frame is None:
         return False
     code = frame.f_code
@@ -250,25 +252,17 @@ def emit(level: int, message: str, depth: int) -> None:
 
     Never raises, whatever handlers and filters the program has: a failure of theirs is said on stderr.
     """
-    frame = _frame(depth + 2)
+    frame = callers.caller(depth + 2)
     path, line, name = ("(unknown)", 0, "(unknown)")
     if frame is not None:
         path, line, name = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
     if SETTINGS.backtrace_at == (os.path.basename(path), line):
-        message = f"{message}\n{''.join(traceback.format_stack(frame))}"
+        message = f"{message}\n{''.join(callers.format_stack(frame))}"
     try:
         LOGGER.handle(LOGGER.makeRecord(LOGGER.name, level, path, line, message, (), None, name))
     except Exception:
         if logging.raiseExceptions and sys.stderr is not None:
             traceback.print_exc()
-
-
-def _frame(depth: int) -> Any:
-    """The frame `depth` above this function's caller, None if there is none."""
-    try:
-        return sys._getframe(depth + 1)
-    except ValueError:
-        return None
 
 
 def flush() -> None:

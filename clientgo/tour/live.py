@@ -11,6 +11,7 @@ before its next call, `slow` a worker's each time it took a key.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 from collections import deque
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from clientgo.golang import callers
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Hop
@@ -28,6 +30,8 @@ from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import WithTicker
 
 __all__ = ["BURST", "PER_SECOND", "Held", "Live", "Sum", "Work"]
+
+callers.mark_inserted()
 
 PER_SECOND = 50
 """How many calls of one function are told each second, for as long as it takes."""
@@ -224,8 +228,8 @@ class Live(Attached):
 
         def add(queue: Any, item: Any) -> None:
             held = queues.get(id(queue)) or self._add_queue(queue)
-            if held is not None and item not in held.since:
-                held.since[item] = now()
+            if held is not None:
+                _note_time(held, item, now)
             function(queue, item)
 
         return add
@@ -236,8 +240,8 @@ class Live(Attached):
         def _add(queue: Any, item: Any, due_at: float, priority: int | None) -> None:
             held = queues.get(id(queue)) or self._add_queue(queue)
             # What has to wait first is not late yet.
-            if held is not None and due_at == -math.inf and item not in held.since:
-                held.since[item] = now()
+            if held is not None and due_at == -math.inf:
+                _note_time(held, item, now)
             function(queue, item, due_at, priority)
 
         return _add
@@ -443,6 +447,13 @@ class Live(Attached):
         gone = max(0, len(kept) - KEPT_HOPS)
         del kept[:gone]
         self._first += gone
+
+
+def _note_time(held: Held, item: Any, now: Callable[[], float]) -> None:
+    """Note when an item was added. The queue itself reports an item that is not hashable, in its own words."""
+    with contextlib.suppress(TypeError):
+        if item not in held.since:
+            held.since[item] = now()
 
 
 def _processing(held: Held) -> Iterable[Any]:

@@ -33,6 +33,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang import callers
 from clientgo.tools import cache
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Code, Hop
@@ -46,6 +47,8 @@ from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import WithTicker
 
 __all__ = ["Recorder", "Redact", "record"]
+
+callers.mark_inserted()
 
 Redact = Callable[[Json], Json]
 """Given an object as JSON, what is to be in the file in its place. Called on the recorder's thread."""

@@ -5,6 +5,9 @@ calls the function as it was and tells what it did; `detach` gives it its own co
 nobody is attached, and it can be attached at any moment: who kept a function, as a delaying queue keeps the methods of
 its inner queue, has the same function object as everybody else.
 
+The frames of the tour between a caller and the machinery are no part of what the program prints: names after callers,
+log lines and tracebacks skip them, see clientgo.golang.callers.
+
 The new code holds no lock, waits for nobody and changes no results; of arguments, only what DeltaFIFO.pop is to call
 goes through the tour. Listeners are called in the thread that made the hop, maybe under locks of the machinery: they
 must be quick, thread-safe, and must not call it. One that raises is told so by the log and hears the next hop all the
@@ -31,11 +34,15 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang import callers
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Code, Hop
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
 __all__ = ["Around", "Call", "Meter", "Probe", "Seam", "Tap", "relative_path"]
+
+_FILENAME = "<informer tour>"
+callers.mark_inserted(_FILENAME)
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -365,7 +372,7 @@ def _compiled(
         ]
     )
     scope: dict[str, Any] = {}
-    exec(compile(source, "<informer tour>", "exec"), scope)
+    exec(compile(source, _FILENAME, "exec"), scope)
     inner: CodeType = scope["outer"](*variables).__code__
     return inner
 
@@ -425,14 +432,18 @@ class _Places:
 
 
 def _observe(tap: Tap, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the function returns or raises, whatever becomes of the code around it."""
+    """Return what the function returns, or raise what it raises, whatever the code around it does."""
+    failure: Exception | None = None
     try:
         tap.around(call, *args, **kwargs)
     except Exception as err:
-        if err is not call.error:
-            utilruntime.handle_error(RuntimeError(f"the tour could not tell of {tap.function}: {err!r}"))
+        failure = err
     if not call.was_called:
-        return call()
+        # An argument that the function refuses, such as an item that is not hashable, may be too much for the tour
+        # first. Then the function's error is the only one: the call raises it, and the tour logs nothing.
+        call()
+    if failure is not None and failure is not call.error:
+        utilruntime.handle_error(RuntimeError(f"the tour could not tell of {tap.function}: {failure!r}"))
     if call.error is not None:
         raise call.error
     return call.result

@@ -32,10 +32,13 @@ from typing import Any
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object
+from clientgo.golang import callers
 from clientgo.tools import cache
 from clientgo.tour.seam import Probe
 
 __all__ = ["Secrecy", "item_text", "resource_is_secret"]
+
+callers.mark_inserted()
 
 Json = dict[str, Any]
 

@@ -13,12 +13,15 @@ from typing import Any
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.runtime import Object
+from clientgo.golang import callers
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.seam import Around, Call, Tap
 from clientgo.tour.secrecy import item_text
 
 __all__ = ["TAPS", "key_of", "told", "version_of", "worker_tap"]
+
+callers.mark_inserted()
 
 _taps: list[Tap] = []
 

@@ -108,6 +108,7 @@ def test_a_controller_is_shown_as_it_runs_and_recorded_and_does_not_notice(
         program.wait_for("Successfully synced.*default/bread")
         assert program.stop() == 0, program.output
     assert "Traceback" not in program.output
+    assert "clientgo/tour" not in program.output, "the program's own lines name the tour"
     check_recording(file, cluster.config.bearer_token)
 
 
@@ -116,6 +117,7 @@ def check_recording(file: Path, token: str) -> None:
     with tour.Recording(file) as recording:
         assert recording.is_whole and recording.program == "sample-controller" and not recording.damaged
         assert {source.type for source in recording.sources.values()} == {"*v1.Deployment", "*v1alpha1.Foo"}
+        assert not any("clientgo/tour" in source.name for source in recording.sources.values())
         known = recording.known(source_of(recording, "*v1alpha1.Foo"), recording.duration)
         assert set(known.objects) == {"default/apple", "default/bread"}
         hops = recording.hops_until(recording.duration, most=100_000)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
+from clientgo.golang import callers
+
 # What said so itself. Changed only while modules are imported.
 _never: tuple[str, ...] = ()
 
@@ -23,7 +25,7 @@ def get_name_from_callsite(*ignored_modules: str, default: str) -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if not module.startswith(ignored):
+        if not module.startswith(ignored) and not callers.is_inserted(frame.f_code.co_filename):
             file = frame.f_code.co_filename if module == "__main__" else module.replace(".", "/") + ".py"
             return f"{file}:{frame.f_lineno}"
         frame = frame.f_back

@@ -14,9 +14,7 @@ keeps its error. A loop that is to go on with its next item says so with `go_on=
 
 from __future__ import annotations
 
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -25,6 +23,7 @@ from typing import Protocol
 from clientgo import klog
 from clientgo.context import Context
 from clientgo.context import background as background_context
+from clientgo.golang import callers
 from clientgo.klog.serialize import as_pairs
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
@@ -127,7 +126,7 @@ def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandl
 
 
 def _log_panic(ctx: Context, err: BaseException) -> None:
-    stacktrace = "".join(traceback.format_exception(err))
+    stacktrace = callers.format_exception(err)
     failure = klog.failure_of(err)
     at = {"at": failure.at} if failure is not None else {}
     klog.from_context(ctx).error(
@@ -212,9 +211,8 @@ ERROR_HANDLERS: list[ErrorHandler] = [_log_error, _RudimentaryErrorBackoff(0.001
 
 def get_caller() -> str:
     """The dotted name of the function that called the caller of this one. Go: runtime.GetCaller."""
-    try:
-        frame = sys._getframe(2)
-    except ValueError:
+    frame = callers.caller(2)
+    if frame is None:
         return "Unable to find caller"
     return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}"
 
@@ -230,7 +228,7 @@ def recover_from_panic() -> Iterator[None]:
     try:
         yield
     except Exception as err:
-        stacktrace = "".join(traceback.format_exception(err))
+        stacktrace = callers.format_exception(err)
         raise RuntimeError(f'recovered from panic "{err}". (err=<nil>) Call stack:\n{stacktrace}') from err
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,6 +35,7 @@ from clientgo.controller_runtime.log.zap.kube_helpers import (
     TimeEncoder,
     rfc3339_time_encoder,
 )
+from clientgo.golang import callers
 from clientgo.klog import Logger
 from clientgo.utils.clock import REAL_CLOCK
 
@@ -309,7 +309,7 @@ class _Sink:
             self._write(ERROR_LEVEL, msg, pairs, failure.stacktrace)
         else:
             # Go has a stack here of the call that logs, which says nothing about an answer of the API server.
-            stack = "" if klog.is_operational(err) else "".join(traceback.format_exception(err))
+            stack = "" if klog.is_operational(err) else callers.format_exception(err)
             self._write(ERROR_LEVEL, msg, {**pairs, "error": str(err)}, stack)
 
     def with_values(self, /, **pairs: object) -> _Sink:
@@ -331,7 +331,7 @@ class _Sink:
         if level < self._stacktrace_level:
             stack = ""
         elif stack is None:
-            stack = "".join(traceback.format_stack()[:-3])
+            stack = "".join(callers.format_stack()[:-3])
         now = datetime.fromtimestamp(REAL_CLOCK.now(), UTC)
         line = self._encoder.encode_entry(Entry(level, now, self._name, msg, stack.rstrip()), self._values | pairs)
         with self._lock:

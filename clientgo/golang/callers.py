@@ -1,0 +1,71 @@
+"""The call stack without the frames that an observer inserted between a caller and the function that it called.
+
+Go: runtime.Callers. A tour gives functions other code, which calls the function as it was and observes it. What the
+program prints must not change by that: names after callers, the callers in log lines and tracebacks skip these frames.
+Inserted frames are known by the names of their files.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from types import FrameType
+
+__all__ = ["caller", "format_exception", "format_stack", "is_inserted", "mark_inserted"]
+
+# Replaced, never changed: read without a lock.
+_inserted: frozenset[str] = frozenset()
+
+
+def mark_inserted(*filenames: str) -> None:
+    """Treat the frames of the file that calls this, and of these files, as inserted."""
+    global _inserted
+    _inserted |= {sys._getframe(1).f_code.co_filename, *filenames}
+
+
+def is_inserted(filename: str) -> bool:
+    """Report whether frames of this file are inserted."""
+    return filename in _inserted
+
+
+def caller(depth: int) -> FrameType | None:
+    """Return the frame `depth` above the function that calls this; None if there is none."""
+    if not _inserted:
+        try:
+            return sys._getframe(depth + 1)
+        except ValueError:
+            return None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and depth > 0:
+        frame = frame.f_back
+        if frame is not None and frame.f_code.co_filename not in _inserted:
+            depth -= 1
+    return frame
+
+
+def format_exception(err: BaseException) -> str:
+    """`traceback.format_exception` as one text, without inserted frames."""
+    if not _inserted:
+        return "".join(traceback.format_exception(err))
+    formatted = traceback.TracebackException.from_exception(err)
+    _strip(formatted)
+    return "".join(formatted.format())
+
+
+def format_stack(frame: FrameType | None = None) -> list[str]:
+    """`traceback.format_stack`, without inserted frames. The default is the frame of the function that calls this."""
+    stack = traceback.extract_stack(sys._getframe(1) if frame is None else frame)
+    return traceback.format_list([each for each in stack if each.filename not in _inserted])
+
+
+def _strip(formatted: traceback.TracebackException) -> None:
+    todo = [formatted]
+    seen: set[int] = set()
+    while todo:
+        each = todo.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        each.stack[:] = [summary for summary in each.stack if summary.filename not in _inserted]
+        todo += [cause for cause in (each.__cause__, each.__context__) if cause is not None]
+        todo += each.exceptions or []
