@@ -76,3 +76,17 @@ def parse_int(text: str, bits: int = 64) -> int:
     if not -limit <= value < limit:
         raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
     return value
+
+
+def parse_uint(text: str, bits: int = 64) -> int:
+    """Return a decimal integer without sign that fits into `bits` bits. Go: strconv.ParseUint(text, 10, bits).
+
+    Raises ValueError with Go's text.
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
+    digits = text.lstrip("0")
+    # More digits than any 64-bit number has: refuse without doing arithmetic on a huge number.
+    if len(digits) >= 40 or int(digits or "0") >= 1 << bits:
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
+    return int(digits or "0")

@@ -87,12 +87,18 @@ class FieldManagedObjectTracker:
             return None
 
     def _updated(self, gvk: GroupVersionKind, live: Object | None, obj: Object, manager: str) -> Object:
-        """`obj` with the fields that differ from `live` given to `manager`."""
+        """Return `obj` with the fields that differ from `live` owned by `manager`.
+
+        An object with a uid and without managedFields gets none: its owners are tracked from its first apply on.
+        """
         old, old_managed = _without_managed_fields(live)
         new, new_managed = _without_managed_fields(obj)
+        entries = managedfields.live_or_new(new_managed, old_managed)
+        if not managedfields.Managers(entries).sets and live is not None and meta.accessor(live).get_uid():
+            return _with_managed_fields(type(obj), new, [])
         api_version, _ = gvk.to_api_version_and_kind()
         node, writer = self._type_converter(gvk), managedfields.Writer(manager or _UNKNOWN_MANAGER, api_version)
-        managed = managedfields.updated(node, old, new, new_managed or old_managed, writer, _now())
+        managed = managedfields.updated(node, old, new, entries, writer, _now())
         return _with_managed_fields(type(obj), new, managed)
 
     def _applied(

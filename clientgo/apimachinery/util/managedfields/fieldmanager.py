@@ -48,8 +48,6 @@ _STRIPPED = {
             "generation",
             "managedFields",
             "resourceVersion",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
         )
     ),
 }

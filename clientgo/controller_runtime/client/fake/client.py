@@ -90,6 +90,8 @@ class ClientBuilder:
         self._scheme: Scheme | None = None
         self._rest_mapper: meta.RESTMapper | None = None
         self._objects: list[RuntimeObject] = []
+        self._lists: list[RuntimeObject] = []
+        self._runtime_objects: list[RuntimeObject] = []
         self._with_status_subresource: list[Example] = []
         self._object_tracker: testing.ObjectTracker | None = None
         self._interceptor_funcs: interceptor.Funcs | None = None
@@ -109,18 +111,22 @@ class ClientBuilder:
         return self
 
     def with_objects(self, *init_objs: client.Object) -> Self:
-        """Objects that are there from the beginning; their version is 999 unless they say another. Go: WithObjects."""
+        """Add objects that exist from the beginning. Go: WithObjects.
+
+        `build` writes resourceVersion 999 to each object that has none, as Go does, so that the caller may update the
+        object without reading it first. A frozen object stays as it is.
+        """
         self._objects += init_objs
         return self
 
     def with_lists(self, *init_lists: client.ObjectList) -> Self:
-        """Lists of such objects. Go: WithLists."""
-        self._objects += init_lists
+        """Add lists of objects as `with_objects` does. Go: WithLists."""
+        self._lists += init_lists
         return self
 
     def with_runtime_objects(self, *init_runtime_objs: RuntimeObject) -> Self:
-        """Objects or lists. Go: WithRuntimeObjects."""
-        self._objects += init_runtime_objs
+        """Add objects or lists as `with_objects` does. Go: WithRuntimeObjects."""
+        self._runtime_objects += init_runtime_objs
         return self
 
     def with_object_tracker(self, ot: testing.ObjectTracker) -> Self:
@@ -174,12 +180,14 @@ class ClientBuilder:
         scheme = GrowingScheme(user_scheme)
         upstream = self._object_tracker or self._new_tracker(scheme)
         tracker = VersionedTracker(upstream, scheme, with_status, manages_fields=self._object_tracker is None)
-        for obj in self._objects:
-            scheme.learn(obj)
-            try:
-                tracker.add(obj)
-            except Exception as err:
-                raise ValueError(f"failed to add object {obj!r} to fake client: {err}") from err
+        given = {"object": self._objects, "list": self._lists, "runtime object": self._runtime_objects}
+        for what, objects in given.items():
+            for obj in objects:
+                scheme.learn(obj)
+                try:
+                    tracker.add(obj)
+                except Exception as err:
+                    raise ValueError(f"failed to add {what} {obj!r} to fake client: {err}") from err
         mapper = self._rest_mapper or meta.new_default_rest_mapper([])
         made: client.WithWatch = FakeClient(
             tracker, user_scheme, scheme, mapper, self._indexes, self._return_managed_fields

@@ -23,6 +23,7 @@ from clientgo.apimachinery.util.managedfields import validate_managed_fields
 from clientgo.apimachinery.util.validation.field import ErrorList, new_path, required
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import Object as ClientObject
+from clientgo.golang.strconv import parse_uint, quote
 
 # Objects a client begins with have this version unless they say another. It stands out, and leaves room: below it are
 # the versions of objects that the client was asked to create.
@@ -65,25 +66,32 @@ class VersionedTracker:
         self.watch = upstream.watch
 
     def add(self, obj: Object) -> None:
-        """Add an object, or the items of a list. Raises ValueError for one that is deleted without finalizers."""
+        """Add an object, or the items of a list.
+
+        Writes resourceVersion 999 to the caller's object if it has none, unless the object is frozen. Raises ValueError
+        for an object that is deleted without finalizers.
+        """
         if meta.is_list_type(obj):
             for item in meta.extract_list(obj):
                 self.add(item)
             return
-        obj = as_stored(self._scheme, obj.deep_copy())
         accessor = meta.accessor(obj)
         if accessor.get_deletion_timestamp() is not None and not accessor.get_finalizers():
             raise ValueError(
                 f"refusing to create obj {accessor.get_name()} with metadata.deletionTimestamp but no finalizers"
             )
         if not accessor.get_resource_version():
+            if obj.frozen:
+                obj = obj.deep_copy()
+                accessor = meta.accessor(obj)
             accessor.set_resource_version(TRACKER_ADD_RESOURCE_VERSION)
+        stored = as_stored(self._scheme, obj.deep_copy())
         if self._manages_fields:
             try:
                 validate_managed_fields([entry.to_dict() for entry in accessor.get_managed_fields()])
             except ValueError as err:
-                raise ValueError(f"invalid managedFields on {type(obj).__name__}: {err}") from err
-        self._upstream.add(obj)
+                raise ValueError(f"invalid managedFields on {type(stored).__name__}: {err}") from err
+        self._upstream.add(stored)
 
     def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
         accessor = meta.accessor(obj)
@@ -249,9 +257,7 @@ class Writing:
             new.set_resource_version(version)
         if new.get_resource_version() != version:
             raise apierrors.new_conflict(gvr.group_resource(), new.get_name(), "object was modified")
-        if version and not (version.isascii() and version.isdigit()):
-            raise ValueError(f'can not convert resourceVersion "{version}" to int')
-        new.set_resource_version(str(int(version or "0") + 1))
+        new.set_resource_version(_next_version(version))
 
 
 def as_stored(scheme: Scheme, obj: Object) -> Any:
@@ -288,6 +294,15 @@ def deletion_timestamp_equal(new: Any, old: Any) -> bool:
     if new_time is None or old_time is None:
         return new_time is old_time
     return abs(new_time - old_time) < timedelta(seconds=1)
+
+
+def _next_version(version: str) -> str:
+    """Return the version after `version`. Raises ValueError if that is not an unsigned 64-bit number."""
+    try:
+        number = parse_uint(version or "0")
+    except ValueError as err:
+        raise ValueError(f"can not convert resourceVersion {quote(version)} to int: {err}") from err
+    return str((number + 1) % (1 << 64))  # Go's counter wraps around.
 
 
 def _name_is_required(gvk: GroupVersionKind) -> apierrors.StatusError:
