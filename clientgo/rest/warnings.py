@@ -20,7 +20,7 @@ from clientgo.golang.http import Header
 class WarningHandler(Protocol):
     """Handles a warning header."""
 
-    def handle_warning_header(self, code: int, agent: str, text: str) -> None:
+    def handle_warning_header(self, code: int, agent: str, text: str, /) -> None:
         """Called in the thread of the request for each warning of its response."""
         ...
 
@@ -29,7 +29,7 @@ class WarningHandler(Protocol):
 class WarningHandlerWithContext(Protocol):
     """Handles a warning header, with the context of the request."""
 
-    def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str) -> None:
+    def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str, /) -> None:
         """Called in the thread of the request for each warning of its response."""
         ...
 

@@ -60,15 +60,15 @@ class EventBroadcaster(Protocol):
 class EventSink(Protocol):
     """Where events are written, normally the API. All methods may block and raise. Go: events.EventSink."""
 
-    def create(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+    def create(self, ctx: Context, event: eventsv1.Event, /) -> eventsv1.Event:
         """Write a new event; gives it as the server has it."""
         ...
 
-    def update(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+    def update(self, ctx: Context, event: eventsv1.Event, /) -> eventsv1.Event:
         """Replace an event."""
         ...
 
-    def patch(self, ctx: Context, old_event: eventsv1.Event, data: bytes) -> eventsv1.Event:
+    def patch(self, ctx: Context, old_event: eventsv1.Event, data: bytes, /) -> eventsv1.Event:
         """Apply a strategic merge patch to an event."""
         ...
 

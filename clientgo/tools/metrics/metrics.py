@@ -20,84 +20,84 @@ from clientgo.context import Context
 class DurationMetric(Protocol):
     """A measurement of some amount of time, in seconds."""
 
-    def observe(self, duration: float) -> None: ...
+    def observe(self, duration: float, /) -> None: ...
 
 
 @runtime_checkable
 class ExpiryMetric(Protocol):
     """Some time of expiry, in seconds since the Unix epoch; None when there is none."""
 
-    def set(self, expiry: float | None) -> None: ...
+    def set(self, expiry: float | None, /) -> None: ...
 
 
 @runtime_checkable
 class LatencyMetric(Protocol):
     """Client latency in seconds, partitioned by verb and URL template."""
 
-    def observe(self, ctx: Context, verb: str, url: str, latency: float) -> None: ...
+    def observe(self, ctx: Context, verb: str, url: str, latency: float, /) -> None: ...
 
 
 @runtime_checkable
 class ResolverLatencyMetric(Protocol):
     """Seconds spent looking up a host name."""
 
-    def observe(self, ctx: Context, host: str, latency: float) -> None: ...
+    def observe(self, ctx: Context, host: str, latency: float, /) -> None: ...
 
 
 @runtime_checkable
 class SizeMetric(Protocol):
     """Sizes in bytes, partitioned by verb and host."""
 
-    def observe(self, ctx: Context, verb: str, host: str, size: float) -> None: ...
+    def observe(self, ctx: Context, verb: str, host: str, size: float, /) -> None: ...
 
 
 @runtime_checkable
 class ResultMetric(Protocol):
     """Counts responses by code, method and host."""
 
-    def increment(self, ctx: Context, code: str, method: str, host: str) -> None: ...
+    def increment(self, ctx: Context, code: str, method: str, host: str, /) -> None: ...
 
 
 @runtime_checkable
 class CallsMetric(Protocol):
     """Counts the calls of exec plugins by exit code and outcome."""
 
-    def increment(self, exit_code: int, call_status: str) -> None: ...
+    def increment(self, exit_code: int, call_status: str, /) -> None: ...
 
 
 @runtime_checkable
 class PolicyCallsMetric(Protocol):
     """Counts exec plugins that a policy "allowed" or "denied"."""
 
-    def increment(self, status: str) -> None: ...
+    def increment(self, status: str, /) -> None: ...
 
 
 @runtime_checkable
 class RetryMetric(Protocol):
     """Counts retries by code, method and host."""
 
-    def increment_retry(self, ctx: Context, code: str, method: str, host: str) -> None: ...
+    def increment_retry(self, ctx: Context, code: str, method: str, host: str, /) -> None: ...
 
 
 @runtime_checkable
 class TransportCacheMetric(Protocol):
     """The number of transports in the cache."""
 
-    def observe(self, value: int) -> None: ...
+    def observe(self, value: int, /) -> None: ...
 
 
 @runtime_checkable
 class TransportCreateCallsMetric(Protocol):
     """Counts transports made, by the cache's answer: hit, miss, miss-gc, uncacheable."""
 
-    def increment(self, result: str) -> None: ...
+    def increment(self, result: str, /) -> None: ...
 
 
 @runtime_checkable
 class TransportCAReloadsMetric(Protocol):
     """Counts attempts to reload a certificate authority."""
 
-    def increment(self, result: str, reason: str) -> None: ...
+    def increment(self, result: str, reason: str, /) -> None: ...
 
 
 @runtime_checkable
@@ -111,7 +111,7 @@ class TransportCertRotationGCCallsMetric(Protocol):
 class TransportCacheGCCallsMetric(Protocol):
     """Counts cache entries visited by garbage collection: deleted, skipped."""
 
-    def increment(self, result: str) -> None: ...
+    def increment(self, result: str, /) -> None: ...
 
 
 class _Silent:

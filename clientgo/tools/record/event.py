@@ -57,15 +57,15 @@ class EventSink(Protocol):
     All methods may block and raise. They give the event as the server has it now.
     """
 
-    def create(self, event: corev1.Event) -> corev1.Event:
+    def create(self, event: corev1.Event, /) -> corev1.Event:
         """Write a new event."""
         ...
 
-    def update(self, event: corev1.Event) -> corev1.Event:
+    def update(self, event: corev1.Event, /) -> corev1.Event:
         """Replace an event."""
         ...
 
-    def patch(self, old_event: corev1.Event, data: bytes) -> corev1.Event:
+    def patch(self, old_event: corev1.Event, data: bytes, /) -> corev1.Event:
         """Apply a strategic merge patch to an event."""
         ...
 

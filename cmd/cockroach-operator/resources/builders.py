@@ -27,8 +27,7 @@ GET_VERSION = "/cockroach/cockroach.sh version | grep 'Build Tag:' | awk '{print
 class Builder(Protocol):
     """Says how one part of a cluster shall be."""
 
-    @property
-    def kind(self) -> type[ResourceObject]: ...
+    kind: ClassVar[type[ResourceObject]]
 
     @property
     def digested(self) -> Collection[str]:

@@ -237,8 +237,8 @@ def _plans(es: Elasticsearch) -> dict[str, appsv1.StatefulSet]:
             plan = appsv1.StatefulSet.from_dict(json.loads(text))
             fits = (plan.get_namespace(), plan.get_name()) == (es.get_namespace(), name) and bool(plan.get_uid())
         except (ValueError, TypeError, AttributeError, RecursionError):
-            fits = False
-        if not fits:
+            plan, fits = None, False
+        if plan is None or not fits:
             raise Refused(f"annotation {annotation} is no StatefulSet {name} to be created again")
         found[annotation] = plan
     return found

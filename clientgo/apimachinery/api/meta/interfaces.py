@@ -109,7 +109,7 @@ class RESTMapper(Protocol):
         """The resources of a kind in these versions, or in all."""
         ...
 
-    def resource_singularizer(self, resource: str) -> str:
+    def resource_singularizer(self, resource: str, /) -> str:
         """The singular of a resource's name."""
         ...
 

@@ -85,7 +85,7 @@ def _time_to_json(moment: datetime | None) -> str | None:
 class EventRecorder(Protocol):
     """Records an event about an object: an event recorder of tools/record is one. Go: resourcelock.EventRecorder."""
 
-    def eventf(self, obj: Any, event_type: str, reason: str, message: str, *args: object) -> None:
+    def eventf(self, obj: Any, event_type: str, reason: str, message: str, /, *args: Any) -> None:
         """Record an event whose text is `message` with `args` filled in by `%`. Go: EventRecorder.Eventf."""
         ...
 
