@@ -27,6 +27,7 @@ from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
 from clientgo.tour.taps import key_of, told, version_of
+from clientgo.tour.viewschema import check_views
 
 __all__ = ["LiveView"]
 
@@ -134,6 +135,7 @@ class LiveView:
             "queue": self._queue(held, rates),
             "workers": self._workers(rates),
         }
+        check_views(views)
         hops, last = live.heard(since, key, _HOPS)
         calls = sum(each.calls for each in sums.values())
         seen = {
@@ -349,6 +351,11 @@ class LiveView:
             "processing": sorted(item_text(item) for item in itertools.islice(contents.processing, _SHOWN)),
             "waiting": [{"key": item_text(item), "due": round(due, 3)} for due, item in contents.waiting[:_SHOWN]],
             "failures": {item_text(item): count for item, count in itertools.islice(contents.failures.items(), _SHOWN)},
+            "priorities": {
+                item_text(item): contents.priorities[item]
+                for item in contents.order[:_SHOWN]
+                if item in contents.priorities
+            },
             "length": len(contents.order),
             "facts": facts + rates["queue"],
         }

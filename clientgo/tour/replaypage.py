@@ -16,6 +16,7 @@ from clientgo.tour.recording import Recording
 from clientgo.tour.replay import SWITCHES, replay, scenario_of
 from clientgo.tour.settings import CHOICES, Settings
 from clientgo.tour.stepping import MAX_HOPS, Decision
+from clientgo.tour.viewschema import SCHEMA
 from clientgo.tour.web import PageServer, Refused, Request
 
 __all__ = ["ReplayPage"]
@@ -45,6 +46,7 @@ class ReplayPage(PageServer):
             "choices": {name: list(words) for name, words in CHOICES.items()},
             "switches": list(SWITCHES),
             "faults": {},
+            "views": SCHEMA,
             "kinds": {station: dict(kinds) for station, kinds in KINDS.items()},
             "lessons": [],
             "maxHops": MAX_HOPS,

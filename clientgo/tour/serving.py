@@ -28,6 +28,7 @@ from clientgo.tour.picture import Json
 from clientgo.tour.quiet import signals_for_others
 from clientgo.tour.recorder import record as recording
 from clientgo.tour.seam import Tap
+from clientgo.tour.viewschema import SCHEMA
 from clientgo.tour.web import PageServer, Refused, Request
 
 __all__ = ["LivePage", "serve"]
@@ -47,6 +48,7 @@ class LivePage(PageServer):
         return {
             "live": True,
             "title": self._title,
+            "views": SCHEMA,
             "kinds": {station: dict(kinds) for station, kinds in KINDS.items()},
         }
 

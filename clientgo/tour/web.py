@@ -185,6 +185,11 @@ class Request(BaseHTTPRequestHandler):
             self._refuse(err.code, str(err))
         except ValueError as err:
             self._refuse(400, str(err))
+        except OSError:
+            raise  # the client has gone
+        except Exception as err:
+            # An error of the tour, which the page shows as such: without an answer the program would look dead.
+            self._refuse(500, f"the tour failed: {type(err).__name__}: {err}")
 
     def _refuse(self, code: int, why: str) -> None:
         # There may be a body that nobody read, which is no request.

@@ -16,6 +16,7 @@ import lessons
 from clientgo import tour
 from clientgo.tour import web
 from clientgo.tour.settings import CHOICES
+from clientgo.tour.viewschema import SCHEMA
 from clientgo.tour.web import Refused, Request, Route
 
 Json = dict[str, Any]
@@ -42,6 +43,7 @@ def _tour(request: Request, query: dict[str, str]) -> Json:
         ],
         "choices": {name: list(words) for name, words in CHOICES.items()},
         "faults": {name: fault.title for name, fault in tour.FAULTS.items()},
+        "views": SCHEMA,
         "kinds": {station: dict(kinds) for station, kinds in tour.KINDS.items()},
         "lessons": [
             {"name": lesson.name, "title": lesson.title, "scenario": lesson.scenario} for lesson in lessons.all_()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from livequeues import QUEUES, fill
 from processes import ROOT
 
 from clientgo import context, tour
@@ -22,6 +24,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import liveview
 
 pytestmark = pytest.mark.shared_server
 
@@ -442,6 +445,73 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
         cancel()
         thread.join()
     source.shutdown()
+
+
+@pytest.mark.parametrize("kind", QUEUES)
+def test_a_live_queue_of_each_kind_is_drawn_in_every_state(browser, kind):
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(
+        source, corev1.ConfigMap(), 0.0, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+    )
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: None))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    browser.get_log("browser")
+    with contextlib.ExitStack() as stack:
+        served = stack.enter_context(tour.serve(informer, title="a program \u202b مرحبا 🍞"))
+        queue = QUEUES[kind]()
+        for end in (source.shutdown, thread.join, queue.shut_down, cancel):
+            stack.callback(end)
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        thread.start()
+        page.open("")  # without any object, and without a queue
+        fill(queue, many=200)
+        page.until("return document.querySelector('[data-station=queue]').textContent.includes('a-very-long')")
+        page.run("window.before = Number(document.body.dataset.drawn)")
+        page.until("return Number(document.body.dataset.drawn) > window.before + 3")
+        text = page.run("return document.querySelector('[data-station=queue]').getAttribute('aria-label')")
+        assert "again" in text and "working" in text and "ready-0" in text
+        assert kind == "plain" or "later" in text
+        page.click("#tab-break", draws=False)
+        page.until("return document.querySelector('[data-handler]')")
+        page.run("document.querySelector('[data-handler]').click()")
+        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
+        for number in range(1100):  # more than a buffer is shown of
+            source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=f"n-{number}", namespace="default")))
+        page.until("return document.querySelector('[data-station=handlers]').textContent.includes('add n-')")
+        browser.refresh()
+        page.until("return document.body.dataset.ready === 'true'")
+        page.until("return document.querySelector('[data-station=queue]').textContent.includes('a-very-long')")
+        for width, height in ((1024, 700), (390, 844)):
+            page.resize(width, height)
+            page.run("window.before = Number(document.body.dataset.drawn)")
+            page.until("return Number(document.body.dataset.drawn) > window.before + 2")
+        assert page.run("return document.getElementById('problem').hidden")
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+
+
+def test_a_view_that_cannot_be_drawn_is_shown_as_such_and_the_program_is_still_observed(browser, monkeypatch):
+    monkeypatch.setattr(liveview, "check_views", lambda views: None)
+    paint = liveview.LiveView._queue
+    monkeypatch.setattr(liveview.LiveView, "_queue", lambda *of: {**paint(*of), "priorities": None})
+    queue = QUEUES["plain"]()
+    browser.get_log("browser")
+    with tour.serve(queue, title="a program") as served:
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        queue.add("a")
+        page.open("")
+        text = page.run("return document.querySelector('[data-station=queue]').textContent")
+        assert "cannot be drawn" in text and "queue.priorities is no" in text
+        page.run("window.before = Number(document.body.dataset.drawn)")
+        page.until("return Number(document.body.dataset.drawn) > window.before + 3")
+        assert "does not answer" not in page.text("#problem")
+        logged = [each["message"] for each in browser.get_log("browser")]
+        assert logged and all("the tour cannot draw queue" in message for message in logged)
+        browser.get("about:blank")
+    queue.shut_down()
 
 
 def test_a_recording_is_replayed_from_any_moment(browser):

@@ -32,8 +32,8 @@ async function goOn() {
       $("problem").hidden = $("problem").hidden || $("problem").dataset.why !== "ended";
       delete $("problem").dataset.why;
     } catch (error) {
-      if (!(error instanceof TypeError)) console.error(error);
-      complain(error instanceof TypeError ? t("ended") : error.message);
+      if (!error.unreachable) console.error(error);
+      complain(error.unreachable ? t("ended") : error.message);
       $("problem").dataset.why = "ended";
       await new Promise((done) => setTimeout(done, 1000));
     }
@@ -59,7 +59,7 @@ async function chooseKey(key) {
 
 function show(tab) {
   app.tab = tab;
-  drawPane();
+  drawPane().catch(fail);
 }
 
 function choices(select, values, chosen) {
@@ -80,7 +80,7 @@ function draw() {
   $("now-more").textContent = `${count(seen.calls)} ${t("calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
-  drawPane();
+  drawPane().catch(fail);
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
 }
 
@@ -209,6 +209,7 @@ function onKey(event) {
 
 export async function live(tour) {
   app.tour = tour;
+  picture.schema = tour.views;
   document.body.dataset.live = "true";
   document.querySelector("[data-word=scenario]").dataset.word = "informer";
   $("tab-lesson").dataset.word = "overview";

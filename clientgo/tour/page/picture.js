@@ -1,6 +1,7 @@
 // The picture: stations as cards, what they hold as chips, arrows, and things that travel along them.
 
 import { arrange } from "/page/shell.js";
+import { viewError } from "/page/views.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const CHAR = 6.65;      // of the chips' font
@@ -67,7 +68,8 @@ export function hue(key) {
 
 const fits = (text, width) => {
   const most = Math.max(3, Math.floor(width / CHAR));
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  // By characters: half of one of four bytes cannot be drawn.
+  return text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
 };
 
 // What a station holds, as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
@@ -222,7 +224,7 @@ export class Picture {
     for (const station of wide ? Object.keys(wideCards) : order) {
       const box = wide ? wideCards[station] : [8, y, 364, 0];
       const view = state[station] ?? NOTHING;
-      const { group, height, chips } = this.kept(this.cards, station, [view, document.documentElement.lang, ...box], () => this.card(station, view, box));
+      const { group, height, chips } = this.kept(this.cards, station, [view, document.documentElement.lang, ...box], () => this.cardOrError(station, view, box));
       group.classList.toggle("here", hop?.station === station);
       for (const [node, key] of chips) node.classList.toggle("mine", Boolean(key) && hop?.key === key);
       this.boxes[station] = [box[0], box[1], box[2], height];
@@ -243,8 +245,20 @@ export class Picture {
     if (focused && document.activeElement?.dataset?.id !== focused) this.svg.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
-  card(station, view, [x, y, width, fixed]) {
-    const shown = sections(station, view, this.t);
+  // An error in one view is shown on its card, and is in the console; the other stations are drawn.
+  cardOrError(station, view, box) {
+    try {
+      const error = viewError(this.schema, station, view);
+      if (error) throw new Error(error);
+      return this.card(station, view, box, sections(station, view, this.t));
+    } catch (error) {
+      console.error(`the tour cannot draw ${station}:`, error);
+      const shown = [this.t("cannot-draw"), error.message].flatMap((text) => wrap(text, 22, 6)).map((text) => ({ text, kind: "text bad" }));
+      return this.card(station, NOTHING, box, shown);
+    }
+  }
+
+  card(station, view, [x, y, width, fixed], shown) {
     const chips = [];
     const inner = width - 26;
     const content = [];

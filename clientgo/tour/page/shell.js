@@ -17,8 +17,14 @@ export function arrange(parent, wanted) {
 
 export async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(path, options);
-  const answer = await response.json();
+  let response, answer;
+  try {
+    response = await fetch(path, options);
+    answer = await response.json();
+  } catch (error) {
+    // Nothing else says that the program is gone: an error of the page itself is none of the program's.
+    throw Object.assign(new Error(error.message), { unreachable: true });
+  }
   if (!response.ok) throw new Error(answer.error ?? response.statusText);
   return answer;
 }

@@ -341,6 +341,7 @@ function onKey(event) {
 
 async function begin() {
   app.tour = await ask("/api/tour");
+  picture.schema = app.tour.views;
   if (app.tour.live) return live(app.tour);
   if (app.tour.replay) {
     document.body.dataset.replay = "true";
