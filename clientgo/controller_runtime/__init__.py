@@ -55,8 +55,9 @@ Texts of 2019 to 2021 use spellings that Go has given up since. What each has be
     log.Log = zap.Logger(true)                        ctrl.set_logger(zap.new(zap.use_dev_mode(True)))
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.alias import (
@@ -115,11 +116,4 @@ __all__ = [
 
 # Looked up when they are first used: `from clientgo.controller_runtime import event` need not import a manager.
 if not TYPE_CHECKING:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = importlib.import_module("clientgo.controller_runtime.alias")
-        for each in __all__:
-            globals()[each] = getattr(module, each)
-        return globals()[name]
+    __getattr__, __dir__ = later(__name__, {"alias": __all__})

@@ -4,8 +4,9 @@ The names are looked up when they are first used: handlers need the priority que
 need the handlers.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.controller.controller import (
@@ -33,11 +34,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = importlib.import_module("clientgo.controller_runtime.controller.controller")
-        for each in __all__:
-            globals()[each] = getattr(module, each)
-        return globals()[name]
+    __getattr__, __dir__ = later(__name__, {"controller": __all__})

@@ -48,3 +48,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     return getattr(_metrics, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_metrics)})

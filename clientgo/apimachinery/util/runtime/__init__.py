@@ -56,6 +56,9 @@ class _Package(ModuleType):
             return getattr(_runtime, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_CHANGEABLE})
+
     def __setattr__(self, name: str, value: object) -> None:
         if name in _CHANGEABLE:
             setattr(_runtime, name, value)

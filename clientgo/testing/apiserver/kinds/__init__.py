@@ -22,3 +22,7 @@ def __getattr__(name: str) -> ModuleType:
     if name == "protobuf":
         return import_module(f"{__name__}.protobuf")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from clientgo.testing.apiserver.kinds import protobuf
+from clientgo.testing.apiserver import kinds
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import ApiError
@@ -30,9 +30,9 @@ def fitting(resource: Resource, obj: Json) -> Json:
 
 def _problem(resource: Resource, obj: Json) -> ApiError | None:
     size = len(dumps(obj))
-    if size > MAX_REQUEST_BYTES and protobuf.speaks(resource):
+    if size > MAX_REQUEST_BYTES and kinds.protobuf.speaks(resource):
         # JSON says the same in more bytes, so the shorter form is measured only for the few that are close.
-        size = len(protobuf.encode_message(resource.group_version, resource.kind, obj))
+        size = len(kinds.protobuf.encode_message(resource.group_version, resource.kind, obj))
     if size > _MAX_SENT_BYTES:
         status = "rpc error: code = ResourceExhausted desc = "
         return errors.internal_text(f"{status}trying to send message larger than max ({size} vs. {_MAX_SENT_BYTES})")
