@@ -1,4 +1,4 @@
-"""`dir()` and completion in a shell show what a package has, although many names are imported when they are first used."""
+"""`dir()` and completion in a shell show what a package has, although many names are imported late."""
 
 from __future__ import annotations
 

@@ -178,21 +178,11 @@ class LeaderElector:
         self._unanswered = False
         self._callback_threads = wait.Group()
 
-    def continue_observation(
-        self, record: rl.LeaderElectionRecord, raw_record: bytes, observed_time: float
-    ) -> None:
-        """Begin with what the caller has seen of the lock, as if this elector had watched it itself.
-
-        `observed_time` is when the caller saw the record change, on the clock of this elector. Without this an elector
-        counts another holder's lease from its own first look. Call it before `run`. A record that names this process
-        as the holder is ignored: a term that nobody ended is not continued. Has no Go counterpart.
-        """
-        if record.holder_identity == self._lock.identity():
-            return
-        with self._observed_record_lock:
-            self._observed_record = record
-            self._observed_time = observed_time
-        self._observed_raw_record = raw_record
+    def continue_observation(self, record: rl.LeaderElectionRecord, raw_record: bytes, seen: float) -> None:
+        """Count another's lease from when the caller saw it change, on this clock. Call before `run`. Not in Go."""
+        if record.holder_identity != self._lock.identity():
+            self._set_observed_record(record, seen)
+            self._observed_raw_record = raw_record
 
     def run(self, ctx: Context) -> None:
         """Wait to become the leader, lead, and return when that is over or `ctx` is done. Blocks.
@@ -566,10 +556,10 @@ class LeaderElector:
             end = self._observed_time + self._observed_record.lease_duration_seconds
         return end - now > RESOLUTION
 
-    def _set_observed_record(self, record: rl.LeaderElectionRecord) -> None:
+    def _set_observed_record(self, record: rl.LeaderElectionRecord, seen: float | None = None) -> None:
         with self._observed_record_lock:
             self._observed_record = record
-            self._observed_time = self._clock.now()
+            self._observed_time = self._clock.now() if seen is None else seen
             if record.holder_identity != self._lock.identity():
                 self._renewed_at = None
 
@@ -601,12 +591,7 @@ def _continuing(record: rl.LeaderElectionRecord, held: rl.LeaderElectionRecord) 
 
 
 def run_or_die(ctx: Context, lec: LeaderElectionConfig) -> None:
-    """Make an elector, connect its health check, and run it; see `LeaderElector.run`.
-
-    Raises ValueError for a bad configuration (Go panics).
-
-    Go: leaderelection.RunOrDie.
-    """
+    """Make an elector, connect its health check, and run it. Raises ValueError (Go panics). Go: RunOrDie."""
     le = new_leader_elector(lec)
     if lec.watch_dog is not None:
         lec.watch_dog.set_leader_election(le)
