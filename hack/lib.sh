@@ -62,7 +62,7 @@ alone() {
 
 # make_venv DIR EXTRAS [PYTHON]: a virtual environment in DIR with the project and its extras; a second run reuses it.
 make_venv() {
-  local venv=$1 extras=$2 python stamp
+  local venv=$1 extras=$2 python stamp quiet=--quiet
   python=${3:-$(find_python)} || exit 1
   stamp="$("$python" -c 'import sys; print(sys.version)') $extras $(cat "$root/setup.cfg" "$root/pyproject.toml" | cksum)"
   in_use "$venv"
@@ -73,8 +73,10 @@ make_venv() {
   echo "Making a virtual environment in ${venv#"$root"/} with $("$python" --version)" >&2
   rm -rf "$venv"
   "$python" -m venv "$venv"
+  # On a terminal pip shows its progress: downloading may take minutes.
+  if [ -t 2 ]; then quiet=--progress-bar=on; fi
   # Python compiles what is imported; pip would compile all of it, most of which never is, and take twice as long.
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable "$root$extras"
+  "$venv/bin/python" -m pip install "$quiet" --disable-pip-version-check --no-compile --editable "$root$extras" >&2
   echo "$stamp" >"$venv/.stamp"
   in_use "$venv"
 }

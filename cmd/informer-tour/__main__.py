@@ -1,8 +1,27 @@
 """`python cmd/informer-tour`: the informer tour as a page."""
 
+import os
 import sys
 
-from main import main
+# What follows must run on any Python 3, without the library: it tells the user what to type.
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+COMMAND = os.path.join(os.path.relpath(ROOT), "hack", "tour")
+NEEDED = ("clientgo", "urllib3", "yaml")
+
+
+def missing() -> str:
+    """Return what this Python lacks; "" for nothing."""
+    if sys.version_info < (3, 11):  # noqa: UP036  (the user may have any)
+        return "Python 3.11 or newer"
+    from importlib.util import find_spec
+
+    return next((name for name in NEEDED if find_spec(name) is None), "")
+
 
 if __name__ == "__main__":
+    lacking = missing()
+    if lacking:
+        sys.exit(f"informer-tour needs {lacking}, which {sys.executable} does not have. Type: {COMMAND}")
+    from main import main
+
     sys.exit(main())

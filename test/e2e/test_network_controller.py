@@ -54,9 +54,7 @@ def install_crd(kubeconfig: Path) -> None:
 def apply(kubeconfig: Path, folder: Path, name: str, spec: dict[str, str]) -> str:
     path = folder / f"{name}.json"
     path.write_text(
-        json.dumps(
-            {"apiVersion": "samplecrd.k8s.io/v1", "kind": "Network", "metadata": {"name": name}, "spec": spec}
-        )
+        json.dumps({"apiVersion": "samplecrd.k8s.io/v1", "kind": "Network", "metadata": {"name": name}, "spec": spec})
     )
     return kubectl(kubeconfig, "apply", "-f", str(path))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import urllib.request
 import venv
 from pathlib import Path
 
@@ -48,6 +51,48 @@ def test_a_clone_runs_the_demo_and_runs_it_again(tmp_path: Path) -> None:
     assert "12 of 12 checks hold" in first
     assert "12 of 12 checks hold" in second
     assert run("git", "status", "--short", cwd=clone) == ""
+
+
+def test_a_clone_shows_the_tour_with_one_command(tmp_path: Path) -> None:
+    clone = clone_into(tmp_path)
+    command = [str(clone / "hack" / "tour"), "--no-browser"]
+
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tour:
+        assert tour.stdout is not None and tour.stderr is not None
+        said = tour.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", said)
+        assert found is not None, said + tour.stderr.read()
+        with urllib.request.urlopen(found[0], timeout=PATIENCE) as response:
+            assert b"The informer tour" in response.read()
+        tour.send_signal(signal.SIGINT)
+        assert tour.wait(PATIENCE) == 0
+        assert "Making a virtual environment" in tour.stderr.read()
+
+    # The second time there is an environment, whose Python runs the program that the tour is attached to.
+    program = "from clientgo import tour; print('attached')"
+    (tmp_path / "program.py").write_text(program)
+    attached = run(command[0], "--no-browser", "--", "python", str(tmp_path / "program.py"), cwd=tmp_path)
+    assert "attached" in attached
+    assert run("git", "status", "--short", cwd=clone) == ""
+
+
+def test_the_tour_without_the_library_prints_one_line_with_the_command_to_type(tmp_path: Path) -> None:
+    clone = clone_into(tmp_path)
+    venv.create(tmp_path / "bare", with_pip=False)
+
+    done = subprocess.run(
+        [tmp_path / "bare" / "bin" / "python", "cmd/informer-tour", "--no-browser"],
+        cwd=clone,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+    assert done.returncode == 1 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert "clientgo" in line and line.endswith("Type: ./hack/tour")
+    assert (clone / "hack" / "tour").exists()
 
 
 def test_without_a_python_that_is_new_enough_a_message_says_so(tmp_path: Path) -> None:

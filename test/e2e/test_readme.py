@@ -32,7 +32,7 @@ ELASTIC_UPGRADE = """kubectl patch es quickstart --type=merge -p '{"spec":{"vers
 RUN_BY = {
     "hack/demo": "test_package.py, from a clone",
     "hack/test": "this test run",
-    "python cmd/informer-tour": "test_informer_tour.py",
+    "hack/tour    # or, with the library installed: python cmd/informer-tour": "test_package.py, from a clone",
     "hack/test test/property/workqueue": "this test run",
     "HYPOTHESIS_PROFILE=thorough hack/test test/property/workqueue": "a person; test_thorough.py, shorter",
     "python3 -m venv .venv && .venv/bin/pip install -e . && . .venv/bin/activate": "hack/lib.sh, for hack/demo",
