@@ -40,6 +40,8 @@ def _quote_rune(char: str) -> str:
     if char.isprintable():
         return char
     code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # A byte that is not valid UTF-8; see utf8.
+        return f"\\x{code - 0xDC00:02x}"
     if code < 0x80:
         return f"\\x{code:02x}"
     if code < 0x10000:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from clientgo.golang import utf8
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import failure_of, lost_cause
 
@@ -88,6 +89,6 @@ def _format_string(text: str) -> str:
 
 def _format_json(value: object) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=to_string)
+        return utf8.to_valid(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=to_string))
     except (TypeError, ValueError, RecursionError) as err:
         return quote(f"<internal error: {err}>")

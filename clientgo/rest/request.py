@@ -24,6 +24,7 @@ from clientgo import context, klog
 from clientgo.apimachinery import watch as apiwatch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.interfaces import Decoder, EventDecoder, ParameterCodec
 from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.object import Object
@@ -34,7 +35,7 @@ from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError
 from clientgo.apimachinery.util import net
 from clientgo.context import Context
-from clientgo.golang import hex, http
+from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.rest.client import ClientContentConfig
@@ -90,6 +91,8 @@ WATCH_ANSWER_SILENCE = 2 * 75.0
 _WATCH_GRACE = 30.0
 _DEFAULT_WATCH_TIMEOUT = 3600.0
 
+# U+FFFD in UTF-8: in JSON, the text in place of an invalid byte.
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 # What requests of typed clients accept by default.
 _PROTOBUF_OR_JSON = f"{CONTENT_TYPE_PROTOBUF},application/json"
 
@@ -193,7 +196,8 @@ class Request:
         """Ask for protobuf, and for JSON of a server that has none, unless the config says what it wants.
 
         A body stays JSON, where Go's is protobuf: it is cheaper to write here, and the server names fields that it does
-        not know. Only an object that came with fields of a newer server goes out as protobuf, which alone can say them.
+        not know. Only an object with fields of a newer server, or with a string that is not valid UTF-8, goes out as
+        protobuf, which alone can express them.
         Go: UseProtobufAsDefault.
         """
         if self._content_type_not_set and not self._content.accept_content_types:
@@ -398,13 +402,25 @@ class Request:
             raise TypeError(f"unknown type used for body: {type(obj).__name__}")
 
     def _encoded(self, obj: Object) -> tuple[bytes, str]:
-        """The object as a body, and its content type: protobuf for what JSON cannot say, if nobody chose one."""
+        """Return the object as a body, and its content type.
+
+        If the config sets no content type, this is protobuf for what JSON cannot express: fields of a newer server, and
+        strings that are not valid UTF-8.
+        """
         content_type, negotiator = self._content.content_type, self._content.negotiator
+        may_choose = self._content_type_not_set and CONTENT_TYPE_PROTOBUF in self._content.accept_content_types
         try:
-            return negotiator.encoder(content_type, {}).encode(obj), content_type
+            data = negotiator.encoder(content_type, {}).encode(obj)
         except UnknownFieldsError:
-            if not self._content_type_not_set or CONTENT_TYPE_PROTOBUF not in self._content.accept_content_types:
+            if not may_choose:
                 raise
+        else:
+            # Few bodies hold a replacement character, so that few documents are searched.
+            if not may_choose or _REPLACEMENT not in data or not utf8.has_escaped_bytes(document_of(obj)):
+                return data, content_type
+            with contextlib.suppress(ValueError):  # Raised for a kind that protobuf has no message for.
+                return negotiator.encoder(CONTENT_TYPE_PROTOBUF, {}).encode(obj), CONTENT_TYPE_PROTOBUF
+            return data, content_type
         return negotiator.encoder(CONTENT_TYPE_PROTOBUF, {}).encode(obj), CONTENT_TYPE_PROTOBUF
 
     def _fail(self, message: str) -> Request:
@@ -436,8 +452,8 @@ class Request:
         if self._timeout:
             query["timeout"] = [format_duration(self._timeout)]
         base = urlsplit(self._c.base)
-        encoded = urlencode(sorted(query.items()), doseq=True)
-        return urlunsplit((base.scheme, base.netloc, quote(self._path(), safe="/$&+,:;=@~"), encoded, ""))
+        encoded = urlencode(sorted(query.items()), doseq=True, errors="surrogateescape")
+        return urlunsplit((base.scheme, base.netloc, quote(utf8.encode(self._path()), safe="/$&+,:;=@~"), encoded, ""))
 
     def _path(self) -> str:
         path = self._path_prefix

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang import utf8
 
 CONTENT_TYPE_JSON: Final = "application/json"
 CONTENT_TYPE_YAML: Final = "application/yaml"
@@ -47,7 +48,7 @@ class Unknown(Object):
     @classmethod
     def from_dict(cls, document: JSONObject) -> Self:
         """The document as JSON; its apiVersion and kind are set."""
-        raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        raw = utf8.to_valid(json.dumps(document, separators=(",", ":"), ensure_ascii=False)).encode()
         type_meta: dict[str, Any] = {"api_version": document.get("apiVersion"), "kind": document.get("kind")}
         return cls(raw, content_type=CONTENT_TYPE_JSON, **type_meta)
 

@@ -17,6 +17,7 @@ from clientgo.apimachinery.runtime.undecoded import read_event
 from clientgo.apimachinery.util.json import scan
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
+from clientgo.golang import utf8
 from clientgo.golang.http import Body
 
 _JSON_SPACE = " \t\r\n"
@@ -98,7 +99,7 @@ class Decoder:
 
     def _split(self, block: bytes) -> list[str]:
         # A stray byte in a text does no harm, as in Go; between texts it makes the line invalid, but not those before.
-        return [line for line in block.decode("utf-8", "replace").split("\n") if line and not line.isspace()]
+        return [line for line in utf8.decode_valid(block).split("\n") if line and not line.isspace()]
 
     def decode_line(self, line: str) -> Event:
         """The event in a line. Raises ValueError that names the last resource version seen."""

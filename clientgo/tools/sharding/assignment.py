@@ -9,6 +9,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
+from clientgo.golang import utf8
+
 __all__ = ["assign", "shard_of"]
 
 
@@ -48,4 +50,4 @@ def assign(shards: int, members: Iterable[str]) -> dict[int, str]:
 
 
 def _weight(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+    return int.from_bytes(hashlib.blake2b(utf8.encode(text), digest_size=8).digest(), "big")

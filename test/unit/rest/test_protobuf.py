@@ -271,3 +271,76 @@ def test_what_is_no_frame_is_said_with_the_last_version(frame: bytes, reason: st
     """Go: TestDecoder: one frame may be too large."""
     with pytest.raises(ValueError, match=reason):
         decoder_of(frame).decode()
+
+
+# A euro sign without its last byte, as it is decoded, and as JSON has it.
+CUT, SHOWN = "no more \udce2\udc82", "no more \ufffd\ufffd"
+
+
+def pod_with_cut_message(server: Server, name: str) -> corev1.Pod:
+    """Create a Pod whose termination message ends inside a character, as a kubelet writes it."""
+    pods = client_of(server, PROTOBUF).core_v1().pods("default")
+    spec = {"containers": [{"name": "c", "image": "i", "args": [CUT]}]}
+    metadata = {"name": name, "annotations": {"a": CUT}}
+    pod = pods.create(CTX, corev1.Pod.from_dict({"metadata": metadata, "spec": spec}), CREATE)
+    terminated = {"terminated": {"exitCode": 1, "message": CUT}}
+    status = {"name": "c", "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": terminated}
+    made = corev1.Pod.from_dict({**pod.to_dict(), "status": {"containerStatuses": [status]}})
+    return pods.update_status(CTX, made, UPDATE)
+
+
+def texts_of(pod: corev1.Pod) -> list[str]:
+    (container,), (status,) = pod.spec.containers, pod.status.container_statuses
+    return [pod.metadata.annotations["a"], container.args[0], status.state.terminated.message]
+
+
+def test_a_message_that_is_cut_inside_a_character_is_read_by_every_client(server: Server) -> None:
+    name = pod_with_cut_message(server, "cut-read").name
+    only = metav1.ListOptions(field_selector=f"metadata.name={name}")
+    for media, text in ((PROTOBUF, CUT), ("", CUT), (JSON, SHOWN)):
+        pods = client_of(server, media).core_v1().pods("default")
+        assert texts_of(pods.get(CTX, name, GET)) == [text] * 3
+        assert [texts_of(pod) for pod in pods.list(CTX, only).items] == [[text] * 3]
+        watch = pods.watch(CTX, only)
+        assert texts_of(watch.result_chan().receive(10)[0].object) == [text] * 3
+        watch.stop()
+
+
+@pytest.mark.parametrize("media", [PROTOBUF, ""])
+def test_an_update_keeps_the_bytes_of_every_string_it_does_not_change(server: Server, media: str) -> None:
+    name = pod_with_cut_message(server, f"cut-update-{len(media)}").name
+    recorder = Recorder(LocalTransport(server))
+    pods = client_of(server, media, recorder).core_v1().pods("default")
+    pod = pods.get(CTX, name, GET).deep_copy()
+    pod.metadata.labels["l"] = "1"
+    assert texts_of(pods.update(CTX, pod, UPDATE)) == [CUT] * 3
+    pods.update_status(CTX, pods.get(CTX, name, GET), UPDATE)
+    assert texts_of(pods.get(CTX, name, GET)) == [CUT] * 3
+    assert [sent for sent, _ in recorder.sent if sent] == [PROTOBUF, PROTOBUF]
+
+
+@pytest.mark.parametrize("patch_type", [PatchType.MERGE, PatchType.STRATEGIC_MERGE, PatchType.JSON])
+def test_a_patch_keeps_the_bytes_of_every_string_it_does_not_name(server: Server, patch_type: PatchType) -> None:
+    name = pod_with_cut_message(server, f"cut-patch-{len(patch_type)}").name
+    pods = client_of(server, "").core_v1().pods("default")
+    patch = b'{"metadata":{"labels":{"l":"1"}}}'
+    if patch_type == PatchType.JSON:
+        patch = b'[{"op":"add","path":"/metadata/labels","value":{"l":"1"}}]'
+    found = pods.patch(CTX, name, patch_type, patch, metav1.PatchOptions())
+    assert (texts_of(found), found.metadata.labels) == ([CUT] * 3, {"l": "1"})
+
+
+def test_a_name_that_is_not_utf8_is_escaped_in_the_url_as_in_go(server: Server) -> None:
+    request = client_of(server, "").core_v1().rest_client().get().resource("pods").name("a\udcc3").param("p", "\udcc3")
+    assert request.url().endswith("/api/v1/pods/a%C3?p=%C3")
+
+
+def test_an_object_without_a_message_goes_out_in_json_as_in_go(server: Server) -> None:
+    """A custom resource has no other form: its text has a replacement character for each byte."""
+
+    class Other(corev1.ConfigMap):
+        pass
+
+    request = client_of(server, "").core_v1().rest_client().post().use_protobuf_as_default()
+    assert request.body(Other(data={"a": CUT})).error() is None
+    assert SHOWN.encode() in (request._body_bytes or b"")

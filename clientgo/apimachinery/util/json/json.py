@@ -1,7 +1,8 @@
 """JSON text as Go writes it, and reading with Go's idea of numbers.
 
 Mirrors k8s.io/apimachinery/pkg/util/json/json.go and what Go's encoding/json does to text: sorted map keys, no blanks,
-`<`, `>` and `&` escaped, a whole number without a point.
+`<`, `>` and `&` escaped, a whole number without a point, U+FFFD for each byte that is not valid UTF-8 (see
+clientgo.golang.utf8).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
+
+from clientgo.golang import utf8
 
 # The value that begins at a position, and where it ends: the C scanner without what json.loads does around it. Raises
 # StopIteration, ValueError and RecursionError.
@@ -37,19 +40,20 @@ def marshal(value: Any) -> str:
 
 
 def encode(value: Any, *, sort_keys: bool = False) -> str:
-    """Compact JSON, with numbers as Go writes them. Costs little more than json.dumps if no float differs.
+    """Return compact JSON, with numbers as Go writes them. Costs little more than json.dumps if no float differs.
 
-    Raises ValueError for a float that JSON has no number for.
+    The text can always be encoded as UTF-8: a lone surrogate becomes U+FFFD. Raises ValueError for a float that JSON
+    has no number for.
     """
     try:
         text = (_SORTED if sort_keys else _COMPACT)(value)
     except ValueError as err:
         if "Circular" in str(err):
             raise
-        return _encoded(value, sort_keys)
+        return utf8.to_valid(_encoded(value, sort_keys))
     if _WHOLE.search(text) or _SMALL.search(text) or ("+" in text and "e+" in text):
-        return _encoded(value, sort_keys)
-    return text
+        text = _encoded(value, sort_keys)
+    return utf8.to_valid(text)
 
 
 def _encoded(value: Any, sort_keys: bool) -> str:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from clientgo.apimachinery.util.json import marshal
+from clientgo.golang import utf8
 from clientgo.golang.fmt import go_value
 from clientgo.golang.strconv import parse_int, quote
 
@@ -86,7 +87,7 @@ def parse_element(text: str) -> str | None:
 
     Go: fieldpath.DeserializePathElement.
     """
-    if len(text.encode()) < 2:
+    if len(utf8.encode(text)) < 2:
         raise ValueError("key must be 2 characters long:")
     kind, rest = text[0], text[2:]
     if text[1] != ":":

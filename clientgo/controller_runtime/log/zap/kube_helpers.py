@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from clientgo.apimachinery.runtime import Object, ResourceObject
 from clientgo.apimachinery.types import NamespacedName
+from clientgo.golang import utf8
 
 __all__ = [
     "TIME_ENCODERS",
@@ -80,7 +81,7 @@ class Encoder(Protocol):
 
 
 def _to_json(fields: object) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    return utf8.to_valid(json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=_plain))
 
 
 def _plain(value: object) -> object:
@@ -138,7 +139,7 @@ class ConsoleEncoder:
         if fields:
             columns.append(json.dumps(dict(fields), ensure_ascii=False, default=_plain))
         line = "\t".join(columns) + "\n"
-        return f"{line}{entry.stack}\n" if entry.stack else line
+        return utf8.to_valid(f"{line}{entry.stack}\n" if entry.stack else line)
 
 
 class KubeAwareEncoder:

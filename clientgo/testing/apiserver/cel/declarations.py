@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.cel.common.types import (
     BOOL,
     BYTES,
@@ -152,7 +153,7 @@ def _string(schema: dict[str, Any]) -> Declaration:
     if longest is not None:
         most = max(0, longest) * 4
     elif enum:
-        most = max((len(one.encode()) for one in enum if isinstance(one, str)), default=0)
+        most = max((len(utf8.encode(one)) for one in enum if isinstance(one, str)), default=0)
     else:
         most = MAX_REQUEST - 2
     return Declaration(STRING, "string", most, 2)

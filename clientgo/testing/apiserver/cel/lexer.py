@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.cel.source import Issues
 
 EOF = "<EOF>"
@@ -94,16 +95,16 @@ def bytes_value(text: str) -> bytes:
     raw = text[0] in "rR"
     body = _body(text[1:] if raw else text)
     if raw:
-        return body.encode()
+        return utf8.encode(body)
     out, last = b"", 0
     for match in _ONE_ESCAPE.finditer(body):
         escape = match.group()
-        out += body[last : match.start()].encode()
+        out += utf8.encode(body[last : match.start()])
         if escape[1] in "uU":
             raise ValueError("unable to unescape string")
         out += bytes([ord(_code_point(escape))])
         last = match.end()
-    return out + body[last:].encode()
+    return out + utf8.encode(body[last:])
 
 
 def _body(text: str) -> str:

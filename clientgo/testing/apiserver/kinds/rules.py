@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clientgo import klog
+from clientgo.golang import utf8
 from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver.cel.checker import Environment
 from clientgo.testing.apiserver.cel.common.types import BOOL, STRING, optional_of
@@ -345,7 +346,7 @@ def message_of(result: Result) -> str:
     if result.error is not None or not isinstance(result.value, str):
         return ""
     text = result.value.strip()
-    return "" if "\n" in text or len(text.encode("utf-8", "replace")) > _MAX_MESSAGE else text
+    return "" if "\n" in text or len(utf8.encode(text)) > _MAX_MESSAGE else text
 
 
 def _failure(result: Result, rule: Rule) -> str:

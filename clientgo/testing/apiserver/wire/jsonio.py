@@ -9,6 +9,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from clientgo.golang import utf8
+
 Json = dict[str, Any]
 # Lists and objects inside each other. Go's limit is 10,000; what comes after the parser here walks objects recursively,
 # and no API object is a tenth as deep as this.
@@ -43,16 +45,8 @@ def dumps_pretty(value: Any) -> bytes:
 
 
 def _utf8(text: str) -> bytes:
-    """The bytes of a text; half of a surrogate pair, which no UTF-8 can say, becomes U+FFFD as in Go."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return _whole(text).encode()
-
-
-def _whole(text: str) -> str:
-    """The text with U+FFFD for what is half of a surrogate pair."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """Encode a text; a lone surrogate, and so each byte that is not valid UTF-8, becomes U+FFFD as in Go."""
+    return utf8.to_valid(text).encode()
 
 
 def _escape(text: bytes) -> bytes:
@@ -69,7 +63,7 @@ def _escape(text: bytes) -> bytes:
 def loads(text: bytes) -> Any:
     """Parse JSON; ParseError carries the words of encoding/json. What is no Unicode is read as U+FFFD."""
     try:
-        value = _decode(text.decode(errors="replace"))
+        value = _decode(utf8.decode_valid(text))
     except RecursionError:
         raise ParseError(_TOO_DEEP) from None
     except json.JSONDecodeError as err:
@@ -102,11 +96,11 @@ def is_deep(value: Any) -> bool:
 
 def _with_whole_texts(value: Any) -> Any:
     if isinstance(value, str):
-        return _whole(value)
+        return utf8.to_valid(value)
     if isinstance(value, list):
         return [_with_whole_texts(item) for item in value]
     if isinstance(value, dict):
-        return {_whole(name): _with_whole_texts(item) for name, item in value.items()}
+        return {utf8.to_valid(name): _with_whole_texts(item) for name, item in value.items()}
     return value
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from clientgo.apimachinery.util import yaml as yaml_util
+from clientgo.golang import utf8
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
@@ -25,4 +26,4 @@ def dumps(value: Any) -> bytes:
     text: str = yaml.dump(
         value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=80
     )
-    return text.encode("utf-8", "replace")
+    return utf8.to_valid(text).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -202,3 +203,18 @@ def test_a_config_map_comes_back_as_it_went(cluster: Cluster, ns: str) -> None:
     cluster.client.create(CTX, made)
     found = cluster.client.get(CTX, client.ObjectKey(ns, "a"), corev1.ConfigMap)
     assert dict(found.binary_data) == {"k": b"\0\xff"}
+
+
+def test_a_merge_patch_of_an_object_with_a_cut_string_has_only_what_changed(cluster: Cluster, ns: str) -> None:
+    text = "cut \udcc3"
+    made = corev1.ConfigMap(metadata=metav1.ObjectMeta(name="cut", namespace=ns), data={"k": text})
+    cluster.client.create(CTX, made)
+    key = client.ObjectKey(ns, "cut")
+    for form in (client.merge_from, client.strategic_merge_from):
+        found = cluster.client.get(CTX, key, corev1.ConfigMap).deep_copy()
+        patch = form(found.deep_copy())
+        found.data["n"] = found.data.get("n", "") + "1"
+        assert json.loads(patch.data(found)) == {"data": {"n": found.data["n"]}}
+        cluster.client.patch(CTX, found, patch)
+    after = cluster.client.get(CTX, key, corev1.ConfigMap)
+    assert dict(after.data) == {"k": text, "n": "11"}

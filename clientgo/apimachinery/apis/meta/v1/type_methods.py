@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from clientgo.apimachinery.runtime.documents import document_of, writable_document_of
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.golang import utf8
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.types import PatchOptions
@@ -71,7 +72,7 @@ class GroupVersionMethods(_NameMethods):
         text = str(self)
         if text.count("/") > 1:
             raise ValueError(f"illegal GroupVersion {text}: contains more than one /")
-        return json.dumps(text, ensure_ascii=False).encode()
+        return utf8.to_valid(json.dumps(text, ensure_ascii=False)).encode()
 
     def unmarshal_json(self, value: bytes) -> None:
         """Read the text that is JSON. Raises ValueError. Go: UnmarshalJSON."""

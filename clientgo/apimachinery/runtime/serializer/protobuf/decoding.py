@@ -3,6 +3,11 @@
 The document is the one that the server would have sent as JSON: fields that are empty stand there or not as Go's tags
 say, a quantity is its text, a time is RFC 3339. Unlike in Go's generated code, a field that the table does not have is
 kept (see unknown_fields).
+
+A string that is not valid UTF-8, such as a termination message that was cut inside a character, is decoded with
+`surrogateescape` in every position that has text: each invalid byte becomes one of U+DC80 to U+DCFF, and `encoding`
+writes the byte again. An update in protobuf therefore loses nothing, as in Go. JSON and patches have U+FFFD for each
+such byte, as Go writes them. See clientgo.golang.utf8.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
 )
 from clientgo.apimachinery.runtime.timestamps import format_micro_time, format_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.golang import utf8
 from clientgo.golang.duration import format_nanoseconds
 
 JSONObject = dict[str, Any]
@@ -75,7 +81,7 @@ def decode_places(message: Message, data: bytes, at: int = 0, end: int | None = 
     reading = _Reading()
     try:
         document = _document(message, data, at, len(data) if end is None else end, 0, reading)
-    except (IndexError, UnicodeDecodeError) as err:
+    except IndexError as err:
         raise as_wire_error(err) from None
     if reading.found_unknown and type(document) is dict:
         reading.places[at] = UnknownFields(document, {})
@@ -153,7 +159,10 @@ def _read(
                 if shape is _ONE:
                     if kind is _STRING:
                         if size or not field.drops_zero:
-                            out[field.json] = data[start:at].decode()
+                            try:
+                                out[field.json] = data[start:at].decode()
+                            except UnicodeDecodeError:
+                                out[field.json] = utf8.decode(data[start:at])
                         elif field.json in out:
                             del out[field.json]
                     elif kind is not _MESSAGE:
@@ -192,7 +201,7 @@ def _read(
                 _put_scalar(out, field, _double(data[start:at]))
         if at != end:
             raise truncated()
-    except (WireError, IndexError, UnicodeDecodeError) as err:
+    except (WireError, IndexError) as err:
         raise as_wire_error(err).within(field.json if field is not None else "") from None
 
 
@@ -285,7 +294,10 @@ def _read_entry(found: JSONObject, field: Field, data: bytes, at: int, end: int,
         # As every encoder writes it: both, short, and in order.
         middle = at + 2 + data[at + 1]
         if middle + 2 <= end and data[middle] == _VALUE and middle + 2 + data[middle + 1] == end:
-            found[data[at + 2 : middle].decode()] = data[middle + 2 : end].decode()
+            try:
+                found[data[at + 2 : middle].decode()] = data[middle + 2 : end].decode()
+            except UnicodeDecodeError:
+                found[utf8.decode(data[at + 2 : middle])] = utf8.decode(data[middle + 2 : end])
             return
     key = ""
     start = stop = 0
@@ -294,7 +306,7 @@ def _read_entry(found: JSONObject, field: Field, data: bytes, at: int, end: int,
         if number == 1:
             if wire_type != BYTES:
                 raise WireError(f"proto: wrong wireType = {wire_type} for field {field.json}")
-            key = data[begin:finish].decode()
+            key = utf8.decode(data[begin:finish])
         elif number == 2:
             if (wire_type == BYTES) == (field.kind in _SCALARS):
                 raise WireError(f"proto: wrong wireType = {wire_type} for field {field.json}")
@@ -329,7 +341,7 @@ def _double(data: bytes) -> float:
 
 
 def _read_text(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    return data[at:end].decode()
+    return utf8.decode(data[at:end])
 
 
 def _read_bytes(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
@@ -397,12 +409,12 @@ def _read_duration(field: Field, data: bytes, at: int, end: int, depth: int, rea
 
 
 def _read_quantity(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    return _values(field.kind, data, at, end).get(1, b"").decode() or "0"
+    return utf8.decode(_values(field.kind, data, at, end).get(1, b"")) or "0"
 
 
 def _read_int_or_string(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
     values = _values(field.kind, data, at, end)
-    return values.get(3, b"").decode() if values.get(1, 0) else values.get(2, 0)
+    return utf8.decode(values.get(3, b"")) if values.get(1, 0) else values.get(2, 0)
 
 
 def _read_raw(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
@@ -410,13 +422,13 @@ def _read_raw(field: Field, data: bytes, at: int, end: int, depth: int, reading:
     if not raw:
         return None
     try:
-        return parse_json(raw)
+        return parse_json(utf8.decode(raw))
     except ValueError as err:
         raise WireError(f"{field.json}: not JSON: {err}") from None
 
 
 def _read_strings(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    return [data[begin:stop].decode() for _, _, begin, stop in _form(field.kind, data, at, end)]
+    return [utf8.decode(data[begin:stop]) for _, _, begin, stop in _form(field.kind, data, at, end)]
 
 
 def _read_schema_or_other(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
@@ -432,7 +444,7 @@ def _read_schema_or_other(field: Field, data: bytes, at: int, end: int, depth: i
         elif field.kind is Kind.SCHEMAORARRAY:
             listed.append(_document(field.message, data, begin, stop, depth + 1, reading))
         else:
-            listed.append(data[begin:stop].decode())
+            listed.append(utf8.decode(data[begin:stop]))
     if field.kind is Kind.SCHEMAORBOOL and schema is None:
         return allows
     return listed or schema

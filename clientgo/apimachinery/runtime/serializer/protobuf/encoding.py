@@ -1,7 +1,7 @@
 """From a JSON document to the message that says the same, byte for byte as Go's generated code writes it.
 
 Fields stand in the order of their numbers, maps in that of their keys; what is no pointer in Go is written also when it
-is empty.
+is empty. Text is written as its bytes, also text that is not valid UTF-8 (see `decoding`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Ki
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import SHORT, put_bytes, put_varint
 from clientgo.apimachinery.runtime.timestamps import parse_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.golang import utf8
 from clientgo.golang.duration import parse_nanoseconds
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,7 +79,7 @@ def _encode(message: Message, document: dict[str, Any], depth: int, may_have: _M
         try:
             if write is _write_text and type(value) is str:
                 # What that does, without its calls: most values are such.
-                text = value.encode() if value.isascii() else _utf8(value)
+                text = value.encode() if value.isascii() else utf8.encode(value)
                 size = len(text)
                 parts[place] = b"".join((tag, SHORT[size] if size < 0x80 else put_varint(size), text))
             elif write is not None:
@@ -156,13 +157,14 @@ def _many(field: Field, value: Any, depth: int) -> bytes:
     else:
         if not isinstance(value, dict):
             raise EncodeError(f"expected an object, got {json.dumps(value)[:64]}")
-        for key in sorted(value):
+        # Go sorts by bytes, which is another order only for keys that are not valid UTF-8.
+        for key in sorted(value, key=None if all(map(str.isascii, value)) else utf8.encode):
             item = value[key]
             try:
                 entry = write(field, null if item is None else item, depth)
             except EncodeError as err:
                 raise err.within(f"[{key}]") from None
-            parts.append(put_bytes(tag, b"".join((b"\n", _sized(_utf8(key)), _ENTRY_TAGS[field.kind], entry))))
+            parts.append(put_bytes(tag, b"".join((b"\n", _sized(utf8.encode(key)), _ENTRY_TAGS[field.kind], entry))))
     return b"".join(parts)
 
 
@@ -185,20 +187,13 @@ def _sized(value: bytes) -> bytes:
     return put_varint(len(value)) + value
 
 
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # Half of a surrogate pair: as Go reads it from JSON.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
 # --- each kind, with its length where it has one
 
 
 def _write_text(field: Field, value: Any, depth: int) -> bytes:
     if not isinstance(value, str):
         raise EncodeError(f"expected a string, got {json.dumps(value)[:64]}")
-    return _sized(_utf8(value))
+    return _sized(utf8.encode(value))
 
 
 def _write_message(field: Field, value: Any, depth: int) -> bytes:
@@ -260,19 +255,19 @@ def _write_duration(field: Field, value: Any, depth: int) -> bytes:
 def _write_quantity(field: Field, value: Any, depth: int) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise EncodeError(f"expected a quantity, got {json.dumps(value)[:64]}")
-    return _sized(put_bytes(b"\n", _utf8(value if isinstance(value, str) else json.dumps(value))))
+    return _sized(put_bytes(b"\n", utf8.encode(value if isinstance(value, str) else json.dumps(value))))
 
 
 def _write_int_or_string(field: Field, value: Any, depth: int) -> bytes:
     if isinstance(value, str):
-        return _sized(b"\x08\1\x10\0" + put_bytes(b"\x1a", _utf8(value)))
+        return _sized(b"\x08\1\x10\0" + put_bytes(b"\x1a", utf8.encode(value)))
     return _sized(b"".join((b"\x08\0\x10", _write_int(field, value, depth), b"\x1a\0")))
 
 
 def _write_raw(field: Field, value: Any, depth: int) -> bytes:
     if value is None:
         return b"\0"
-    return _sized(put_bytes(b"\n", _utf8(_compact(value))))
+    return _sized(put_bytes(b"\n", utf8.encode(_compact(value))))
 
 
 def _write_strings(field: Field, value: Any, depth: int) -> bytes:

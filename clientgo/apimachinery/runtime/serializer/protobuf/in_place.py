@@ -31,6 +31,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
 from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedObject
 from clientgo.apimachinery.runtime.unknown_fields import OBJECT_META
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn
+from clientgo.golang import utf8
 from clientgo.golang.strconv import quote
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class UndecodedMessage(UndecodedObject):
     # See UndecodedObject. The name is the end of the key, which is the one that a store has it under.
     key: str
     namespace: str
-    # None for one that is read from the message: it is asked for when the object arrives, and seldom after that.
+    # None for one that is ASCII and is read from the message: few callers ask for it after the object arrived.
     _version: str | None
 
     @property
@@ -182,7 +183,7 @@ class UndecodedMessage(UndecodedObject):
         except WireError as err:
             raise self.refusal(err) from None
 
-    def refusal(self, err: Exception, field: str = "") -> WireError:
+    def refusal(self, err: WireError | IndexError, field: str = "") -> WireError:
         """The error for what is malformed, which names the object and the field."""
         return _of(self.message, self.key, as_wire_error(err).within(field))
 
@@ -281,14 +282,17 @@ def undecoded_message(message: Message, data: bytes, shared: Common | None = Non
         )
         found.data = data
         found.decoded = None
+        try:
+            namespace, name = metadata[namespace_at].decode(), metadata[name_at].decode()
+        except UnicodeDecodeError:
+            namespace, name = utf8.decode(metadata[namespace_at]), utf8.decode(metadata[name_at])
         # Interned, since many objects have the same.
-        found.namespace = namespace = intern(metadata[namespace_at].decode())
-        name = metadata[name_at].decode()
+        found.namespace = namespace = intern(namespace)
         found.key = f"{namespace}/{name}" if namespace else name
         version = metadata[version_at]
-        found._version = None if places.version_at is not None and version.isascii() else version.decode()
+        found._version = None if places.version_at is not None and version.isascii() else utf8.decode(version)
         return found
-    except (WireError, IndexError, UnicodeDecodeError) as err:
+    except (WireError, IndexError) as err:
         raise refusal(message, data, as_wire_error(err)) from None
 
 
@@ -303,7 +307,7 @@ def refusal(message: Message, data: bytes, err: WireError) -> WireError:
             if number << 3 | wire_type != metadata.key:
                 continue
             for inner, wire, first, last in spans(data, begin, stop):
-                found[inner << 3 | wire] = data[first:last].decode("utf-8", "replace")
+                found[inner << 3 | wire] = utf8.decode(data[first:last])
     return _of(message, "/".join(filter(None, (found[_NAMESPACE], found[_NAME]))), err)
 
 

@@ -1,8 +1,8 @@
 """Objects as Kubernetes' protobuf. Mirrors runtime/serializer/protobuf/protobuf.go.
 
 Differs: a message is read into the JSON document that it stands for, so that the object is the same in both formats,
-and fields that this version does not know survive. There is no RawSerializer: a message without an envelope stands in
-no body.
+and fields that this version does not know survive, as do strings that are not valid UTF-8 (see `decoding`). There is
+no RawSerializer: a message without an envelope stands in no body.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang import utf8
 from clientgo.golang.strconv import quote
 
 # What every object begins with, so that nobody takes it for JSON.
@@ -75,7 +76,7 @@ def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
         if wire_type != BYTES:
             raise WireError(f"proto: wrong wireType = {wire_type} for field {number} of Unknown")
         if number == _TYPE_META:
-            names |= {each: data[first:last].decode("utf-8", "replace")
+            names |= {each: utf8.decode(data[first:last])
                       for each, wire, first, last in spans(data, start, finish) if wire == BYTES}  # fmt: skip
         elif number == _RAW:
             begin, stop = start, finish
@@ -94,7 +95,7 @@ def wrap(message: bytes, api_version: str, kind: str) -> bytes:
 @lru_cache(1000)
 def begin_envelope(api_version: str, kind: str) -> bytes:
     """What stands in an envelope before the length of the message."""
-    type_meta = put_bytes(b"\n", api_version.encode()) + put_bytes(b"\x12", kind.encode())
+    type_meta = put_bytes(b"\n", utf8.encode(api_version)) + put_bytes(b"\x12", utf8.encode(kind))
     return b"".join((MAGIC, put_bytes(b"\n", type_meta), b"\x12"))
 
 
@@ -255,7 +256,7 @@ class ProtobufSerializer:
     @staticmethod
     def _type_meta(envelope: Envelope) -> bytes:
         """The TypeMeta as every server writes it."""
-        return put_bytes(b"\n", envelope.api_version.encode()) + put_bytes(b"\x12", envelope.kind.encode())
+        return put_bytes(b"\n", utf8.encode(envelope.api_version)) + put_bytes(b"\x12", utf8.encode(envelope.kind))
 
     def _document(
         self,

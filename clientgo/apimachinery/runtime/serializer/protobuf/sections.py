@@ -16,6 +16,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Ki
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import BYTES, WireError, signed, varint
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject, StandIn, copy_json
+from clientgo.golang import utf8
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.object import Object
@@ -54,14 +55,17 @@ class Section(StandIn, Mapping[str, Any]):
                 index = self.index = self._message.layouts.find(self.data)
             answer: Any = index.answers.get(key, _UNASKED)
             if type(answer) is slice:
-                return self.data[answer].decode()
+                try:
+                    return self.data[answer].decode()
+                except UnicodeDecodeError:
+                    return utf8.decode(self.data[answer])
             if type(answer) is _Inner:
                 return self.inner(answer.message, answer.begin, answer.end)
             if answer is _UNASKED:
                 value = self._value(index, key)
             else:
                 value = answer.given_by(self) if isinstance(answer, _Answer) else answer
-        except (IndexError, UnicodeDecodeError, WireError) as err:
+        except (IndexError, WireError) as err:
             raise self.refused(key, err) from None
         except _UnanswerableError:
             value = self._turned().get(key)
@@ -76,10 +80,10 @@ class Section(StandIn, Mapping[str, Any]):
                 return None
             answer = index.answers[key] = _answer(field, self.data, index, key)
         if type(answer) is slice:
-            return self.data[answer].decode()
+            return utf8.decode(self.data[answer])
         return answer.given_by(self) if isinstance(answer, _Answer) else answer
 
-    def refused(self, key: str, err: Exception) -> WireError:
+    def refused(self, key: str, err: WireError | IndexError) -> WireError:
         """The error for a field, "" for all of it, that names object and field."""
         return self._pending.refusal(err, ".".join(filter(None, (self._message.short_name, key))))
 
@@ -281,23 +285,17 @@ class _TextMap(StandIn, Mapping[str, str]):
     def get(self, key: str, default: Any = None) -> Any:
         if self._values is not None or not isinstance(key, str):
             return self._all().get(key, default)
-        data, wanted = self._section.data, key.encode("utf-8", "surrogatepass")
+        data, wanted = self._section.data, utf8.encode(key)
         for key_at, value_at in self._texts.by_length.get(len(wanted), ()):
-            if data[key_at] == wanted:
-                try:
-                    return data[value_at].decode()
-                except UnicodeDecodeError as err:
-                    raise self._section.refused(self._texts.name, err) from None
+            if data[key_at] == wanted and (key.isascii() or utf8.decode(wanted) == key):
+                return utf8.decode(data[value_at])
         return default
 
     def _all(self) -> dict[str, str]:
         values = self._values
         if values is None:
             data = self._section.data
-            try:
-                values = {data[key].decode(): data[value].decode() for key, value in self._texts.entries}
-            except UnicodeDecodeError as err:
-                raise self._section.refused(self._texts.name, err) from None
+            values = {utf8.decode(data[key]): utf8.decode(data[value]) for key, value in self._texts.entries}
             self._values = values
         return values
 
@@ -339,7 +337,7 @@ class _Answer:
     __slots__ = ()
 
     def given_by(self, section: Section) -> Any:
-        """Raises WireError, IndexError, UnicodeDecodeError, _UnanswerableError."""
+        """Raises WireError, IndexError, _UnanswerableError."""
         raise NotImplementedError
 
 
@@ -425,7 +423,7 @@ class _TextList(_Answer):
 
     def given_by(self, section: Section) -> Any:
         data = section.data
-        return section.texts(self._found[0].start, [data[each].decode() for each in self._found])
+        return section.texts(self._found[0].start, [utf8.decode(data[each]) for each in self._found])
 
 
 class _Texts(_Answer):

@@ -30,11 +30,9 @@ def truncated() -> WireError:
     return WireError("unexpected EOF")
 
 
-def as_wire_error(err: Exception) -> WireError:
-    """What an error in reading a message means: an IndexError that it ends too soon, a UnicodeDecodeError no text."""
-    if isinstance(err, WireError):
-        return err
-    return truncated() if isinstance(err, IndexError) else WireError("proto: invalid UTF-8 in string")
+def as_wire_error(err: WireError | IndexError) -> WireError:
+    """Return the error to raise when reading a message fails: an IndexError means that it ends too soon."""
+    return err if isinstance(err, WireError) else truncated()
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from clientgo.golang import utf8
 from clientgo.golang.duration import parse_nanoseconds
 from clientgo.testing.apiserver.cel.common.types import (
     BOOL,
@@ -146,7 +147,7 @@ def _infinite(value: float) -> str:
 
 def _bytes(value: Any) -> bytes:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace")
+        return utf8.encode(value)
     if isinstance(value, bytes):
         return value
     raise no_overload("bytes", value)

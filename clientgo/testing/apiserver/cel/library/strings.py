@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from clientgo.golang import fmt
+from clientgo.golang import fmt, utf8
 from clientgo.testing.apiserver.cel.common.types import INT, LIST_DYN, LIST_STRING, STRING
 from clientgo.testing.apiserver.cel.common.values import (
     Duration,
@@ -215,7 +215,7 @@ def _hex(value: Any, precision: int) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{int(value):x}"
     if isinstance(value, str | bytes):
-        return (value.encode() if isinstance(value, str) else value).hex()
+        return (utf8.encode(value) if isinstance(value, str) else value).hex()
     text = "only integers, byte buffers, and strings can be formatted as hex, was given"
     raise EvalError(f"{text} {type_name(value)}")
 

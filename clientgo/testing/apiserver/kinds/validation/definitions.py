@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.kinds import crd_internal, rule_checks, structural_schema
 from clientgo.testing.apiserver.kinds.rule_paths import normalized_path
 from clientgo.testing.apiserver.kinds.validation import webhooks
@@ -128,7 +129,7 @@ def _deprecation(version: Json, field: str) -> list[FieldError]:
     texts = []
     if not version.get("deprecated"):
         texts.append("can only be set for deprecated versions")
-    if len(warning.encode("utf-8", "replace")) > _LONGEST_WARNING:
+    if len(utf8.encode(warning)) > _LONGEST_WARNING:
         texts.append(f"must be <= {_LONGEST_WARNING} characters long")
     if not warning:
         texts.append("must not be an empty string")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clientgo.apimachinery.util.validation import is_qualified_name
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.kinds.validation.fields import immutable, named
 from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid, field_required
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -62,9 +63,9 @@ def _common(obj: Json, group: str) -> list[FieldError]:
         value = obj.get(word, "")
         if not value:
             errors.append(field_required(word))
-        if len(value.encode()) > _MAX_WORD:
+        if len(utf8.encode(value)) > _MAX_WORD:
             errors.append(field_invalid(word, "", f"can have at most {_MAX_WORD} characters"))
-    if len(obj.get("message", "").encode()) > _MAX_MESSAGE:
+    if len(utf8.encode(obj.get("message", ""))) > _MAX_MESSAGE:
         errors.append(field_invalid("message", "", f"can have at most {_MAX_MESSAGE} characters"))
     return errors
 

@@ -12,6 +12,7 @@ from clientgo.apimachinery.util.validation import (
     is_qualified_name,
     is_valid_label_value,
 )
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.kinds.validation import (
     access,
     autoscaling,
@@ -118,7 +119,7 @@ def _config_map(obj: Json) -> list[FieldError]:
     for key in obj.get("data") or ():
         if key in binary:
             errors.append(field_invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
-    size = sum(len(text.encode(errors="surrogatepass")) for text in (obj.get("data") or {}).values())
+    size = sum(len(utf8.encode(text)) for text in (obj.get("data") or {}).values())
     if size + _decoded_size(obj.get("binaryData")) > _MAX_DATA:
         # A path of nothing prints as [].
         errors.append(field_too_long("[]", _MAX_DATA))
