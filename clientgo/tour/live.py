@@ -11,7 +11,6 @@ before its next call, `slow` a worker's each time it took a key.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import threading
 from collections import deque
@@ -451,9 +450,11 @@ class Live(Attached):
 
 def _note_time(held: Held, item: Any, now: Callable[[], float]) -> None:
     """Note when an item was added. The queue itself reports an item that is not hashable, in its own words."""
-    with contextlib.suppress(TypeError):
+    try:
         if item not in held.since:
             held.since[item] = now()
+    except TypeError:
+        return
 
 
 def _processing(held: Held) -> Iterable[Any]:

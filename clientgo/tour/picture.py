@@ -361,8 +361,10 @@ class Painter:
         contents = self.scene.queue.contents()
         return {
             "order": self._few([item_text(item) for item in contents.order[: self._most]], len(contents.order)),
-            "dirty": self._few(sorted(map(str, itertools.islice(contents.dirty, self._most))), len(contents.dirty)),
-            "processing": sorted(map(str, contents.processing)),
+            "dirty": self._few(
+                sorted(map(item_text, itertools.islice(contents.dirty, self._most))), len(contents.dirty)
+            ),
+            "processing": sorted(map(item_text, contents.processing)),
             "waiting": [{"key": item_text(item), "due": round(due, 6)} for due, item in contents.waiting],
             "failures": {
                 item_text(item): count
