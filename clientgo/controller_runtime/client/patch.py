@@ -106,7 +106,8 @@ def _spelled_out(obj: Object) -> _JSONObject:
 
 
 def _create_merge_patch(original: _JSONObject, modified: _JSONObject, cls: type[Object]) -> _JSONObject:
-    return jsonmergepatch.create_merge_patch(original, modified)
+    patch: _JSONObject = jsonmergepatch.create_merge_patch(original, modified)
+    return patch
 
 
 def _create_strategic_merge_patch(original: _JSONObject, modified: _JSONObject, cls: type[Object]) -> _JSONObject:

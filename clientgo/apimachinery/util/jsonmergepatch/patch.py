@@ -1,6 +1,9 @@
 """JSON merge patches (RFC 7386): made of two or three documents, and applied.
 
-Mirrors k8s.io/apimachinery/pkg/util/jsonmergepatch/patch.go, and the two functions of the Go library it stands on.
+Mirrors k8s.io/apimachinery/pkg/util/jsonmergepatch/patch.go, and the two functions that Kubernetes uses of the Go
+library gopkg.in/evanphx/json-patch.v4.
+
+Differs: whole numbers are compared and kept exactly, where Go makes each of them a float64.
 """
 
 from __future__ import annotations
@@ -19,12 +22,48 @@ from clientgo.apimachinery.util.mergepatch import (
 )
 
 
-def create_merge_patch(original: Any, modified: Any) -> dict[str, Any]:
-    """The patch that makes `original` into `modified`; all three are JSON values.
+class BadJSONDocError(ValueError):
+    """The document to patch, or to compare, is none that a merge patch takes. Go: jsonpatch.ErrBadJSONDoc."""
+
+    def __init__(self) -> None:
+        super().__init__("Invalid JSON Document")
+
+
+class BadJSONPatchError(ValueError):
+    """The patch is neither an object nor an array. Go: jsonpatch.ErrBadJSONPatch."""
+
+    def __init__(self) -> None:
+        super().__init__("Invalid JSON Patch")
+
+
+def create_merge_patch(original: Any, modified: Any) -> Any:
+    """Return the patch that turns `original` into `modified`; all three are JSON values.
+
+    None counts as an empty object. Two arrays of objects give an array of patches. Raises BadJSONDocError for other
+    values, and for arrays of different lengths. Go: jsonpatch.CreateMergePatch.
 
     >>> create_merge_patch({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"c": 2, "d": 4}})
     {'b': {'d': 4}, 'a': None}
     """
+    if isinstance(original, list) != isinstance(modified, list):
+        raise ValueError("Mismatched JSON Documents")
+    if not isinstance(original, list):
+        return _diff(_object(original), _object(modified))
+    if len(original) != len(modified):
+        raise BadJSONDocError
+    return [_diff(_object(before), _object(after)) for before, after in zip(original, modified)]
+
+
+def _object(document: Any) -> dict[str, Any]:
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise BadJSONDocError
+    return document
+
+
+def _diff(original: dict[str, Any], modified: dict[str, Any]) -> dict[str, Any]:
+    """Return the patch between two objects. Go: jsonpatch.getDiff."""
     patch: dict[str, Any] = {}
     for key, value in modified.items():
         if key not in original:
@@ -32,29 +71,66 @@ def create_merge_patch(original: Any, modified: Any) -> dict[str, Any]:
             continue
         before = original[key]
         if isinstance(before, dict) and isinstance(value, dict):
-            if inner := create_merge_patch(before, value):
+            if inner := _diff(before, value):
                 patch[key] = inner
-        elif type(before) is not type(value) or before != value:
+        elif not _matches(before, value):
             patch[key] = copy_json(value)
     patch.update({key: None for key in original if key not in modified})
     return patch
 
 
+def _matches(a: Any, b: Any) -> bool:
+    """Report whether two JSON values are equal; 1 and 1.0 are, 1 and true are not. Go: jsonpatch.matchesValue."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_matches(value, b[key]) for key, value in a.items())
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_matches, a, b))
+    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
+
+
 def merge_patch(original: Any, patch: Any) -> Any:
-    """`original` with the patch applied; neither is changed. None in the patch removes a key.
+    """Return `original` with the patch applied; neither is changed. Go: jsonpatch.MergePatch.
+
+    None in the patch removes a key. In objects that the patch adds, also in those of a new list, such keys are left
+    out; an array keeps its own None elements. Raises BadJSONDocError when `original` is None, and BadJSONPatchError
+    for a patch that is neither an object nor an array.
 
     >>> merge_patch({"a": 1, "b": {"c": 2}}, {"a": None, "b": {"d": 3}})
     {'b': {'c': 2, 'd': 3}}
+    >>> merge_patch({}, {"list": [{"a": 1, "b": None}, None]})
+    {'list': [{'a': 1}, None]}
     """
-    if not isinstance(patch, dict):
-        return copy_json(patch)
-    result = dict(original) if isinstance(original, dict) else {}
+    if original is None:
+        raise BadJSONDocError
+    if not isinstance(patch, (dict, list)):
+        raise BadJSONPatchError
+    if isinstance(original, dict) and isinstance(patch, dict):
+        return copy_json(_merge_docs(original, patch))
+    return copy_json(_without_nulls(patch))
+
+
+def _merge_docs(doc: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(doc)
     for key, value in patch.items():
+        current = merged.get(key)
         if value is None:
-            result.pop(key, None)
+            merged.pop(key, None)
+        elif not isinstance(current, dict):
+            merged[key] = _without_nulls(value)
+        elif isinstance(value, dict):
+            merged[key] = _merge_docs(current, value)
         else:
-            result[key] = merge_patch(result.get(key), value)
-    return copy_json(result)
+            merged[key] = value  # As in Go, an array in place of an object keeps the nulls of its items.
+    return merged
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return the value without the null keys of its objects, at any depth. Go: jsonpatch.pruneNulls."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return value
 
 
 def create_three_way_json_merge_patch(
@@ -66,11 +142,11 @@ def create_three_way_json_merge_patch(
     Go: jsonmergepatch.CreateThreeWayJSONMergePatch.
     """
     before, wanted, now = (_read(document) for document in (original, modified, current))
-    additions = _keep_or_delete_null_in_obj(create_merge_patch(now, wanted), keep=False)
-    deletions = _keep_or_delete_null_in_obj(create_merge_patch(before, wanted), keep=True)
+    additions = _keep_or_delete_null_in_obj(_diff(now, wanted), keep=False)
+    deletions = _keep_or_delete_null_in_obj(_diff(before, wanted), keep=True)
     if has_conflicts(additions, deletions):
         raise new_err_conflict(marshal(additions), marshal(deletions))
-    patch = _join(deletions, additions)
+    patch = copy_json(_merge_docs(deletions, additions))
     for fn in fns:
         if not fn(patch):
             raise new_err_precondition_failed(patch)
@@ -82,9 +158,9 @@ def _read(document: bytes | str) -> dict[str, Any]:
         value = json.loads(document or "{}")
     except ValueError:
         raise ErrBadJSONDoc from None
-    if not isinstance(value, dict):
+    if not isinstance(value, (dict, type(None))):
         raise ErrBadJSONDoc
-    return value
+    return value or {}
 
 
 def _keep_or_delete_null_in_obj(m: dict[str, Any], keep: bool) -> dict[str, Any]:
@@ -98,11 +174,3 @@ def _keep_or_delete_null_in_obj(m: dict[str, Any], keep: bool) -> dict[str, Any]
         elif (value is None) == keep:
             filtered[key] = value
     return filtered
-
-
-def _join(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-    joined = dict(left)
-    for key, value in right.items():
-        both = isinstance(value, dict) and isinstance(joined.get(key), dict)
-        joined[key] = _join(joined[key], value) if both else value
-    return joined
