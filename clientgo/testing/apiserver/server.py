@@ -166,6 +166,7 @@ class Server:
             webhooks=AdmissionChain(self._webhooks, store, registry, self._authorizer),
             committed=establisher.committed,
             may_grant=may_grant,
+            authorize=self._authorizer.check,
             new_uid=self._new_uid,
         )
         reader = Reader(services)
@@ -333,8 +334,7 @@ class Server:
         return Form(pretty=negotiation.pretty(request))
 
     def _route(self, request: Request, user: User) -> Response:
-        watch = request.param("watch") not in ("", "0", "false")
-        info = routing.parse(request.method, request.path, watch)
+        info = routing.parse(request.method, request.path, request.flag("watch"))
         if info is None:
             self._authorizer.check(user, Attributes(request.method.lower(), path=request.path))
             return self._index.handle(request)

@@ -9,7 +9,8 @@ from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.wire.http import Request
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get", "DELETE": "delete"}
-_COLLECTION_VERBS = ("list", "watch", "deletecollection")
+# Whose field selector may name the one object that is asked for. As in Go, a deletion of a collection has no name.
+_COLLECTION_VERBS = ("list", "watch")
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
 
@@ -70,7 +71,8 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
     if len(rest) > 2:
         info.subresource = rest[2]
     info.extra = rest[3:]
-    info.verb = _VERBS.get(method, method.lower())
+    # An unknown method has no verb, also when it is named after one.
+    info.verb = _VERBS.get(method, "")
     if not info.name:
         if info.verb == "get":
             info.verb = "watch" if watch else "list"

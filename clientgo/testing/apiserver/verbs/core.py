@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.store.storage import Changed, Exists, Missing, Store, Stored
@@ -73,6 +74,8 @@ class Services:
     committed: Hook
     # Before a write: (user, resource, namespace, new object, old one). Raises ApiError when the writer may not make it.
     may_grant: Grant
+    # Raises ApiError 403 when the user lacks a right that a request needs beside that of its own verb.
+    authorize: Callable[[User, Attributes], None]
     # The uid of a new object.
     new_uid: Callable[[], str]
 
@@ -90,6 +93,7 @@ class Verb:
         self.webhooks = services.webhooks
         self.committed = services.committed
         self.may_grant = services.may_grant
+        self.authorize = services.authorize
         self.new_uid = services.new_uid
 
     def __repr__(self) -> str:

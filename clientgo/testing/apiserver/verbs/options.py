@@ -17,10 +17,6 @@ _DIGITS_OF_UINT64 = 20
 _VALIDATION = ("Ignore", "Warn", "Strict")
 
 
-def truth(text: str) -> bool:
-    return text not in ("", "0", "false", "False")
-
-
 def _number(request: Request, name: str) -> int | None:
     if name not in request.params:
         return None
@@ -41,9 +37,9 @@ class ListOptions:
         self.limit = max(_number(request, "limit") or 0, 0)
         self.token = request.param("continue")
         self.timeout = _number(request, "timeoutSeconds")
-        self.bookmarks = truth(request.param("allowWatchBookmarks"))
-        initial = request.params.get("sendInitialEvents")
-        self.send_initial: bool | None = None if initial is None else truth(initial[0])
+        self.bookmarks = request.flag("allowWatchBookmarks")
+        asked = "sendInitialEvents" in request.params
+        self.send_initial: bool | None = request.flag("sendInitialEvents") if asked else None
         found = self._check(watch)
         if found:
             raise errors.invalid(_META_GROUP, "ListOptions", "", found)
@@ -144,7 +140,7 @@ class WriteOptions:
             found.append(FieldError("FieldValueNotSupported", "dryRun", text))
         self.dry_run = bool(dry)
         given = request.param("fieldManager")
-        self.force = truth(request.param("force"))
+        self.force = request.flag("force")
         self.validation = request.param("fieldValidation") or "Warn"
         self.validation_given = bool(request.param("fieldValidation"))
         if self.validation not in _VALIDATION:
@@ -186,7 +182,7 @@ class DeleteOptions:
         self.policy = body.get("propagationPolicy") or request.param("propagationPolicy")
         orphan = body.get("orphanDependents")
         if orphan is None and "orphanDependents" in request.params:
-            orphan = truth(request.param("orphanDependents"))
+            orphan = request.flag("orphanDependents")
         if self.policy not in ("", "Foreground", "Background", "Orphan"):
             found.append(
                 field_not_supported("propagationPolicy", self.policy, ["Foreground", "Background", "Orphan", "nil"])

@@ -11,7 +11,7 @@ from clientgo.testing.apiserver.store.storage import Compacted, Event, Stored
 from clientgo.testing.apiserver.store.watch import View, Watcher
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Verb
-from clientgo.testing.apiserver.verbs.options import ListOptions, decode_token, encode_token, truth, version_number
+from clientgo.testing.apiserver.verbs.options import ListOptions, decode_token, encode_token, version_number
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -33,7 +33,7 @@ class Reader(Verb):
 
     def get(self, call: Call) -> http.Response:
         asked = call.request.param("resourceVersion")
-        if truth(call.request.param("export")):
+        if call.request.flag("export"):
             raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
         try:
             version = version_number(asked) if asked else 0

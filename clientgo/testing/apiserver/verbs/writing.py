@@ -12,6 +12,7 @@ from typing import Any
 
 from clientgo.apimachinery.util import managedfields
 from clientgo.testing.apiserver.access import signing
+from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds import (
     crd,
@@ -21,9 +22,8 @@ from clientgo.testing.apiserver.kinds import (
     warnings,
 )
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.store import sizes
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
-from clientgo.testing.apiserver.verbs import configuration, decoding
+from clientgo.testing.apiserver.verbs import configuration, decoding, sizes
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
 from clientgo.testing.apiserver.verbs.core import Services, Verb
 from clientgo.testing.apiserver.verbs.options import WriteOptions, stored_version
@@ -104,6 +104,7 @@ class Writer(Verb):
         self._validate(call, obj, stored_form, None)
         call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
         call.warnings += warnings.of_object(resource, obj, created=True)
+        self._check_may_create(call)
         self._admit_complete(call, obj, None, options)
         if options.dry_run:
             return self._dry(call, stored_form)
@@ -122,6 +123,24 @@ class Writer(Verb):
             self.committed("ADDED", resource, stored, None)
             return stored
         raise errors.already_exists(resource.group, resource.plural, obj["metadata"]["name"])
+
+    def _check_may_create(self, call: Call) -> None:
+        """Raise ApiError 403 when an update or an apply comes to a creation that its user may not make."""
+        user = call.request.user
+        if call.request.method == "POST" or user is None:
+            return
+        resource = call.resource
+        self.authorize(
+            user,
+            Attributes(
+                "create",
+                group=resource.group,
+                version=resource.version,
+                resource=resource.plural,
+                namespace=call.namespace,
+                name=call.name,
+            ),
+        )
 
     def _already_exists(self, resource: Resource, key: str, name: str, *, generates: bool) -> ApiError:
         """Who waits for a name to become free is told that it will."""

@@ -108,6 +108,14 @@ class Request:
         values = self.params.get(name)
         return values[0] if values else default
 
+    def flag(self, name: str) -> bool:
+        """Return a boolean of the query as Kubernetes reads it: all but 0 and false is true, an empty value too.
+
+        Only the first value counts; a parameter that is absent is false. Go: Convert_Slice_string_To_bool.
+        """
+        values = self.params.get(name)
+        return bool(values) and values[0] != "0" and values[0].casefold() != "false"
+
     def header(self, name: str, default: str = "") -> str:
         return self.headers.get(name, default)
 

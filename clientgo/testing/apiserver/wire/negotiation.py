@@ -60,11 +60,14 @@ def _quality(params: dict[str, str]) -> float:
         return 0.0
 
 
+# Go: strconv.ParseBool.
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+
 def pretty(request: Request) -> bool:
     """?pretty=..., else what people's browsers and curl get."""
-    value = request.params.get("pretty")
-    if value is not None:
-        return value[0] not in ("false", "0")
+    if value := request.param("pretty"):
+        return value in _TRUE
     agent = request.headers.get("user-agent", "")
     return agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 

@@ -150,7 +150,9 @@ def test_errors_go_out_in_the_first_form_that_a_status_has(accept: str, media: s
         ("/?pretty=true", "", True),
         ("/?pretty=false", "curl/8", False),
         ("/?pretty=0", "curl/8", False),
-        ("/?pretty", "", True),
+        ("/?pretty", "", False),  # Go: isPrettyPrint; an empty value leaves it to the agent
+        ("/?pretty", "curl/8", True),
+        ("/?pretty=yes", "curl/8", False),
     ],
 )
 def test_people_get_lines_and_programs_do_not(target: str, agent: str, neat: bool) -> None:

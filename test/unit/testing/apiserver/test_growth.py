@@ -14,7 +14,7 @@ from webhookserver import Webhooks, hook
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import ResponseWriter
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.store.sizes import MAX_REQUEST_BYTES
+from clientgo.testing.apiserver.verbs.sizes import MAX_REQUEST_BYTES
 
 Json = dict[str, Any]
 MAPS = "/api/v1/namespaces/default/configmaps"

@@ -1,0 +1,181 @@
+"""The rights that a request needs: those of its verb, as kube-apiserver computes it, and of all else that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.access import routing
+from clientgo.testing.apiserver.wire.http import Request
+
+Json = dict[str, Any]
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+MAPS = "/api/v1/namespaces/default/configmaps"
+APPLY = "application/apply-patch+yaml"
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        yield client
+        client.close()
+
+
+def let_bob(api: Api, *rules: Json) -> None:
+    """Give bob these rights in the whole cluster, and speak as bob from now on."""
+    api("POST", f"{RBAC}/clusterroles", {"metadata": {"name": "bobs"}, "rules": list(rules)}, want=201)
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}
+    binding = {"metadata": {"name": "bobs"}, "roleRef": {"kind": "ClusterRole", "name": "bobs"}, "subjects": [subject]}
+    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
+    api.session.headers["Impersonate-User"] = "bob"
+
+
+def on(resources: str, *verbs: str, group: str = "", names: tuple[str, ...] = ()) -> Json:
+    rule: Json = {"apiGroups": [group], "resources": [resources], "verbs": list(verbs)}
+    return rule | ({"resourceNames": list(names)} if names else {})
+
+
+METHODS = ("LIST", "WATCH", "DELETECOLLECTION", "CREATE", "UPDATE", "GETS", "list", "get", "Get", "PROXY", "CONNECT")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", [MAPS, f"{MAPS}/mine", "/api/v1/namespaces", "/apis/apps/v1/deployments"])
+def test_an_unknown_method_has_no_verb(method: str, path: str) -> None:
+    info = routing.parse(method, path, False)
+    assert info is not None
+    assert info.verb == ""
+
+
+@pytest.mark.parametrize("method", ["LIST", "DELETECOLLECTION", "WATCH"])
+def test_a_method_named_after_a_verb_reaches_nothing(api: Api, method: str) -> None:
+    for name in ("mine", "other"):
+        api("POST", MAPS, {"metadata": {"name": name}}, want=201)
+    everything = on("configmaps", "get", "list", "watch", "delete", "deletecollection", names=("mine",))
+    let_bob(api, everything, on("configmaps", "get"))
+    for path in (MAPS, f"{MAPS}?fieldSelector=metadata.name=mine", f"{MAPS}/mine", "/api/v1/configmaps"):
+        assert api.request(method, path, None, "application/json").status_code in (403, 405)
+    assert {each["metadata"]["name"] for each in _all(api)} >= {"mine", "other"}
+
+
+def _all(api: Api) -> list[Json]:
+    del api.session.headers["Impersonate-User"]
+    found: list[Json] = api("GET", MAPS, want=200)["items"]
+    return found
+
+
+def test_a_master_is_told_that_an_unknown_method_is_not_allowed(api: Api) -> None:
+    assert api.request("LIST", MAPS, None, "application/json").status_code == 405
+
+
+def test_resource_names_do_not_allow_the_deletion_of_a_collection(api: Api) -> None:
+    """Go takes the name out of a field selector for lists and watches alone."""
+    let_bob(api, on("configmaps", "deletecollection", "list", names=("mine",)))
+    selected = f"{MAPS}?fieldSelector=metadata.name=mine"
+    api("GET", selected, want=200)
+    api("DELETE", selected, want=403)
+
+
+# ---- requests that do two things
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+FORBIDDEN = 'leases.coordination.k8s.io "new" is forbidden: User "bob" cannot create resource "leases" in API group '
+
+
+@pytest.mark.parametrize(
+    ("method", "media", "verb"), [("PUT", "application/json", "update"), ("PATCH", APPLY, "patch")]
+)
+def test_a_write_that_creates_needs_the_right_to_create(api: Api, method: str, media: str, verb: str) -> None:
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "new"}}
+    path = f"{LEASES}/new?fieldManager=me"
+    let_bob(api, on("leases", verb, "get", group="coordination.k8s.io"))
+
+    refused = api(method, path, lease, media=media, want=403)
+    assert refused["message"].startswith(FORBIDDEN)
+    assert refused["reason"] == "Forbidden"
+    api("GET", f"{LEASES}/new", want=404)
+    # Not even to try it.
+    api(method, f"{path}&dryRun=All", lease, media=media, want=403)
+
+    del api.session.headers["Impersonate-User"]
+    lease = api("POST", LEASES, lease, want=201)
+    lease["metadata"].pop("managedFields", None)
+    api.session.headers["Impersonate-User"] = "bob"
+    api(method, path, lease, media=media, want=200)
+
+
+@pytest.mark.parametrize(
+    ("method", "media", "verb"), [("PUT", "application/json", "update"), ("PATCH", APPLY, "patch")]
+)
+def test_with_the_right_to_create_it_is_created(api: Api, method: str, media: str, verb: str) -> None:
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "new"}}
+    let_bob(api, on("leases", verb, "create", group="coordination.k8s.io"))
+    api(method, f"{LEASES}/new?fieldManager=me", lease, media=media, want=201)
+
+
+def test_the_right_to_create_some_names_is_enough_for_them(api: Api) -> None:
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "new"}}
+    let_bob(
+        api,
+        on("leases", "patch", group="coordination.k8s.io"),
+        on("leases", "create", group="coordination.k8s.io", names=("new",)),
+    )
+    api("PATCH", f"{LEASES}/new?fieldManager=me", lease, media=APPLY, want=201)
+    lease["metadata"] = {"name": "other"}
+    api("PATCH", f"{LEASES}/other?fieldManager=me", lease, media=APPLY, want=403)
+
+
+def test_an_apply_of_a_custom_resource_that_creates_needs_the_right_to_create(api: Api) -> None:
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    names = {"plural": "things", "kind": "Thing"}
+    crd = {
+        "metadata": {"name": "things.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+    api("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, want=201)
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "new"}}
+    let_bob(api, on("things", "patch", group="example.com"))
+    path = "/apis/example.com/v1/namespaces/default/things/new?fieldManager=me"
+    api("PATCH", path, thing, media=APPLY, want=403)
+
+
+# ---- booleans of queries
+
+TRUE = ("true", "True", "1", "", "yes", "no", "2", "FALSE0", "0.0", " false")
+FALSE = ("false", "False", "FALSE", "fALSE", "0")
+
+
+@pytest.mark.parametrize(("text", "wanted"), [*((text, True) for text in TRUE), *((text, False) for text in FALSE)])
+def test_all_but_0_and_false_is_true(text: str, wanted: bool) -> None:
+    """Go: TestConvertSliceStringToBool"""
+    assert Request("GET", f"/?watch={quote(text)}", {}).flag("watch") is wanted
+    assert Request("GET", f"/?watch={quote(text)}&watch={'false' if wanted else 'true'}", {}).flag("watch") is wanted
+
+
+def test_a_boolean_that_is_absent_is_false() -> None:
+    assert Request("GET", "/?other=true", {}).flag("watch") is False
+
+
+@pytest.mark.parametrize("text", FALSE)
+def test_a_list_that_is_asked_not_to_watch_is_a_list(api: Api, text: str) -> None:
+    let_bob(api, on("configmaps", "list"))
+    assert api("GET", f"{MAPS}?watch={text}", want=200)["kind"] == "ConfigMapList"
+
+
+def test_an_empty_watch_is_a_watch(api: Api) -> None:
+    let_bob(api, on("configmaps", "list"))
+    assert 'cannot watch resource "configmaps"' in api("GET", f"{MAPS}?watch=&timeoutSeconds=1", want=403)["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("true", True), ("1", True), ("T", True), ("yes", False), ("0", False), ("False", False)]
+)
+def test_pretty_is_read_as_go_reads_booleans_elsewhere(api: Api, text: str, wanted: bool) -> None:
+    response = api.request("GET", f"{MAPS}?pretty={text}", None, "application/json")
+    assert ("\n  " in response.text) is wanted
