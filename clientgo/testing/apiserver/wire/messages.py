@@ -114,7 +114,7 @@ class Request:
         Only the first value counts; a parameter that is absent is false. Go: Convert_Slice_string_To_bool.
         """
         values = self.params.get(name)
-        return bool(values) and values[0] != "0" and values[0].casefold() != "false"
+        return values is not None and values[0] != "0" and values[0].casefold() != "false"
 
     def header(self, name: str, default: str = "") -> str:
         return self.headers.get(name, default)
