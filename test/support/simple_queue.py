@@ -159,6 +159,8 @@ class SimpleRateLimitingQueue(SimpleDelayingQueue):
 
 
 class MarksTheItemAsProcessedTooLate(SimpleQueue):
+    """`get` marks the item as processed after it gave the lock back: another worker may get it too."""
+
     def get(self) -> tuple[str | None, bool]:
         item, shutdown = super().get()
         if item is not None:

@@ -95,24 +95,64 @@ def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
     return st.builds(schedule, st.sampled_from((2, 8, 30)), raw)
 
 
-def explore(**strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test under many schedules, handed to it as `schedule`: `@synctest.explore()`.
+def explore(cases: int | None = None, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test under many schedules, handed to it as `schedule`: `@synctest.explore()`, `@synctest.explore(1000)`.
 
+    cases: the number of schedules; Hypothesis' profile decides when None, which is 100 unless a profile is loaded.
     strategies: those of the test's other arguments, or another one of `schedule`.
 
-    It is Hypothesis' `given` with settings for threads: no deadline, since on a busy machine any run may take long, and
-    no explanation, since the schedule is one. Raises ImportError when Hypothesis is not installed.
+    It is Hypothesis' `given` with settings for threads: no deadline, since on a busy machine any run may take long, no
+    explanation, since the schedule is one, and one failure at a time. A test has no `@settings` beside it: `cases`
+    replaces `max_examples`, and a Hypothesis profile sets all else.
+
+    Raises TypeError for an argument that is no strategy and for a test with settings, and ImportError when Hypothesis
+    is not installed.
     """
     need_hypothesis("synctest.explore")
-    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import given
+    from hypothesis.errors import InvalidArgument
+    from hypothesis.strategies import SearchStrategy
+
+    for name, strategy in strategies.items():
+        if not isinstance(strategy, SearchStrategy):
+            raise TypeError(
+                f"synctest.explore({name}={strategy!r}): {name} needs a Hypothesis strategy; "
+                f"the number of cases is `@synctest.explore(cases=1000)`"
+            )
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
-        phases = [phase for phase in settings().phases if phase is not Phase.explain]
-        slow = [*settings().suppress_health_check, HealthCheck.too_slow]
-        unhurried = settings(deadline=None, phases=phases, suppress_health_check=slow)
-        return unhurried(given(**{"schedule": schedules(), **strategies})(test))
+        settings = _unhurried(cases, quiet=not strategies)
+        try:
+            settings(test)
+        except InvalidArgument:
+            raise TypeError(f"{test.__name__} has settings already: {_ONE_DECORATOR}") from None
+        return given(**{"schedule": schedules(), **strategies})(test)
 
     return decorate
+
+
+_ONE_DECORATOR = "leave out `@settings(max_examples=1000)` and write `@synctest.explore(cases=1000)`"
+
+
+def _unhurried(cases: int | None, quiet: bool) -> Callable[[Callable[..., None]], object]:
+    """Return Hypothesis' settings for a test with threads. A quiet one does not print the schedule a second time."""
+    from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+    class Unhurried(settings):
+        """Settings whose repr, which Hypothesis shows when a second decorator comes, is the remedy."""
+
+        def __repr__(self) -> str:
+            return f"@synctest.explore(), which takes no @settings: {_ONE_DECORATOR}"
+
+    profile = settings()
+    return Unhurried(
+        max_examples=profile.max_examples if cases is None else cases,
+        deadline=None,
+        phases=[phase for phase in profile.phases if phase is not Phase.explain],
+        suppress_health_check=[*profile.suppress_health_check, HealthCheck.too_slow],
+        verbosity=Verbosity.quiet if quiet and profile.verbosity is Verbosity.normal else profile.verbosity,
+        report_multiple_bugs=False,
+    )
 
 
 def need_hypothesis(who: str) -> None:

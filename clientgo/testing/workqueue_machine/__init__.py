@@ -11,7 +11,7 @@ Has no Go file. `clientgo/util/workqueue` is tested with it, and so can be your 
 
     @synctest.explore()                                                     # random interleavings of real threads
     def test_my_queue_interleaved(schedule):
-        workqueue_machine.interleave(new_queue, schedule, workers=3, producers=2)
+        workqueue_machine.interleave(new_queue, schedule)
 
 Everything runs in a `synctest` bubble: time is virtual, and a call that blocks goes on in its thread until a later
 operation lets it return. The queue has to take its locks from `threading` at call time and its time from RealClock or

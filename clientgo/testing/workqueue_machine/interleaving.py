@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from dataclasses import dataclass, fields, replace
+from types import EllipsisType, ModuleType
 from typing import Any
 
 from clientgo.testing import synctest
@@ -18,18 +21,71 @@ class QueueRace(AssertionError):
     """Threads that share the queue met something they must not; the text tells it as a story in the queue's words."""
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How many threads do how much in one run of `interleave`, and how the run ends."""
+
+    workers: int = 2
+    producers: int = 2
+    items: Sequence[Item] = "ab"
+    rounds: int = 2
+    drain_after: int | None = None
+    shutdown: str = "with drain"
+    delay: float = 0.0
+    work: float = 0.0
+    between_lines: bool = False
+    """Whether a switch may come before each line of the queue, not only where it locks."""
+
+    @property
+    def max_steps(self) -> int:
+        """Operations after which a run counts as a livelock: a hundred times those of a queue that works."""
+        return 20_000 * (1 + self.workers + self.producers) * len(self.items) * self.rounds
+
+    def __str__(self) -> str:
+        """The arguments of `interleave` that fix this shape."""
+        names = [each.name for each in fields(self) if each.name != "between_lines"]
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+
+
+_SMALLEST = Shape(workers=1, producers=1, items="a", rounds=1)
+
+# Smallest first: the fewer threads and operations, the more of the schedules hit a race's window, and the shorter the
+# story. A race that needs more has a larger shape; a shutdown comes at several moments.
+SHAPES: tuple[Shape, ...] = (
+    _SMALLEST,
+    *(replace(_SMALLEST, drain_after=turns) for turns in (0, 1, 2, 4)),
+    *(replace(_SMALLEST, drain_after=turns, shutdown="at once") for turns in (1, 3)),
+    replace(_SMALLEST, delay=0.5),
+    replace(_SMALLEST, delay=0.5, drain_after=2, shutdown="at once"),
+    replace(_SMALLEST, workers=2),
+    replace(_SMALLEST, producers=2),
+    replace(_SMALLEST, workers=2, drain_after=3),
+    replace(_SMALLEST, workers=2, drain_after=2, shutdown="at once"),
+    replace(_SMALLEST, between_lines=True),
+    Shape(workers=2, producers=1, items="ab", rounds=1),
+    Shape(workers=1, producers=2, items="ab", rounds=1, drain_after=4),
+    Shape(workers=2, producers=2, items="a", rounds=1, between_lines=True),
+    Shape(workers=2, producers=2, items="ab", rounds=1, work=0.5),
+    Shape(workers=2, producers=2, items="ab", rounds=1, delay=0.5, work=0.25),
+    Shape(workers=2, producers=2, items="ab", rounds=2, drain_after=8),
+    Shape(workers=3, producers=2, items="ab", rounds=2),
+)
+"""What `interleave` goes through when its arguments leave it the choice."""
+
+
 def interleave(
     new_queue: NewQueue,
     schedule: synctest.Schedule | synctest.RandomSchedule | None = None,
     *,
-    workers: int = 2,
-    producers: int = 2,
-    items: Sequence[Item] = "ab",
-    rounds: int = 2,
-    work: float = 0.0,
-    drain_after: int | None = None,
-    delay: float = 0.0,
-    preempt_in: Sequence[ModuleType] = (),
+    workers: int | None = None,
+    producers: int | None = None,
+    items: Sequence[Item] | None = None,
+    rounds: int | None = None,
+    work: float | None = None,
+    drain_after: int | EllipsisType | None = ...,
+    shutdown: str | None = None,
+    delay: float | None = None,
+    preempt_in: Sequence[ModuleType] | None = None,
     log: Callable[[str], object] | None = None,
 ) -> None:
     """Run workers and producers on one queue under `schedule` and check what must hold however they interleave.
@@ -39,24 +95,70 @@ def interleave(
       * no worker sleeps while an item is ready
       * shut_down_with_drain returns only after a moment in which nothing was being processed, and then all threads end
 
-    Every producer adds every item `rounds` times; every worker adds each item once more while it holds it. `work` is
-    how long an item takes, in seconds of virtual time. With `drain_after` the shutdown does not wait until all is done,
-    but begins after the main thread had that many turns. With `delay` the producers use `add_after`.
+    One call goes through all of SHAPES under the one schedule, smallest first, each with a queue of its own. An
+    argument that is given is the same in all of them; equal shapes run once. So all arguments together fix one run.
 
-    Raises QueueRace, which tells what happened: `worker-1 gets 'b' while worker-0 holds it`. `log=print` tells it as it
-    happens, of a run that succeeds too.
+    Every producer adds every item `rounds` times, each beginning with another one; every worker adds each item once
+    more while it holds it. `work` is how long an item takes, in seconds of virtual time. With `drain_after` the
+    shutdown does not wait until all is done, as with None, but begins after the main thread had that many turns.
+    `shutdown` is "with drain" or "at once". With `delay`, in seconds, the producers use `add_after`; a queue without it
+    is spared the shapes with a delay. In the modules `preempt_in` a switch may come before every line; by default in
+    two shapes, in those of the queue.
+
+    Raises QueueRace, which tells what happened: `worker-1 gets 'b' while worker-0 holds it`; its note has the arguments
+    that repeat the run. `log=print` tells it as it happens, of runs that succeed too, and the stacks of a deadlock.
     """
+    given = {
+        "workers": workers,
+        "producers": producers,
+        "items": items,
+        "rounds": rounds,
+        "work": work,
+        "shutdown": shutdown,
+        "delay": delay,
+    }
+    fixed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if not isinstance(drain_after, EllipsisType):
+        fixed["drain_after"] = drain_after
+    if fixed.get("shutdown", "at once") not in ("with drain", "at once"):
+        raise ValueError(f"shutdown is 'with drain' or 'at once', not {shutdown!r}")
+    if preempt_in is not None:
+        fixed["between_lines"] = bool(preempt_in)
+    queue_type: type | None = None
+    for shape in dict.fromkeys(replace(shape, **fixed) for shape in SHAPES):
+        if "delay" not in fixed and shape.delay and not hasattr(queue_type, "add_after"):
+            continue
+        modules = () if not shape.between_lines else _modules_of(queue_type) if preempt_in is None else preempt_in
+        queue_type = _run(new_queue, schedule, shape, modules, log)
+
+
+def _modules_of(queue_type: type | None) -> Sequence[ModuleType]:
+    """The modules in whose lines the queue works: those of its classes, without the standard library's."""
+    names = {each.__module__ for each in queue_type.__mro__} if queue_type is not None else set()
+    own = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
+    return [sys.modules[name] for name in sorted(own) if getattr(sys.modules.get(name), "__file__", None)]
+
+
+def _run(
+    new_queue: NewQueue,
+    schedule: synctest.Schedule | synctest.RandomSchedule | None,
+    shape: Shape,
+    preempt_in: Sequence[ModuleType],
+    log: Callable[[str], object] | None,
+) -> type:
+    """Run one shape and return the queue's type."""
     story = _Story(log)
     try:
-        with synctest.bubble(schedule, preempt_in=preempt_in) as b:
+        with synctest.bubble(schedule, preempt_in=preempt_in, max_steps=shape.max_steps) as b:
             story.bubble = b
-            _Interleaving(b, new_queue(None), story, [*items] * rounds, work, delay).run(
-                workers, producers, drain_after
-            )
+            queue = new_queue(None)
+            _Interleaving(b, queue, story, shape).run()
+            return type(queue)
     except AssertionError as err:
         race = QueueRace(story.ending_with(err))
-        for note in getattr(err, "__notes__", ()):
-            race.add_note(note)
+        modules = f", preempt_in=[{', '.join(module.__name__ for module in preempt_in)}]"
+        picks = story.bubble.trace if story.bubble is not None else synctest.Schedule()
+        race.add_note(f"synctest: replay with schedule={picks}, {shape}{modules}")
         raise race from (err.__cause__ or err)
 
 
@@ -86,12 +188,35 @@ class _Story:
         self._ended = True
 
     def ending_with(self, err: AssertionError) -> str:
-        """The problem, what led to it, and, of a deadlock, the stacks."""
+        """Return the problem, the last lines of what led to it, and where the blocked threads stand."""
         if isinstance(err, synctest.ThreadError) and isinstance(err.__cause__, AssertionError):
             err = err.__cause__
-        problem, _, rest = str(err).partition("\n")
+        problem, _, stacks = str(err).partition("\n")
+        if stacks and self._log is not None:
+            self._log(stacks)
         waiting = [] if self._ended else [f"{name} waits in get" for name in self.waiting]
-        return "\n".join([problem, "", *self._lines, *waiting, *(["", rest] if rest else [])])
+        blocked = _blocked(stacks) or waiting
+        lines = [*self._lines, *blocked]
+        if len(lines) > _LINES:
+            shown = max(0, _LINES - len(blocked) - 1)
+            left_out = len(self._lines) - shown
+            lines = [f"({left_out} lines before: log=print shows them)", *self._lines[left_out:], *blocked]
+        return "\n".join([problem.removesuffix(","), "", *lines])
+
+
+# With the problem, an empty line and the note about the schedule it is ten.
+_LINES = 7
+
+
+def _blocked(stacks: str) -> list[str]:
+    """Where in the queue each thread of a bubble's report is blocked: the innermost line of its stack."""
+    found = []
+    for part in re.split(r"^  thread ", stacks, flags=re.MULTILINE)[1:]:
+        name = re.match(r"'(.*?)'", part)
+        place = part.rstrip().splitlines()[-1].strip()
+        if name and not place.startswith(__file__) and " in " in place:
+            found.append(f"{name[1]} waits at {place}")
+    return found
 
 
 class _Interleaving:
@@ -102,16 +227,15 @@ class _Interleaving:
         bubble: synctest.Bubble,
         queue: Any,
         story: _Story,
-        items: Sequence[Item],
-        work: float,
-        delay: float,
+        shape: Shape,
     ) -> None:
         self.bubble = bubble
         self.queue = queue
         self.story = story
-        self.items = items
-        self.work = work
-        self.delay = delay
+        self.shape = shape
+        self.items = [*shape.items] * shape.rounds
+        self.work = shape.work
+        self.delay = shape.delay
         self.closing = False
         self.version = Counter[Item]()  # how often each item changed
         self.owed = Counter[Item]()  # the version that was added in time and has to be processed
@@ -119,17 +243,31 @@ class _Interleaving:
         self.in_hand: dict[Item, str] = {}  # who holds it
         self.times_empty = 0
 
-    def run(self, workers: int, producers: int, drain_after: int | None) -> None:
-        crew = [threading.Thread(target=self._work, name=f"worker-{n}") for n in range(workers)]
-        crew += [threading.Thread(target=self._produce, name=f"producer-{n}") for n in range(producers)]
+    def run(self) -> None:
+        shape = self.shape
+        crew = [threading.Thread(target=self._work, name=f"worker-{n}") for n in range(shape.workers)]
+        for n in range(shape.producers):
+            crew.append(threading.Thread(target=self._produce, args=(n,), name=f"producer-{n}"))
         for thread in crew:
             thread.start()
-        if drain_after is None:
+        if shape.drain_after is None:
             self._watch_until_quiet()
         else:
-            for _ in range(drain_after):
+            for _ in range(shape.drain_after):
                 time.sleep(0)
         self.closing = True
+        if shape.shutdown == "at once":
+            self.story.tell("calls shut_down")
+            self.queue.shut_down()
+        else:
+            self._drain()
+        for thread in crew:
+            thread.join()
+        lost = [item for item, version in self.owed.items() if self.processed[item] < version]
+        names = ", ".join(map(repr, lost))
+        assert not lost, f"lost: {names} was added before the shutdown and never processed after it"
+
+    def _drain(self) -> None:
         nothing_in_hand, times_empty = not self.in_hand, self.times_empty
         self.story.tell("calls shut_down_with_drain")
         self.queue.shut_down_with_drain()
@@ -137,9 +275,6 @@ class _Interleaving:
         assert nothing_in_hand or self.times_empty > times_empty, (
             f"shut_down_with_drain returned, but all the time an item was being processed, now {list(self.in_hand)}"
         )
-        for thread in crew:
-            thread.join()
-        assert self.processed >= self.owed, f"lost: owed {dict(self.owed)}, processed {dict(self.processed)}"
 
     def _watch_until_quiet(self) -> None:
         for _ in range(100):
@@ -152,8 +287,10 @@ class _Interleaving:
             self.bubble.sleep(self.work or 1.0)
         raise AssertionError(f"lost: changed {dict(self.version)}, processed {dict(self.processed)}")
 
-    def _produce(self) -> None:
-        for item in self.items:
+    def _produce(self, number: int) -> None:
+        """Add the items, each producer beginning with another one, so that several are queued at once."""
+        first = number % len(self.items) if self.items else 0
+        for item in [*self.items[first:], *self.items[:first]]:
             if self.delay:
                 self.version[item] += 1
                 self.story.tell(f"adds {item!r} after {self.delay:g}s")

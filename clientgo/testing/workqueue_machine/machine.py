@@ -24,6 +24,7 @@ ITEMS = st.sampled_from("abc")
 DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
 DELAYS_THAT_PASS = DELAYS.filter(bool)
 PRIORITIES = st.none() | st.integers(-2, 2)
+METRICS_FAIL = st.sampled_from(("not yet", "now"))
 SHUTDOWNS = st.sampled_from(("not yet", "not yet", "with drain", "at once"))
 
 
@@ -50,6 +51,7 @@ class QueueMachine(RuleBasedStateMachine):
         *("done",) * 4,
         "work_off",
         "shut_down",
+        *("fail_metrics",) * 2,
     )
 
     @classmethod
@@ -66,7 +68,9 @@ class QueueMachine(RuleBasedStateMachine):
         of_profile = settings()
         quiet = Verbosity.quiet if of_profile.verbosity == Verbosity.normal else of_profile.verbosity
         phases = [phase for phase in of_profile.phases if phase is not Phase.explain]
-        machine.TestCase.settings = settings(machine.TestCase.settings, phases=phases, verbosity=quiet)
+        machine.TestCase.settings = settings(
+            machine.TestCase.settings, phases=phases, verbosity=quiet, report_multiple_bugs=False
+        )
         return cast("type[Self]", machine)
 
     def __init__(self) -> None:
@@ -79,6 +83,8 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
+        if self.session.over:
+            return
         getattr(self, data.draw(_one_of(tuple(self.operations))))(data.draw)
 
     def add(self, draw: Draw) -> None:
@@ -102,6 +108,16 @@ class QueueMachine(RuleBasedStateMachine):
             self.session.shut_down_with_drain()
         elif how == "at once":
             self.session.shut_down()
+
+    def fail_metrics(self, draw: Draw) -> None:
+        """Rare, since it ends the session."""
+        model = self.session.model
+        if model.shutting_down or model.blocked_gets or draw(METRICS_FAIL) == "not yet":
+            return
+        calls: list[tuple[str, ...]] = [("add", "d")]
+        calls += [("get",)] if model.ready else []
+        calls += [("done", item) for item in sorted(model.processing)]
+        self.session.with_failing_metrics(*draw(st.sampled_from(calls)))
 
 
 class DelayingQueueMachine(QueueMachine):

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from clientgo.testing import synctest
-from clientgo.testing.workqueue_machine.metrics import RecordingMetrics
+from clientgo.testing.workqueue_machine.metrics import MetricsError, RecordingMetrics
 from clientgo.testing.workqueue_machine.model import (
     SHUT_DOWN,
     DelayingQueueModel,
@@ -65,6 +65,8 @@ class QueueSession:
         self._gets: list[_Call] = []
         self._drains: list[_Call] = []
         self._broken = False
+        self.over = False
+        """Whether no more operations can be compared, since a metric has failed."""
 
     def _new_model(self) -> Any:
         return QueueModel()
@@ -79,7 +81,8 @@ class QueueSession:
     ) -> None:
         if exc is None and not self._broken:
             try:
-                self._take_out_what_is_left()
+                if not self.over:
+                    self._take_out_what_is_left()
             except BaseException as err:
                 self._bubble.__exit__(type(err), err, err.__traceback__)
                 raise
@@ -111,6 +114,32 @@ class QueueSession:
             self.model.shut_down_with_drain,
             self._drains,
         )
+
+    def with_failing_metrics(self, operation: str, *args: Item) -> None:
+        """Call `add`, `get` or `done` while every metric raises: afterwards the queue must not hold its lock.
+
+        Ends the session, because Go promises nothing of the items. Does nothing for a queue without metrics.
+        """
+        if not self._metrics.used:
+            return
+        self.over = True
+        self.script.append(f"q.with_failing_metrics({', '.join(map(repr, (operation, *args)))})")
+
+        def call() -> None:
+            self._metrics.failing_in = threading.current_thread()
+            try:
+                getattr(self.queue, operation)(*args)
+            except MetricsError:
+                pass
+            finally:
+                self._metrics.failing_in = None
+
+        for name, fn in ((operation, call), ("len", self.queue.len), ("shut_down", self.queue.shut_down)):
+            after = _Call(name, fn)
+            self._pass_time(0.0)
+            if not after.done:
+                self._fail(f"{name}() blocks" + " since: the lock was not released" * (name != operation))
+        self._pass_time(60.0)
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""

@@ -133,7 +133,7 @@ def test_the_schedules_find_the_race(mutant: Any, scenario: dict[str, Any]) -> N
         find_race(mutant, **scenario)
 
 
-@settings(max_examples=200)
+@settings(max_examples=40)
 @given(schedule=synctest.schedules(), drain_after=st.none() | st.integers(0, 15))
 def test_the_queues_the_mutants_come_from_pass(schedule: synctest.Schedule, drain_after: int | None) -> None:
     interleave(SimpleQueue, schedule, drain_after=drain_after)
@@ -149,7 +149,7 @@ def test_the_schedule_in_the_note_of_a_failure_replays_it() -> None:
             notes = [note for note in err.__notes__ if "replay with schedule=" in note]
             first = str(err)
             break
-    schedule = eval(notes[-1].partition("schedule=")[2], {"Schedule": synctest.Schedule})
+    arguments = eval(f"dict({notes[-1].partition('replay with ')[2]})", {"Schedule": synctest.Schedule})
     with pytest.raises(AssertionError) as again:
-        interleave(mutant, schedule)
+        interleave(mutant, **arguments)
     assert str(again.value) == first

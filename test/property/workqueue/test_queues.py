@@ -70,25 +70,12 @@ ALL = [plain_queue, delaying_queue, rate_limiting_queue, priority_queue]
 
 
 @pytest.mark.parametrize("new_queue", ALL, ids=lambda value: value.__name__)
-@given(
-    schedule=synctest.schedules(),
-    workers=st.integers(2, 4),
-    producers=st.integers(1, 3),
-    work=st.sampled_from((0.0, 0.5)),
-    drain_after=DRAIN_AFTER,
-)
-def test_nothing_is_lost_or_processed_twice_at_once_and_the_drain_ends(
-    new_queue: Any, schedule: synctest.Schedule, workers: int, producers: int, work: float, drain_after: int | None
+@synctest.explore()
+def test_nothing_is_lost_or_processed_twice_at_once_and_the_shutdown_ends(
+    new_queue: Any, schedule: synctest.Schedule
 ) -> None:
-    interleave(new_queue, schedule, workers=workers, producers=producers, work=work, drain_after=drain_after)
-
-
-@pytest.mark.parametrize("new_queue", ALL[1:], ids=lambda value: value.__name__)
-@given(schedule=synctest.schedules(), workers=st.integers(2, 4), drain_after=DRAIN_AFTER)
-def test_delayed_items_come_under_every_schedule(
-    new_queue: Any, schedule: synctest.Schedule, workers: int, drain_after: int | None
-) -> None:
-    interleave(new_queue, schedule, workers=workers, work=0.25, delay=0.5, drain_after=drain_after)
+    """In all shapes, those with delays and those with a switch before each line among them."""
+    interleave(new_queue, schedule)
 
 
 @pytest.mark.parametrize("new_queue", ALL, ids=lambda value: value.__name__)
@@ -98,4 +85,5 @@ def test_no_race_between_any_two_lines_of_the_queue(
 ) -> None:
     """A switch may come before every line of the queues, not only where they lock."""
     modules = [workqueue.queue, workqueue.delaying_queue, workqueue.priority_queue]
-    interleave(new_queue, schedule, workers=2, producers=2, drain_after=drain_after, preempt_in=modules)
+    shape: dict[str, Any] = {"workers": 2, "producers": 2, "items": "ab", "rounds": 2, "work": 0.0, "delay": 0.0}
+    interleave(new_queue, schedule, **shape, drain_after=drain_after, shutdown="with drain", preempt_in=modules)

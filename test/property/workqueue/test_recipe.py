@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -107,7 +108,8 @@ def test_the_story_of_a_race_ends_where_the_race_shows() -> None:
 def test_the_log_tells_the_story_of_a_run_that_succeeds() -> None:
     lines: list[str] = []
 
-    interleave(SimpleQueue, items="a", rounds=1, workers=1, producers=1, log=lines.append)
+    one: dict[str, Any] = {"workers": 1, "producers": 1, "items": "a", "rounds": 1, "work": 0.0, "delay": 0.0}
+    interleave(SimpleQueue, **one, drain_after=None, shutdown="with drain", preempt_in=[], log=lines.append)
 
     assert lines == [
         "producer-0 adds 'a'",

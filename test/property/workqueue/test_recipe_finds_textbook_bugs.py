@@ -1,0 +1,160 @@
+"""The recipe of the README finds each textbook bug, and prints it in a few lines; its table lists what it finds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase
+from queue_bugs import BUGS, DoneQueuesWithoutWaking, LooksWithoutTheLock, explored, lines_of, profile, run_recipe
+from simple_queue import SimpleDelayingQueue, SimpleQueue
+
+from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine import QueueRace, QueueSession, interleave
+from clientgo.testing.workqueue_machine.interleaving import SHAPES
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+
+# What a new project has: no profile is loaded. Without shrinking, which takes longer than finding.
+QUICK = {"max_examples": 100, "derandomize": True, "phases": [Phase.generate]}
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
+def test_the_recipe_finds_the_bug_and_prints_at_most_ten_lines(bug: type[SimpleQueue]) -> None:
+    failure = run_recipe(bug, BUGS[bug], **QUICK)
+
+    assert failure is not None
+    if BUGS[bug] == "interleavings":  # a script shrinks first, see the next test
+        assert lines_of(failure) <= 10
+
+
+def test_a_script_shrinks_to_ten_lines() -> None:
+    failure = run_recipe(DoneQueuesWithoutWaking, "operations", max_examples=100, derandomize=True)
+
+    assert failure is not None
+    assert lines_of(failure) <= 10, failure
+
+
+def test_the_readme_lists_every_bug() -> None:
+    for bug, part in BUGS.items():
+        what = (bug.__doc__ or "").partition("\n")[0]
+        assert f"| `{bug.__name__}` | {what} | {part} |" in README
+
+
+@pytest.mark.parametrize("queue", [SimpleQueue, SimpleDelayingQueue], ids=lambda queue: queue.__name__)
+def test_the_recipe_passes_the_queues_the_bugs_come_from(queue: type[SimpleQueue]) -> None:
+    assert run_recipe(queue, "interleavings", max_examples=25, derandomize=True) is None
+    assert run_recipe(queue, "operations", max_examples=25, derandomize=True) is None
+
+
+# ---- shapes
+
+
+def shapes_of(**arguments: Any) -> list[tuple[str, ...]]:
+    """The threads that take part in each run of one call, as the names of those that say something."""
+    runs: list[list[str]] = []
+
+    def new_queue(_: object) -> SimpleQueue:
+        runs.append([])
+        return SimpleQueue()
+
+    interleave(new_queue, log=lambda line: runs[-1].append(line), **arguments)
+    return [tuple(run) for run in runs]
+
+
+def test_one_worker_one_producer_and_one_item_come_first_in_every_call() -> None:
+    first = shapes_of()[0]
+
+    assert {line.split()[0] for line in first} == {"worker-0", "producer-0", "MainThread"}
+    assert sum(line.startswith("producer-0 adds 'a'") for line in first) == 1
+
+
+def test_shapes_grow_and_differ_in_how_they_end() -> None:
+    runs = shapes_of()
+
+    assert len(runs) == sum(not shape.delay for shape in SHAPES), "a queue without add_after is spared the delays"
+    assert any("worker-2" in line for line in runs[-1])
+    assert any("calls shut_down_with_drain" in line for run in runs for line in run)
+    assert any(line.endswith("calls shut_down") for run in runs for line in run)
+
+
+def test_what_an_argument_fixes_is_the_same_in_all_shapes_and_all_of_them_make_one_run() -> None:
+    assert all("worker-3" in "".join(run) for run in shapes_of(workers=4, drain_after=None))
+    every: dict[str, Any] = {"workers": 1, "producers": 1, "items": "a", "rounds": 1, "work": 0.0, "delay": 0.0}
+    assert len(shapes_of(**every, drain_after=None, shutdown="at once", preempt_in=[])) == 1
+
+
+def test_a_shutdown_is_one_of_two() -> None:
+    with pytest.raises(ValueError, match="'with drain' or 'at once', not 'later'"):
+        interleave(SimpleQueue, shutdown="later")
+
+
+def test_a_note_repeats_the_run_with_all_its_arguments() -> None:
+    with pytest.raises(QueueRace) as caught:
+        for number in range(100):
+            interleave(LooksWithoutTheLock, synctest.RandomSchedule(number))
+    (note,) = caught.value.__notes__
+    text = note.removeprefix("synctest: replay with ")
+    arguments = eval(f"dict({text})", {"Schedule": synctest.Schedule, **sys.modules})
+
+    with pytest.raises(QueueRace) as again:
+        interleave(LooksWithoutTheLock, **arguments)
+    assert str(again.value) == str(caught.value)
+
+
+def test_a_deadlock_tells_where_in_the_queue_each_thread_is_blocked() -> None:
+    class WaitsForEver(SimpleQueue):
+        def shut_down_with_drain(self) -> None:
+            threading.Event().wait()
+
+    with pytest.raises(QueueRace) as caught:
+        interleave(WaitsForEver, drain_after=0, shutdown="with drain")
+
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "all threads are blocked and no timeout is pending"
+    (main,) = [line for line in lines if line.startswith("MainThread waits at ")]
+    assert main.endswith("WaitsForEver.shut_down_with_drain: threading.Event().wait()")
+    assert len(lines) < 10
+
+
+def test_a_long_story_is_cut_at_its_beginning() -> None:
+    class GoesWrongLate(SimpleQueue):
+        count = 0
+
+        def take(self) -> tuple[str | None, bool]:
+            self.count += 1
+            assert self.count < 6, "the sixth"
+            return super().take()
+
+    with pytest.raises(QueueRace) as caught:
+        interleave(GoesWrongLate, workers=3, items="abc", rounds=3)
+
+    assert lines_of(caught.value) <= 10
+    assert "lines before: log=print shows them)" in str(caught.value)
+
+
+def test_a_failing_metric_ends_a_session_and_a_queue_that_gives_its_lock_back_passes() -> None:
+    with QueueSession(SimpleQueue) as q:
+        q.add("a")
+        q.with_failing_metrics("add", "b")
+        assert q.over
+
+
+def test_explore_runs_as_many_cases_as_asked() -> None:
+    runs = 0
+
+    @synctest.explore(7)
+    def counted(schedule: synctest.Schedule) -> None:
+        nonlocal runs
+        runs += 1
+
+    counted()
+    assert runs == 7
+
+
+def test_explore_follows_the_profile_and_reports_one_failure() -> None:
+    with profile(**QUICK), pytest.raises(QueueRace):
+        explored(LooksWithoutTheLock)()

@@ -1,0 +1,488 @@
+"""Textbook bugs of work queues, each a small variant of a correct queue: the recipe for a queue of one's own finds all.
+
+`python test/support/queue_bugs.py` runs the recipe on each and prints the table of test/property/README.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import statistics
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hypothesis import Phase, given, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue, SimpleRateLimitingQueue
+
+from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine import (
+    DelayingQueueMachine,
+    QueueMachine,
+    RateLimitingQueueMachine,
+    interleave,
+)
+
+# ---- lost wakeups
+
+
+class LooksWithoutTheLock(SimpleQueue):
+    """`get` finds the list empty without the lock, and then waits."""
+
+    def get(self) -> tuple[str | None, bool]:
+        while not self.queue and not self.down:
+            with self.lock:
+                self.changed.wait()
+        with self.lock:
+            return self.take()
+
+
+class MissesAShutdownBetweenLookingAndSleeping(SimpleQueue):
+    """`get` looks at the shutdown without the lock, and then waits."""
+
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            with self.lock:
+                if self.queue:
+                    return self.take()
+            if self.down:
+                return None, True
+            with self.lock:  # the shutdown may have come since
+                if not self.queue:
+                    self.changed.wait()
+
+
+class ClearsTheEventAfterLooking(SimpleQueue):
+    """`get` waits for an Event, and clears it after it has looked."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.event = threading.Event()
+
+    def push(self, item: str) -> None:
+        self.queue.append(item)
+        self.event.set()
+
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            with self.lock:
+                if self.queue or self.down:
+                    return self.take()
+            self.event.clear()  # forgets an add that came since
+            self.event.wait()
+
+    def shut_down(self) -> None:
+        super().shut_down()
+        while not self.event.is_set():
+            self.event.set()
+
+    def shut_down_with_drain(self) -> None:
+        super().shut_down_with_drain()
+        while not self.event.is_set():
+            self.event.set()
+
+
+class WakesOneWorkerOnShutdown(SimpleQueue):
+    """`shut_down` notifies one waiter of several."""
+
+    def shut_down(self) -> None:
+        with self.lock:
+            self.down = True
+            self.draining = False
+            self.changed.notify()
+
+
+class MergesTwoWakeups(SimpleQueue):
+    """A flag stands for the wakeup: two adds set it once, and one of two workers clears it."""
+
+    flag = False
+
+    def push(self, item: str) -> None:
+        self.queue.append(item)
+        self.flag = True
+        self.changed.notify_all()
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            while not self.flag and not self.down:
+                self.changed.wait()
+            self.flag = False
+            return self.take() if self.queue or self.down else self.again()
+
+    def again(self) -> tuple[str | None, bool]:
+        self.lock.release()
+        try:
+            return self.get()
+        finally:
+            self.lock.acquire()
+
+
+class WakesOnlyWhenTheQueueWasEmpty(SimpleQueue):
+    """`add` notifies only for the first item, so a second worker sleeps on."""
+
+    def push(self, item: str) -> None:
+        self.queue.append(item)
+        if len(self.queue) == 1:
+            self.changed.notify()
+
+
+class DoneQueuesWithoutWaking(SimpleQueue):
+    """`done` queues what was added meanwhile and notifies no worker."""
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.remove(item)
+            if item in self.dirty:
+                self.queue.append(item)
+            elif not self.processing:
+                self.changed.notify_all()
+
+
+class WaitsOnceInPlaceOfALoop(SimpleQueue):
+    """`if` for `while` around `wait`: a worker that another one overtook finds nothing, and takes it for a shutdown."""
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            if not self.queue and not self.down:
+                self.changed.wait()
+            return self.take()
+
+
+# ---- dirty and processing
+
+
+class DoneDecidesWithoutTheLock(SimpleQueue):
+    """`done` leaves processing before it takes the lock to look at dirty: an add between queues the item too."""
+
+    def done(self, item: str) -> None:
+        self.processing.remove(item)
+        with self.lock:
+            if item in self.dirty:
+                self.push(item)
+            self.changed.notify_all()
+
+    def take(self) -> tuple[str | None, bool]:
+        if not self.queue:
+            return None, True
+        item = self.queue.pop(0)
+        self.dirty.discard(item)
+        self.processing.add(item)
+        if self.depth:
+            self.depth.dec()
+        return item, False
+
+
+class AddLooksAtDirtyWithoutTheLock(SimpleQueue):
+    """Two adds both find the item clean, and both queue it."""
+
+    def add(self, item: str) -> None:
+        if self.down or item in self.dirty:
+            return
+        with self.lock:
+            self.dirty.add(item)
+            if self.depth:
+                self.depth.inc()
+            if item not in self.processing:
+                self.push(item)
+
+    def take(self) -> tuple[str | None, bool]:
+        if not self.queue:
+            return None, True
+        item = self.queue.pop(0)
+        self.dirty.discard(item)
+        self.processing.add(item)
+        if self.depth:
+            self.depth.dec()
+        return item, False
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.discard(item)
+            if item in self.dirty:
+                self.push(item)
+            self.changed.notify_all()
+
+
+class DoneDecidesOnDirtyOfBefore(SimpleQueue):
+    """ABA: `done` reads dirty, gives the lock back, and acts on what it read; dirty was set and cleared since."""
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            again = item in self.dirty
+            if not again:
+                self.changed.notify_all()
+        with self.lock:
+            self.processing.discard(item)
+            if again:
+                self.push(item)
+            self.changed.notify_all()
+
+
+class RemembersOneItemAddedMeanwhile(SimpleQueue):
+    """There is one place for what was added while it was processed, and two items may need it."""
+
+    again: str | None = None
+
+    def add(self, item: str) -> None:
+        with self.lock:
+            if item in self.processing and not self.down:
+                self.again = item
+                return
+        super().add(item)
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.remove(item)
+            if self.again == item:
+                self.again = None
+                self.dirty.add(item)
+                self.push(item)
+            self.changed.notify_all()
+
+
+# ---- drains
+
+
+class DrainDropsWhatIsQueued(SimpleQueue):
+    """A drain waits for what is processed and drops the rest."""
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.queue.clear()
+        super().shut_down_with_drain()
+
+
+class DrainMissesTheLastDone(SimpleQueue):
+    """A drain looks at processing without the lock, and then waits."""
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+            self.draining = True
+            self.changed.notify_all()
+        while self.processing and self.draining:
+            with self.lock:  # the last item may be done since
+                self.changed.wait()
+
+
+class DoneDropsWhatWasAddedOnceItShutsDown(SimpleQueue):
+    """After a shutdown `done` no longer queues what was added meanwhile."""
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.remove(item)
+            if item in self.dirty and not self.down:
+                self.push(item)
+            self.changed.notify_all()
+
+
+# ---- delays
+
+
+class DelayReorders(SimpleDelayingQueue):
+    """An item with a short delay waits for one with a longer delay that came before it."""
+
+    def insert(self, item: str, ready_at: float) -> None:
+        super().insert(item, max([ready_at, *self.waiting.values()]))
+
+
+class LaterDuplicateWins(SimpleDelayingQueue):
+    """A second `add_after` with a longer delay puts the item off."""
+
+    def insert(self, item: str, ready_at: float) -> None:
+        self.waiting[item] = ready_at
+
+
+class DecidesToSleepBeforeItTakesTheLock(SimpleDelayingQueue):
+    """The waiting loop computes its sleep, and misses what is added until it sleeps."""
+
+    def loop(self) -> None:
+        while not self.shutting_down():
+            now = time.monotonic()
+            for item in self.take_ready(now):
+                self.add(item)
+            with self.lock:
+                rest = min((ready_at - now for ready_at in self.waiting.values()), default=1000.0)
+            with self.lock:  # an item or the shutdown may have come since
+                if rest > 0 and not self.down:
+                    self.waiting_changed.wait(rest)
+
+
+# ---- limiters and metrics
+
+
+class LimiterNeverForgets(SimpleRateLimitingQueue):
+    """`forget` leaves the failures, so that an item that recovered waits ever longer."""
+
+    def forget(self, item: str) -> None:
+        pass
+
+
+class KeepsTheLockWhenAMetricRaises(SimpleQueue):
+    """`add` takes the lock by hand, and a metric that raises leaves it taken."""
+
+    def add(self, item: str) -> None:
+        self.lock.acquire()
+        if not self.down and item not in self.dirty:
+            if self.depth:
+                self.depth.inc()
+            self.dirty.add(item)
+            if item not in self.processing:
+                self.push(item)
+        self.lock.release()
+
+
+# The part of the recipe that finds each bug sooner: random operations one at a time, or random interleavings.
+BUGS: dict[type[SimpleQueue], str] = {
+    LooksWithoutTheLock: "interleavings",
+    MissesAShutdownBetweenLookingAndSleeping: "interleavings",
+    ClearsTheEventAfterLooking: "interleavings",
+    WakesOneWorkerOnShutdown: "interleavings",
+    MergesTwoWakeups: "interleavings",
+    WakesOnlyWhenTheQueueWasEmpty: "interleavings",
+    DoneQueuesWithoutWaking: "operations",
+    WaitsOnceInPlaceOfALoop: "operations",
+    DoneDecidesWithoutTheLock: "interleavings",
+    MarksTheItemAsProcessedTooLate: "interleavings",
+    AddLooksAtDirtyWithoutTheLock: "interleavings",
+    DoneDecidesOnDirtyOfBefore: "interleavings",
+    RemembersOneItemAddedMeanwhile: "interleavings",
+    DrainDropsWhatIsQueued: "interleavings",
+    DrainMissesTheLastDone: "interleavings",
+    DoneDropsWhatWasAddedOnceItShutsDown: "operations",
+    DelayReorders: "operations",
+    LaterDuplicateWins: "operations",
+    DecidesToSleepBeforeItTakesTheLock: "interleavings",
+    LimiterNeverForgets: "operations",
+    KeepsTheLockWhenAMetricRaises: "operations",
+}
+
+
+# ---- the recipe
+
+
+def machine_of(bug: type[SimpleQueue]) -> type[QueueMachine]:
+    """The machine that the README names for a queue of this kind."""
+    if issubclass(bug, SimpleRateLimitingQueue):
+        return RateLimitingQueueMachine.of(bug)
+    return DelayingQueueMachine.of(bug) if issubclass(bug, SimpleDelayingQueue) else QueueMachine.of(bug)
+
+
+def run_recipe(bug: type[SimpleQueue], part: str, **options: Any) -> AssertionError | None:
+    """Run a part of the recipe as pytest does and return its failure. options: of Hypothesis' settings."""
+    try:
+        if part == "operations":
+            case = machine_of(bug).TestCase
+            case.settings = settings(case.settings, **{"database": None, **options})
+            case().runTest()
+        else:
+            with profile(**options):
+                explored(bug)()
+    except AssertionError as err:
+        return err
+    return None
+
+
+def explored(bug: type[SimpleQueue]) -> Callable[[], None]:
+    """The second half of the recipe."""
+
+    @synctest.explore()
+    def test_my_queue_interleaved(schedule: synctest.Schedule) -> None:
+        interleave(bug, schedule)
+
+    return test_my_queue_interleaved
+
+
+@contextlib.contextmanager
+def profile(**options: Any) -> Iterator[None]:
+    """Hypothesis' settings with other options, since `explore` takes them from the profile."""
+    before = settings.get_current_profile_name()
+    settings.register_profile("recipe", settings(settings(), **{"database": None, **options}))
+    settings.load_profile("recipe")
+    try:
+        yield
+    finally:
+        settings.load_profile(before)
+
+
+def lines_of(err: AssertionError) -> int:
+    """How many lines a user reads: the text and its notes."""
+    return sum(len(text.splitlines()) for text in (str(err), *getattr(err, "__notes__", ())))
+
+
+# ---- the table
+
+
+def found_after(bug: type[SimpleQueue], part: str, cases: int, number: int) -> float:
+    """Cases until a random search finds the bug; infinity if it does not."""
+    count = 0
+
+    def counted(metrics_provider: Any) -> SimpleQueue:
+        nonlocal count
+        count += 1
+        return bug(metrics_provider)
+
+    if part == "operations":
+        machine = machine_of(bug)
+        machine.new_queue = staticmethod(counted)
+        test: Any = seed(number)(machine)
+        options = settings(machine.TestCase.settings, max_examples=cases, database=None, phases=[Phase.generate])
+        run = functools.partial(run_state_machine_as_test, test, settings=options)
+    else:
+
+        @settings(max_examples=cases, database=None, phases=[Phase.generate], deadline=None)
+        @seed(number)
+        @given(schedule=synctest.schedules())
+        def run(schedule: synctest.Schedule) -> None:
+            nonlocal count
+            count += 1
+            interleave(bug, schedule)
+
+    try:
+        run()
+    except AssertionError:
+        return count - 1 or 1  # Hypothesis repeats the failing case to report it
+    return math.inf
+
+
+PROFILES = {"default": 100, "thorough": 20_000}
+_SEEDS = range(5)
+
+
+def row(bug: type[SimpleQueue], found: Counter[str]) -> str:
+    """Search for a bug with several seeds and return its line of the table."""
+    part, runs = BUGS[bug], list[float]()
+    for number in _SEEDS:
+        for cases in PROFILES.values():
+            if (after := found_after(bug, part, cases, number)) < math.inf:
+                break
+        runs.append(after)
+    for name, cases in PROFILES.items():
+        found[name] += all(after <= cases for after in runs)
+    began = time.perf_counter()
+    err = run_recipe(bug, part, max_examples=PROFILES["default"])
+    took, lines = time.perf_counter() - began, lines_of(err) if err else 0
+    what = (bug.__doc__ or "").partition("\n")[0].strip()
+    cells = f"`{bug.__name__}`", what, part, f"{statistics.median(runs):g}", f"{max(runs):g}", f"{took:.0f}", lines
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def main() -> None:
+    """Print the table."""
+    found = Counter[str]()
+    say = functools.partial(print, flush=True, file=sys.stdout)
+    say("| Bug | | found by random | cases until found, median of 5 | worst of 5 | seconds with shrinking | lines |")
+    say("|---|---|---|---|---|---|---|")
+    for bug in BUGS:
+        say(row(bug, found))
+    sums = [f"{found[name]} of {len(BUGS)} at the {name} profile ({cases:,} cases)" for name, cases in PROFILES.items()]
+    say(f"\nFound with each of 5 seeds: {', '.join(sums)}")
+
+
+if __name__ == "__main__":
+    main()
