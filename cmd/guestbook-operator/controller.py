@@ -44,6 +44,16 @@ class GuestbookReconciler:
         Each step finds out by itself whether it has anything to do: the program may be killed between any two.
         """
         try:
+            return self._reconcile(ctx, request)
+        except errors.StatusError as err:
+            if not (errors.is_conflict(err) or errors.is_already_exists(err)):
+                raise
+            # The cache is behind the server, which passes.
+            ctrl.logger_from(ctx).info("The cache is behind, trying again", err=str(err))
+            return ctrl.Result(requeue=True)
+
+    def _reconcile(self, ctx: Context, request: ctrl.Request) -> ctrl.Result | None:
+        try:
             # What the cache hands out is shared, hence the copy.
             guestbook = self.client.get(ctx, request, Guestbook).deep_copy()
         except errors.StatusError as err:

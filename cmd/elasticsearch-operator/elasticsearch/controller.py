@@ -79,9 +79,15 @@ class ReconcileElasticsearch:
         try:
             results = self._reconcile(ctx, es, state)
         except Exception as err:
-            self._failed(state, err)
+            stale = _is_stale(err)
+            if not stale:
+                self._failed(state, err)
             self._update_status(ctx, es, state)
-            raise
+            if not stale:
+                raise
+            # The cache is behind the server, which passes.
+            log.info("The cache is behind, trying again", err=str(err))
+            return ctrl.Result(requeue=True)
         self._update_status(ctx, es, state)
         log.v(1).info("Ending reconciliation run", reasons=results.reasons if results else None)
         return ctrl.Result(requeue_after=self.requeue_after) if results else None
@@ -113,9 +119,7 @@ class ReconcileElasticsearch:
 
     @staticmethod
     def _failed(state: State, err: Exception) -> None:
-        """Conflicts are a cache that is behind, and mend themselves; of everything else the user hears."""
-        if isinstance(err, errors.StatusError) and (errors.is_conflict(err) or errors.is_already_exists(err)):
-            return
+        """Emit an event about errors that the user can do something about."""
         if isinstance(err, (errors.StatusError, RequestFailed, Unreachable)):
             note = f"Reconciliation error: {err}"
             state.add_event(corev1.EVENT_TYPE_WARNING, "ReconciliationError", "Reconcile", note)
@@ -134,6 +138,11 @@ class ReconcileElasticsearch:
                 client.ignore_not_found(err)  # gone: the cache is behind
         for event in state.events:
             self.recorder.eventf(es, None, event.type, event.reason, event.action, "%s", event.note)
+
+
+def _is_stale(err: Exception) -> bool:
+    """Report whether the server refused a write because it was decided on an older state of the object."""
+    return isinstance(err, errors.StatusError) and (errors.is_conflict(err) or errors.is_already_exists(err))
 
 
 def _cluster_of(ctx: Context, pod: client.Object) -> Iterable[ctrl.Request]:

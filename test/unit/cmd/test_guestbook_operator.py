@@ -187,11 +187,32 @@ def test_a_cache_that_is_behind_may_show_a_guestbook_that_is_gone(setup: Setup) 
     setup.client.delete(CTX, setup.get(webappv1.Guestbook))
     resource = ctrl.GroupResource("webapp.example.com", "guestbooks")
     setup.failure = errors.new_conflict(resource, "book", ValueError("changed"))
-    with pytest.raises(errors.StatusError, match="changed"):
-        setup.reconcile()
+    assert setup.reconciler.reconcile(CTX, KEY) == ctrl.Result(requeue=True)
 
     setup.failure = errors.new_not_found(resource, "book")
     setup.reconcile()
+
+
+@pytest.mark.parametrize("reason", ["conflict", "already exists"])
+def test_a_cache_that_is_behind_is_no_error(setup: Setup, caplog: pytest.LogCaptureFixture, reason: str) -> None:
+    """It passes by itself, so the log has one line at INFO, and the request comes back."""
+    resource = ctrl.GroupResource("webapp.example.com", "guestbooks")
+    setup.failure = {
+        "conflict": errors.new_conflict(resource, "book", ValueError("changed")),
+        "already exists": errors.new_already_exists(resource, "book"),
+    }[reason]
+    with caplog.at_level("INFO"):
+        assert setup.reconciler.reconcile(CTX, KEY) == ctrl.Result(requeue=True)
+    (record,) = caplog.records
+    assert record.levelname == "INFO"
+    assert "The cache is behind, trying again" in record.getMessage()
+    assert "\n" not in record.getMessage()
+
+
+def test_any_other_error_of_the_server_is_raised(setup: Setup) -> None:
+    setup.failure = errors.new_internal_error(ValueError("no space left"))
+    with pytest.raises(errors.StatusError, match="no space left"):
+        setup.reconcile()
 
 
 def test_a_file_that_is_no_directory_is_named_and_left_alone(tmp_path: Path) -> None:
