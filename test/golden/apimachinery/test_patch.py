@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,3 +38,21 @@ def test_patches_are_those_of_go(case: dict[str, Any]) -> None:
     """Go: TestStrategicMergePatch."""
     for step in case["steps"]:
         assert run(step["op"], step["args"]) == step["expect"], step
+
+
+def result_of(function: Callable[..., bytes], *documents: Any, kind: str) -> tuple[Any, str | None]:
+    """The document that the function returns, or the text of its error."""
+    try:
+        return json.loads(function(*map(json.dumps, documents), getattr(corev1, kind))), None
+    except ValueError as err:
+        return None, str(err)
+
+
+@pytest.mark.parametrize("case", cases("apimachinery/strategic_merge_duplicates.jsonl"))
+def test_lists_whose_elements_share_their_merge_key_are_patched_as_go_patches_them(case: dict[str, Any]) -> None:
+    kind, original = case["kind"], case["original"]
+    made = result_of(strategicpatch.create_two_way_merge_patch, original, case["modified"], kind=kind)
+    assert made == (case.get("patch"), case.get("error"))
+    if case.get("patch") is not None:
+        applied = result_of(strategicpatch.strategic_merge_patch, original, case["patch"], kind=kind)
+        assert applied == (case.get("applied"), case.get("apply_error"))

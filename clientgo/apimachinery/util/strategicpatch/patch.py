@@ -14,7 +14,7 @@ Go's functions take bytes, or maps they partly change; here the documents given 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -232,7 +232,7 @@ def _diff_lists_of_maps(
 
     patch: list[Any] = []
     deletions: list[Any] = []
-    for side, value in _walk(sorted(before, key=key_text), sorted(after, key=key_text), key_text):
+    for side, value in _walk(_by_merge_key(before, key_text), _by_merge_key(after, key_text), key_text):
         if side == _BOTH:
             old, new = value
             if inner := _diff_maps(old, new, schema, options):
@@ -250,6 +250,16 @@ def _diff_lists_of_maps(
     )
     order = [{merge_key: value} for value in keys_after] if options.set_element_order and ordered else []
     return patch, [], order
+
+
+def _by_merge_key(elements: list[Any], key_text: Callable[[Any], str]) -> list[Any]:
+    """Sort by merge key; a run of equal keys is reversed, as Go's sort leaves it.
+
+    Go's Less reports also of equal keys that the later element comes first, and its sort of up to twelve elements
+    therefore swaps them. Which elements become a pair depends on it, and with that the patch. Go's order of equal keys
+    in longer lists depends on the pivots; here it is the same for all lengths. Go: sortMapsBasedOnField.
+    """
+    return sorted(elements, key=key_text, reverse=True)[::-1]
 
 
 _BOTH: Final = "both"
