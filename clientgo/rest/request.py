@@ -39,7 +39,7 @@ from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.rest.client import ClientContentConfig
-from clientgo.rest.url_utils import join_path
+from clientgo.rest.url_utils import check_uri, join_below, join_path
 from clientgo.rest.urlbackoff import (
     BackoffManager,
     BackoffManagerWithContext,
@@ -217,15 +217,15 @@ class Request:
         return self
 
     def prefix(self, *segments: str) -> Request:
-        """Add to the path before namespace and resource."""
+        """Add to the path before namespace and resource; `..` does not lead above what stands there."""
         if self._err is None:
-            self._path_prefix = join_path(self._path_prefix, *segments)
+            self._path_prefix = join_path(self._path_prefix, join_below(*segments))
         return self
 
     def suffix(self, *segments: str) -> Request:
-        """Add to the end of the path."""
+        """Add to the end of the path; `..` does not lead above what stands there."""
         if self._err is None:
-            self._subpath = join_path(self._subpath, *segments)
+            self._subpath = join_path(self._subpath, join_below(*segments))
         return self
 
     def resource(self, resource: str) -> Request:
@@ -311,20 +311,21 @@ class Request:
     def abs_path(self, *segments: str) -> Request:
         """Replace the path before namespace and resource, below the path of the base URL.
 
-        One segment keeps its slash.
+        One segment keeps its slash. `..` does not lead above the base path, in contrast to Go.
         """
         if self._err is not None:
             return self
-        self._path_prefix = join_path(self._base_path, *segments)
+        self._path_prefix = join_path(self._base_path, join_below(*segments))
         if len(segments) == 1 and segments[0].endswith("/") and (len(self._base_path) > 1 or len(segments[0]) > 1):
             self._path_prefix = self._path_prefix.rstrip("/") + "/"
         return self
 
     def request_uri(self, uri: str) -> Request:
-        """Replace path and parameters by those of a URI relative to the server."""
+        """Replace path and parameters by those of a URI relative to the server; `..` stays below the base path."""
         if self._err is not None:
             return self
         try:
+            check_uri(uri)
             parts = urlsplit(uri)
         except ValueError as err:
             self._err = err
@@ -916,8 +917,8 @@ class Result:
             self._logger.v(5).info("Body was not decodable (unable to check for Status)", err=undecodable)
             return err
         if isinstance(out, metav1.Status) and out.status == "Failure":
-            self._err = self._status_error(out)
-        return self._err
+            return self._status_error(out)
+        return err
 
     def raise_for_error(self) -> Result:
         """Raise the error if there is one; otherwise return the result itself."""

@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.golang.http import redacted_url
+from clientgo.golang.strconv import quote
 
 if TYPE_CHECKING:
     from clientgo.rest.config import Config
@@ -59,3 +60,41 @@ def join_path(*segments: str) -> str:
     if not joined:
         return ""
     return re.sub("^/+", "/", posixpath.normpath(joined))
+
+
+def join_below(*segments: str) -> str:
+    """Join and clean segments whose `..` must not lead above the path that they are appended to.
+
+    >>> join_below("/api", "../../../x")
+    '/x'
+    """
+    joined = join_path(*segments)
+    if not joined:
+        return ""
+    cleaned = re.sub("^/+", "/", posixpath.normpath(f"/{joined}"))
+    return cleaned if joined.startswith("/") else cleaned[1:]
+
+
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*:")
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def check_uri(uri: str) -> None:
+    """Raise ValueError, with Go's text, for a URI that Go does not parse. Go: url.Parse."""
+    reason = _fault_of(uri)
+    if reason:
+        raise ValueError(f"parse {quote(uri)}: {reason}")
+
+
+def _fault_of(uri: str) -> str:
+    if _CONTROL.search(uri):
+        return "net/url: invalid control character in URL"
+    path, _, fragment = uri.partition("#")
+    path = path.partition("?")[0]
+    if path.startswith(":"):
+        return "missing protocol scheme"
+    if not _SCHEME.match(path) and ":" in path.partition("/")[0]:
+        return "first path segment in URL cannot contain colon"
+    bad = _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment)
+    return f"invalid URL escape {quote(bad.group())}" if bad else ""

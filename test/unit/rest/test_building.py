@@ -538,3 +538,55 @@ def test_the_backoff_tells_of_answers_that_are_no_success(err, code, told, verbo
     with caplog.at_level("DEBUG"):
         URLBackoff(flowcontrol.new_back_off(1.0, 10.0)).update_backoff("http://h:1/a", err, code)
     assert ["Client is returning errors" in record.getMessage() for record in caplog.records] == [True] * told
+
+
+@pytest.mark.parametrize("base", ["/k8s/clusters/c1", "/k8s/clusters/c1/", "/k8s%2Fclusters/c1", "//k8s//clusters/c1"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda request, path: request.abs_path(path),
+        lambda request, path: request.abs_path("..", path),
+        lambda request, path: request.abs_path("/api", "..", "..", path),
+        lambda request, path: request.prefix(path),
+        lambda request, path: request.abs_path("/").prefix("..", path),
+        lambda request, path: request.suffix("..", path),
+        lambda request, path: request.suffix("a", "../..", path),
+        lambda request, path: request.request_uri(path),
+        lambda request, path: request.request_uri(path.replace("/", "%2F")),
+        lambda request, path: request.request_uri(path.replace(".", "%2e")),
+    ],
+)
+@pytest.mark.parametrize("path", ["../../c2/api", "/../../c2/api", "x/../../../c2/api", "/..//../c2/api"])
+def test_no_path_leads_above_the_base_path(base, change, path):
+    """A proxy's path names the cluster, and its permissions are those of that cluster. Go lets `..` through."""
+    assert change(request_of(f"http://h{base}"), path).url() == "http://h/k8s/clusters/c1/c2/api"
+
+
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        ("/a%zz", r'parse "/a%zz": invalid URL escape "%zz"'),
+        ("/a%2", r'parse "/a%2": invalid URL escape "%2"'),
+        ("/a%", r'parse "/a%": invalid URL escape "%"'),
+        ("/a\n", r'parse "/a\n": net/url: invalid control character in URL'),
+        ("/\x7f", r'parse "/\x7f": net/url: invalid control character in URL'),
+        (":/a", r'parse ":/a": missing protocol scheme'),
+        ("1a:b/c", r'parse "1a:b/c": first path segment in URL cannot contain colon'),
+    ],
+)
+def test_a_uri_that_go_does_not_parse_is_refused(uri, reason):
+    assert str(request_of().request_uri(uri).error()) == reason
+
+
+@pytest.mark.parametrize("uri", ["/a%2Fb?x=%zz", "/a:b", "a/b:c", "/?a=:"])
+def test_a_uri_that_go_parses_is_taken(uri):
+    assert request_of().request_uri(uri).error() is None
+
+
+def test_the_error_of_a_result_leaves_it_unchanged():
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+    client, _ = client_of(Turns(answer(404, json.dumps(status).encode())), group_version=GroupVersion("", "v1"))
+    result = client.get().abs_path("/a").do(CTX)
+    before = vars(result).copy()
+    assert result.error() is not None and str(result.error()) == str(result.error())
+    assert vars(result) == before
