@@ -418,3 +418,32 @@ def test_a_request_that_brings_credentials_runs_nothing(plugin):
         client.client.close_idle_connections()
     assert [request.headers["Authorization"] for request in server.requests] == ["Bearer own", "Bearer given"]
     assert plugin.runs() == []
+
+
+@pytest.mark.parametrize("path", ["", ".", ":/none", "/none:", "/none::/nowhere", "./", "bin", "./bin:/none"])
+@pytest.mark.parametrize("allowed", [None, "found-plugin", "other"])
+def test_a_plugin_that_path_finds_relative_to_the_working_directory_is_not_executed(
+    plugin, tmp_path, monkeypatch, path, allowed
+):
+    """Go: exec.ErrDot."""
+    (tmp_path / "bin").mkdir()
+    for place in (tmp_path, tmp_path / "bin"):
+        program(place / "found-plugin", f"open({str(tmp_path / 'executed')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    config = plugin.config(command="found-plugin", args=[])
+    if allowed is not None:
+        entries = [api.AllowlistEntry(command=allowed)]
+        config.plugin_policy = api.PluginPolicy(policy_type="Allowlist", allowlist=entries)
+    with pytest.raises(ValueError, match="found-plugin"):
+        _new_authenticator(_Cache(), config, None, environ=lambda: {"PATH": path}).get_creds()
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_plugin_of_a_relative_command_is_executed_as_before(plugin, tmp_path, monkeypatch):
+    """The user has chosen the directory, as in Go."""
+    document = json.dumps({"kind": "ExecCredential", "apiVersion": V1, "status": {"token": "mine"}})
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin" / "found-plugin", f"print({document!r})")
+    monkeypatch.chdir(tmp_path)
+    config = plugin.config(command="./bin/found-plugin", args=[])
+    assert _new_authenticator(_Cache(), config, None, environ=lambda: {"PATH": ""}).get_creds().token == "mine"

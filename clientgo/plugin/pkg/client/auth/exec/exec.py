@@ -237,7 +237,7 @@ class Authenticator:
         try:
             finished = subprocess.run(
                 [command, *self._config.args],
-                executable=command if os.sep in command else _find(command, path),
+                executable=command if os.sep in command else _look_path(command, path),
                 env=env,
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -294,14 +294,16 @@ class Authenticator:
             return self._command
         if policy == PolicyType.PLUGIN_POLICY_DENY_ALL:
             raise ValueError(f"plugin {quote(self._command)} not allowed: policy set to {quote(policy)}")
-        resolved = shutil.which(self._command, path=path)
-        if self._command in self._allowed:
-            return resolved or self._command
-        if resolved is None:
+        try:
+            resolved = _look_path(self._command, path)
+        except FileNotFoundError as err:
+            if self._command in self._allowed:
+                return self._command
             raise ValueError(
-                f"plugin path {quote(self._command)} cannot be resolved for credential plugin allowlist check: "
-                f"exec: {quote(self._command)}: executable file not found in $PATH"
-            )
+                f"plugin path {quote(self._command)} cannot be resolved for credential plugin allowlist check: {err}"
+            ) from None
+        if self._command in self._allowed:
+            return resolved
         if resolved not in self._allowed:
             self._resolve_allowlist(os.path.basename(resolved), path)
         if resolved not in self._allowed:
@@ -313,21 +315,29 @@ class Authenticator:
         for entry in self._config.plugin_policy.allowlist or ():
             if os.path.basename(entry.command) != name:
                 continue
-            resolved = shutil.which(entry.command, path=path)
-            if resolved is not None:
-                self._allowed.add(resolved)
-            else:
+            try:
+                self._allowed.add(_look_path(entry.command, path))
+            except FileNotFoundError:
                 klog.v(5).info("resolving credential plugin allowlist", name=entry.command)
 
     def __repr__(self) -> str:
         return f"<Authenticator {self._command!r}, {'has credentials' if self._credentials else 'not run yet'}>"
 
 
-def _find(command: str, path: str) -> str:
-    """Where the command is on PATH. Raises FileNotFoundError."""
+def _look_path(command: str, path: str) -> str:
+    """Return where the command is on PATH. Go: exec.LookPath.
+
+    Raises FileNotFoundError, also for one that an entry of PATH finds relative to the working directory: an empty one,
+    `.`, or any other that is not absolute. Otherwise the owner of that directory would choose the program. Go:
+    exec.ErrDot.
+    """
     found = shutil.which(command, path=path)
     if found is None:
-        raise FileNotFoundError(command)
+        raise FileNotFoundError(f"exec: {quote(command)}: executable file not found in $PATH")
+    if not os.path.isabs(found) and os.sep not in command:
+        raise FileNotFoundError(
+            f"exec: {quote(command)}: cannot run executable found relative to current directory"
+        )
     return found
 
 
