@@ -21,8 +21,10 @@ from clientgo.gentype import methods_take_context
 def with_field_validation(c: Client, validation: FieldValidation) -> Client:
     """A client whose writes ask for this validation, unless a call asks for another. Go: client.WithFieldValidation.
 
-    Not for `apply`, which is always strict.
+    Not for `apply`, which is always strict. Raises TypeError for anything but a FieldValidation.
     """
+    if not isinstance(validation, FieldValidation):
+        raise TypeError(f"expected a client.FieldValidation, got {validation!r} of type {type(validation).__name__}")
     return _ClientWithFieldValidation(c, validation)
 
 

@@ -79,6 +79,10 @@ class _Finalizers:
                 result.updated |= partial.updated
                 result.status_updated |= partial.status_updated
             return
+        if not isinstance(done, Result):
+            # It stays on the object, since whether the function did its work is unknown.
+            errors.append(TypeError(f'finalizer "{key}" returned {done!r}, not a finalizer.Result'))
+            return
         remove_finalizer(obj, key)
         result.updated = True
         result.status_updated |= done.status_updated

@@ -83,3 +83,9 @@ def test_every_write_is_validated_as_the_client_says_unless_it_says_otherwise(nu
     assert [options.field_validation for options in seen] == ["Strict"]
     writes(c, client.FieldValidation(metav1.FIELD_VALIDATION_WARN))[number]()
     assert [options.field_validation for options in seen] == ["Strict", "Warn"]
+
+
+@pytest.mark.parametrize("validation", ["Strict", None, client.FieldOwner("Strict")])
+def test_a_wrapper_refuses_what_is_no_field_validation_where_it_is_made(validation: Any) -> None:
+    with pytest.raises(TypeError, match="expected a client.FieldValidation"):
+        client.with_field_validation(recording([]), validation)

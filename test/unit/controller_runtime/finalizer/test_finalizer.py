@@ -126,3 +126,12 @@ def test_one_that_fails_does_not_keep_the_others_from_being_done() -> None:
     other = Cleaner()
     assert failure(registered(a=failing(), b=other), obj).result == Result(updated=True)
     assert (obj.get_finalizers(), other.ran_for) == (["example.com/a"], ["p"])
+
+
+@pytest.mark.parametrize("returned", [None, True, (Result(), None)])
+def test_a_finalizer_that_returns_no_result_is_reported_and_stays(returned: Any) -> None:
+    obj = pod(NAME, deleted=True)
+    with pytest.raises(Exception, match=r'finalizer "example.com/clean" returned .*, not a finalizer.Result') as caught:
+        registered(clean=Cleaner(lambda: returned)).finalize(CTX, obj)
+    assert isinstance(caught.value, Aggregate)
+    assert obj.get_finalizers() == [NAME]
