@@ -111,6 +111,11 @@ class FieldManagedObjectTracker:
             raise apierrors.new_bad_request("metadata.managedFields must be nil")
         api_version, _ = gvk.to_api_version_and_kind()
         node = self._type_converter(gvk)
+        if wrong := managedfields.problems(node, config):
+            text = wrong[0] if len(wrong) == 1 else "\n  ".join(["errors:", *wrong])
+            name = "/".join(str((config.get("metadata") or {}).get(key) or "") for key in ("namespace", "name"))
+            kind = f"{api_version}, Kind={gvk.kind}" if gvk.group else f"/{api_version}, Kind={gvk.kind}"
+            raise ValueError(f"failed to create typed patch object ({name}; {kind}): {text}")
         writer = managedfields.Writer(options.field_manager or _UNKNOWN_MANAGER, api_version)
         force = bool(options.force)
         try:
@@ -150,9 +155,10 @@ def _without_managed_fields(obj: Object | None) -> tuple[dict[str, Any], Any]:
 
 
 def _with_managed_fields(cls: type[Object], document: dict[str, Any], managed: list[dict[str, Any]]) -> Object:
-    metadata = document.setdefault("metadata", {})
+    if document.get("metadata") is None:
+        document["metadata"] = {}
     if managed:
-        metadata["managedFields"] = managed
+        document["metadata"]["managedFields"] = managed
     return cls.from_dict(document)
 
 

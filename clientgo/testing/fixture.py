@@ -15,9 +15,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
-
-import yaml
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.api import errors as apierrors
@@ -25,14 +23,19 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.converter import check_fields, decode_as_go
+from clientgo.apimachinery.runtime.error import new_missing_kind_err
 from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder, ObjectCreater, ObjectTyper
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.types import NamespacedName, PatchType
-from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, strategicpatch
+from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, strategicpatch, yaml
+from clientgo.apimachinery.util.json import marshal
 from clientgo.apimachinery.util.managedfields import TypeConverter
+from clientgo.apimachinery.util.mergepatch import ErrBadJSONDoc
 from clientgo.apimachinery.watch import RaceFreeFakeWatcher
 from clientgo.applyconfigurations import new_type_converter
+from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.strconv import parse_int
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
@@ -41,6 +44,8 @@ from clientgo.testing.field_managed_tracker import FieldManagedObjectTracker
 if TYPE_CHECKING:
     from clientgo import rest
     from clientgo.testing.fake import ProxyReactionFunc, ReactionFunc, WatchReactionFunc
+
+T = TypeVar("T", bound=Object)
 
 __all__ = [
     "ObjectScheme",
@@ -175,7 +180,7 @@ class _ObjectTrackerReact:
         return self.apply(action) if action.patch_type == PatchType.APPLY else self.patch(action)
 
     def apply(self, action: actions.PatchActionImpl) -> Object:
-        configuration = Unstructured.from_dict(yaml.safe_load(action.patch))
+        configuration = _configuration(action.patch)
         configuration.set_name(action.name)
         self._tracker.apply(action.resource, configuration, action.namespace, action.patch_options)
         return self._tracker.get(action.resource, action.namespace, action.name)
@@ -192,19 +197,88 @@ def _as_object(obj: Any) -> Object:
     return obj
 
 
+def _configuration(patch: bytes) -> Unstructured:
+    """Return an apply patch as an object. Raises ValueError for what is no YAML mapping."""
+    document = yaml.unmarshal(patch)
+    if document is None:
+        document = {}
+    if not isinstance(document, dict):
+        err = UnmarshalTypeError(document, "map[string]interface {}")
+        raise ValueError(f"error unmarshaling JSON: while decoding JSON: {err}")
+    _check_type_and_metadata(document)
+    return Unstructured.from_dict(document)
+
+
+def _check_type_and_metadata(document: dict[str, Any]) -> None:
+    """Raise UnmarshalTypeError for an object without class whose kind or metadata are of a wrong type."""
+    for key in ("apiVersion", "kind"):
+        name = document.get(key)
+        if name is not None and not isinstance(name, str):
+            raise UnmarshalTypeError(name, "string", "Unstructured", key)
+    metadata = document.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise UnmarshalTypeError(metadata, "v1.ObjectMeta", "Unstructured", "metadata")
+
+
 def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
-    """A new object of the same class. Raises ValueError or PatchError when the patch does not fit."""
+    """Return a new object of the same class, decoded as Go decodes it.
+
+    Raises ValueError when the patch is malformed, does not fit the object, or makes another type of it.
+    """
     document = obj.to_dict()
     if patch_type == PatchType.JSON:
-        return type(obj).from_dict(jsonpatch.apply(document, json.loads(patch)))
+        return _decoded(type(obj), jsonpatch.apply(document, _operations(patch)))
     if patch_type == PatchType.MERGE:
-        return type(obj).from_dict(jsonmergepatch.merge_patch(document, json.loads(patch)))
+        try:
+            changes = json.loads(patch)
+        except ValueError:
+            raise jsonmergepatch.BadJSONPatchError from None
+        return _decoded(type(obj), jsonmergepatch.merge_patch(document, changes))
     if patch_type == PatchType.STRATEGIC_MERGE:
         # Not the function that refuses unstructured objects at once: what touches no lists or maps of theirs works.
         schema = strategicpatch.new_patch_meta_from_struct(type(obj))
-        merged = strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(document, json.loads(patch), schema)
-        return type(obj).from_dict(merged)
+        changes = _strategic_changes(patch)
+        try:
+            merged = strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(document, changes, schema)
+        except (AttributeError, TypeError, KeyError, IndexError) as err:
+            raise ValueError(f"the patch does not have the shape of {type(obj).__name__}: {err}") from err
+        return _decoded(type(obj), merged)
     raise ValueError(f"PatchType {patch_type} is not supported")
+
+
+def _operations(patch: bytes) -> list[Any]:
+    """Return the steps of a JSON patch; null is none. Raises ValueError, with Go's text for a wrong type."""
+    steps = json.loads(patch)
+    if steps is None:
+        return []
+    if not isinstance(steps, list):
+        raise UnmarshalTypeError(steps, "jsonpatch.Patch")
+    for step in steps:
+        if step is not None and not isinstance(step, dict):
+            raise UnmarshalTypeError(step, "jsonpatch.Operation")
+    return steps
+
+
+def _strategic_changes(patch: bytes) -> dict[str, Any]:
+    try:
+        changes = json.loads(patch or b"{}")
+    except ValueError:
+        raise ErrBadJSONDoc from None
+    if changes is not None and not isinstance(changes, dict):
+        raise ErrBadJSONDoc
+    return changes or {}
+
+
+def _decoded(cls: type[T], document: Any) -> T:
+    """Return an object of `cls` as Go's decoder makes it. Raises ValueError, with Go's text for a wrong type."""
+    if not issubclass(cls, Unstructured):
+        return decode_as_go(cls, document)
+    if not isinstance(document, dict):
+        raise UnmarshalTypeError(document, "map[string]interface {}")
+    if not document.get("kind"):
+        raise new_missing_kind_err(marshal(document))
+    _check_type_and_metadata(document)
+    return cls.from_dict(document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +425,7 @@ class _Tracker:
 
     def _add(self, gvr: GroupVersionResource, obj: Object, ns: str, *, replace_existing: bool) -> None:
         obj = obj.deep_copy()
+        check_fields(obj)
         accessor = meta.accessor(obj)
         if ns and not accessor.get_namespace():
             accessor.set_namespace(ns)

@@ -6,7 +6,7 @@ where Go adds the zero values of fields without omitempty (`status: {}`), and no
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.documents import copied_document_of, refill
@@ -15,6 +15,7 @@ from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.json import UnmarshalTypeError
 
 
 class UnstructuredConverter(Protocol):
@@ -47,25 +48,61 @@ class _UnstructuredConverter:
             raise new_strict_decoding_error([ValueError(f'unknown field "{path}"') for path in unknown])
 
 
+_S = TypeVar("_S", bound=Struct)
+
+
+def decode_as_go(cls: type[_S], document: Any) -> _S:
+    """Return an object of `cls` as Go's decoder makes it: checked, without unknown fields and nulls.
+
+    For code that imitates a Go program. Takes over `document`. Raises json.UnmarshalTypeError with Go's text for a
+    value of a wrong type, and ValueError for a text that is unreadable, such as a time or a quantity.
+    """
+    if not isinstance(document, dict):
+        raise UnmarshalTypeError(document, f"v1.{cls.__name__}")
+    obj = cls.from_dict(document)
+    try:
+        check_fields(obj)
+    except UnmarshalTypeError as err:
+        err.args = (err.text,)  # Go does not name the object.
+        raise
+    drop_unknown_fields(obj)
+    return obj
+
+
 def check_fields(obj: Struct) -> None:
     """Read every field that the classes of `obj` declare, at any depth.
 
     For those who must know now what would be found at reading. Raises json.UnmarshalTypeError for a wrong type.
     """
+    for key in ("apiVersion", "kind"):
+        name = obj._document.get(key)
+        if name is not None and not isinstance(name, str):
+            raise obj._mistyped(key, name, "string")
     _check_value(obj)
+
+
+_INT_BITS: Final = {"int32": 32, "int64": 64, "int": 64}
 
 
 def _check_value(value: Any) -> None:
     if isinstance(value, Struct):
         for info in type(value)._fields.values():
             if info.json in value._document:
-                _check_value(getattr(value, info.attr))
+                found = getattr(value, info.attr)
+                _check_value(found)
+                _check_range(value, info, found)
     elif isinstance(value, ListView):
         for each in value:
             _check_value(each)
     elif isinstance(value, MapView):
         for each in value.values():
             _check_value(each)
+
+
+def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:
+    bits = _INT_BITS.get(info.type.lstrip("*"))
+    if bits and isinstance(value, int) and not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise struct._mistyped(info.json, value, info.type.lstrip("*"))
 
 
 def _unknown_fields(struct: Struct, path: str) -> list[str]:

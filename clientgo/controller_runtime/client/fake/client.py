@@ -32,6 +32,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, Unstru
 from clientgo.apimachinery.apis.meta.v1.validation import validate_patch_options
 from clientgo.apimachinery.runtime import Object as RuntimeObject
 from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.converter import check_fields
 from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource, GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.runtime.serializer import new_codec_factory
 from clientgo.apimachinery.types import PatchType
@@ -311,6 +312,7 @@ class FakeClient:
         if _is_dry_run(options.dry_run):
             return
         new = obj.deep_copy()
+        check_fields(new)
         new.set_deletion_timestamp(None)
         with self._lock:
             created = self._create_under_some_name(gvr, new, options.as_create_options())
@@ -389,6 +391,7 @@ class FakeClient:
         gvk, gvr = self._kind_and_resource(obj)
         if _is_dry_run(options.dry_run):
             return
+        check_fields(obj)
         new, namespace = obj.deep_copy(), obj.get_namespace()
         writing = self._tracker.writing(Write(is_status=is_status))
         with self._lock:

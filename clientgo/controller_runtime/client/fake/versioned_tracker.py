@@ -17,7 +17,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Object, Scheme
-from clientgo.apimachinery.runtime.converter import drop_unknown_fields, to_go_document
+from clientgo.apimachinery.runtime.converter import check_fields, decode_as_go, to_go_document
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.util.managedfields import validate_managed_fields
 from clientgo.apimachinery.util.validation.field import ErrorList, new_path, required
@@ -75,6 +75,7 @@ class VersionedTracker:
             for item in meta.extract_list(obj):
                 self.add(item)
             return
+        check_fields(obj)
         accessor = meta.accessor(obj)
         if accessor.get_deletion_timestamp() is not None and not accessor.get_finalizers():
             raise ValueError(
@@ -261,9 +262,10 @@ class Writing:
 
 
 def as_stored(scheme: Scheme, obj: Object) -> Any:
-    """The object as a tracker holds it: of its kind's class where the scheme has one, without fields unknown to that.
+    """Return the object as a tracker holds it: decoded into its kind's class where the scheme has one.
 
-    Go: convertFromUnstructuredIfNecessary, and what decoding into a struct loses.
+    Raises ValueError, with Go's text for a value of a wrong type. Go: convertFromUnstructuredIfNecessary, and the loss
+    of unknown fields in a struct.
     """
     cls = type(obj)
     if isinstance(obj, (Unstructured, metav1.PartialObjectMetadata)):
@@ -273,9 +275,7 @@ def as_stored(scheme: Scheme, obj: Object) -> Any:
         cls = scheme.class_for(gvk)
         if issubclass(cls, Unstructured):
             return obj
-    stored = cls.from_dict(obj.to_dict())
-    drop_unknown_fields(stored)
-    return stored
+    return decode_as_go(cls, obj.to_dict())
 
 
 def _with_status_of(obj: ClientObject, other: ClientObject) -> ClientObject:
