@@ -59,7 +59,8 @@ class Establisher:
         """Make the served resources of a group those of its definitions."""
         store, registry = self._store, self._registry
         definitions = [s.obj for s in store.list(crd.STORAGE)[1] if s.name.partition(".")[2] == name]
-        before = registry.group(name)
+        # Not the built-in group of that name, whose objects would go with the last definition.
+        before = registry.custom_group(name)
         if before is None and not any(crd.is_established(obj) for obj in definitions):
             return
         known = {r.storage for v in before.resources.values() for r in v.values()} if before is not None else set()
@@ -121,7 +122,8 @@ class Definitions:
         if crd.CLEANUP_FINALIZER not in (current.obj["metadata"].get("finalizers") or ()):
             return
         spec = current.obj["spec"]
-        bucket, now = f"{spec['group']}/{spec['names']['plural']}", objects.times.now_text()
+        bucket = objects.registry.storage_of_custom(spec["group"], spec["names"]["plural"])
+        now = objects.times.now_text()
         objects.change(crd.STORAGE, current.key, lambda obj: crd.terminating(obj, now), "status")
         objects.delete_all(bucket, "")
         if not objects.store.count(bucket):

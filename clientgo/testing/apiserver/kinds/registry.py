@@ -36,6 +36,10 @@ class Subresource:
         self.verbs: list[str] = entry["verbs"]
 
 
+# Before the storage of custom resources in a built-in group, whose objects and rules are none of theirs.
+_CUSTOM = "custom:"
+
+
 class Resource:
     """One resource in one version. Immutable once served; a changed CRD makes a new one."""
 
@@ -140,14 +144,18 @@ class Registry:
     def group(self, name: str) -> Group | None:
         return self._builtin.get(name) or self._custom.get(name)
 
+    def custom_group(self, name: str) -> Group | None:
+        """Return the definitions' part of a group; a built-in group has one of its own beside it."""
+        return self._custom.get(name)
+
     def is_builtin(self, group: str) -> bool:
         return group in self._builtin
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         known = self._builtin.get(group)
-        found = known.resources.get(version, {}).get(plural) if known is not None else None
-        if found is not None:
-            return found
+        if known is not None and version in known.resources:
+            # As in a cluster, where a built-in version of a group is served by another server than custom resources.
+            return known.resources[version].get(plural)
         known = self._custom.get(group)
         return known.resources.get(version, {}).get(plural) if known is not None else None
 
@@ -163,8 +171,8 @@ class Registry:
 
     def by_storage(self, storage: str) -> Resource | None:
         """The resource whose version is the stored one."""
-        group, _, plural = storage.partition("/")
-        known = self.group(group)
+        group, _, plural = storage.removeprefix(_CUSTOM).partition("/")
+        known = self._custom.get(group) if storage.startswith(_CUSTOM) else self.group(group)
         if known is None:
             return None
         versions = [known.resources[v][plural] for v in known.versions if plural in known.resources[v]]
@@ -176,8 +184,15 @@ class Registry:
     def all(self) -> list[Resource]:
         return [r for group in self.groups() for v in group.versions for r in group.resources[v].values()]
 
+    def storage_of_custom(self, group: str, plural: str) -> str:
+        """Return where custom resources are stored; in a built-in group apart from its own objects of that name."""
+        return f"{_CUSTOM if group in self._builtin else ''}{group}/{plural}"
+
     def set_custom(self, name: str, group: Group | None) -> None:
-        """Replace the custom group `name`, None removes it."""
+        """Replace the custom group `name`, None removes it. The group is not served yet, and changed."""
+        for version in group.resources.values() if group is not None else ():
+            for resource in version.values():
+                resource.storage = self.storage_of_custom(name, resource.plural)
         with self._lock:
             groups = dict(self._custom)
             groups.pop(name, None)

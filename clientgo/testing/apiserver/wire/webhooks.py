@@ -16,9 +16,56 @@ from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, dumps, load
 
 if TYPE_CHECKING:
     from clientgo import rest
+    from clientgo.golang import http
+
+# The bytes of an answer: as many times those of the question, which may come back changed, and so many more.
+_TIMES_THE_QUESTION = 4
+_MORE_THAN_THE_QUESTION = 4 * 1024 * 1024
 
 # As many addresses as Go keeps clients for; the one made first goes.
 _KEPT = 200
+
+
+class _Bounded:
+    """A round tripper whose answers have an end. An endless one would fill the memory before the timeout."""
+
+    def __init__(self, transport: http.RoundTripper) -> None:
+        self._transport = transport
+
+    def round_trip(self, request: http.Request) -> http.Response:
+        response = self._transport.round_trip(request)
+        asked = len(request.body) if isinstance(request.body, bytes) else 0
+        response.body = _BoundedBody(response.body, _TIMES_THE_QUESTION * asked + _MORE_THAN_THE_QUESTION)
+        return response
+
+
+class _BoundedBody:
+    """A body of which at most `limit` bytes are read. Raises CallError when there are more."""
+
+    def __init__(self, body: http.Body, limit: int) -> None:
+        self._body = body
+        self._limit = limit
+        self._read = 0
+
+    def read(self) -> bytes:
+        return b"".join(iter(self.read_some, b""))
+
+    def read_some(self) -> bytes:
+        data = self._body.read_some()
+        self._read += len(data)
+        if self._read > self._limit:
+            self._body.abort()
+            raise CallError(f"the response is larger than {self._limit} bytes")
+        return data
+
+    def limit_silence(self, seconds: float) -> None:
+        self._body.limit_silence(seconds)
+
+    def abort(self) -> None:
+        self._body.abort()
+
+    def close(self) -> None:
+        self._body.close()
 
 
 class ClientError(Exception):
@@ -116,6 +163,7 @@ def _made(host: str, bundle: str) -> rest.RESTClient:
     try:
         authorities = base64.b64decode(bundle, validate=True)
         config = rest.Config(host=host, ca_data=authorities, qps=-1, user_agent="kube-apiserver-admission")
+        config.wrap_transport = _Bounded
         return rest.unversioned_rest_client_for(config)
     except (ValueError, OSError) as err:
         raise ClientError(str(err)) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,9 +19,11 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.controller_runtime.webhook import JSONPatchOp, admission
 from clientgo.controller_runtime.webhook.admission import Request, Response
+from clientgo.golang.http import BytesBody
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import ResponseWriter
 from clientgo.kubernetes import scheme
+from clientgo.testing.apiserver.wire import webhooks as webhookclients
 
 Json = dict[str, Any]
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -496,3 +499,25 @@ def test_a_review_version_that_both_know_is_spoken(hooks: Webhooks) -> None:
     hooks.configure("Validating", "old", hook("o.example.com", config, admissionReviewVersions=versions))
     hooks.api("POST", MAPS, config_map("one"), want=201)
     assert seen == ["admission.k8s.io/v1beta1"]
+
+
+@pytest.mark.parametrize("kind", ["Mutating", "Validating"])
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_without_an_end_is_broken_off(hooks: Webhooks, kind: str, status: int) -> None:
+    """It would fill the server's memory before the timeout. What the webhook may say is bound by what it was asked."""
+    read = webhookclients._BoundedBody(BytesBody([b"x" * 1000] * 5), 4999)
+    with pytest.raises(webhookclients.CallError, match="^the response is larger than 4999 bytes$"):
+        read.read()
+
+    def endless(resp: ResponseWriter, req: HTTPRequest) -> None:
+        resp.write_header(status)
+        resp.write(b" " * (20 * 1024 * 1024))
+
+    hooks.configure(kind, "endless", hook("endless.example.com", hooks.serve_raw(endless), failurePolicy="Fail"))
+    refused = hooks.api("POST", MAPS, {"metadata": {"name": "a"}}, want=500)
+    assert 'failed calling webhook "endless.example.com"' in refused["message"]
+    assert re.search(r"the response is larger than 4\d{6} bytes", refused["message"])
+
+
+def test_an_answer_may_be_as_large_as_its_limit() -> None:
+    assert webhookclients._BoundedBody(BytesBody([b"x" * 1000] * 5), 5000).read() == b"x" * 5000
