@@ -14,7 +14,7 @@ from typing import Final
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # Surrogates that stand for no byte.
 _NOT_A_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+_REPLACEMENT: Final = "\ufffd"
 
 
 def decode(data: bytes) -> str:

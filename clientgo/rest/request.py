@@ -92,7 +92,7 @@ _WATCH_GRACE = 30.0
 _DEFAULT_WATCH_TIMEOUT = 3600.0
 
 # U+FFFD in UTF-8: in JSON, the text in place of an invalid byte.
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
+_REPLACEMENT = "\ufffd".encode()
 # What requests of typed clients accept by default.
 _PROTOBUF_OR_JSON = f"{CONTENT_TYPE_PROTOBUF},application/json"
 

@@ -362,8 +362,7 @@ class Bubble:
         """Whether it is one of the two that have been there longest."""
         return me in itertools.islice((task for task in self._tasks if not task.done), 2)
 
-    def _watcher(self) -> Task | None:
-        """Return the thread that watches; None while the last other thread ends and gives its turn to this one."""
+    def _watcher(self) -> Task | None:  # None while the last other thread ends and gives its turn to this one
         return next((task for task in self._tasks if not task.done and task is not self._running), None)
 
     def _look(self) -> HangError | None:
