@@ -20,6 +20,8 @@ _ESCAPES: Final = {
     "\v": "\\v",
 }
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
+# Characters that may be unprintable; line ends and tabs are layout.
+_UNPRINTABLE: Final = re.compile(r"[^\n\t -~]")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
@@ -32,6 +34,11 @@ def quote(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return f'"{text}"'
     return f'"{"".join(_quote_rune(char) for char in text)}"'
+
+
+def escape_unprintable(text: str) -> str:
+    """Return the text with unprintable characters escaped as `quote` escapes them; line ends and tabs stay."""
+    return _UNPRINTABLE.sub(lambda found: found[0] if found[0].isprintable() else _quote_rune(found[0]), text)
 
 
 def _quote_rune(char: str) -> str:

@@ -18,8 +18,18 @@ from typing import NamedTuple, TypeVar
 
 from clientgo.golang import callers
 from clientgo.golang.context import Canceled
+from clientgo.golang.strconv import escape_unprintable
 
-__all__ = ["Failure", "describe", "failure_of", "is_operational", "lost_cause", "operational_error", "readable"]
+__all__ = [
+    "Failure",
+    "describe",
+    "failure_of",
+    "is_operational",
+    "lost_cause",
+    "operational_error",
+    "readable",
+    "stacktrace_of",
+]
 
 E = TypeVar("E", bound=type[BaseException])
 
@@ -56,8 +66,9 @@ class Failure(NamedTuple):
     at: str
     """The innermost line of the user's code, such as "controller.py:84 in sync_handler"."""
     cause: str
-    """The exception that this one was raised from; "" for none."""
+    """The exception that this one was raised from, or a group's first member that is a bug; "" for none."""
     stacktrace: str
+    """The traceback; unprintable characters, which could control a terminal, are escaped."""
 
 
 def operational_error(cls: E) -> E:
@@ -82,13 +93,18 @@ def failure_of(err: BaseException) -> Failure | None:
     raised = [each for each in (err, *causes) if each.__traceback__ is not None]
     if not raised or is_operational(err):
         return None
-    try:
-        stacktrace = callers.format_exception(err)
-    except Exception as broken:
-        stacktrace = f"no traceback: {type(broken).__name__}"
+    stacktrace = stacktrace_of(err)
     # An error that was made to wrap another one, and never raised, is Go's fmt.Errorf: its type says nothing.
     text = describe(err) if err.__traceback__ is not None else _first_line(err)
     return Failure(text, _location(raised[-1]), describe(causes[-1]) if causes else "", stacktrace)
+
+
+def stacktrace_of(err: BaseException) -> str:
+    """Return the traceback with unprintable characters escaped; never raises."""
+    try:
+        return escape_unprintable(callers.format_exception(err))
+    except Exception as broken:
+        return f"no traceback: {type(broken).__name__}"
 
 
 def lost_cause(err: BaseException) -> str:
@@ -128,7 +144,17 @@ def readable(args: tuple[object, ...]) -> tuple[object, ...]:
 
 def _readable(err: BaseException) -> object:
     failure = failure_of(err)
-    return err if failure is None else f"{_first_line(err)} ({type(err).__qualname__} at {failure.at})"
+    if failure is None:
+        return err if _is_printable(err) else escape_unprintable(str(err))
+    cause = f", cause {failure.cause}" if failure.cause and _members(err) else ""
+    return escape_unprintable(f"{_first_line(err)} ({type(err).__qualname__} at {failure.at}{cause})")
+
+
+def _is_printable(err: BaseException) -> bool:
+    try:
+        return (text := str(err)) == escape_unprintable(text)
+    except Exception:
+        return True  # the verb formats it, and shows that it has no text
 
 
 def is_operational(err: BaseException) -> bool:
@@ -161,12 +187,23 @@ def _is_of_network(err: BaseException) -> bool:
 
 
 def _causes(err: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions that led to this one by `raise ... from`, the first cause last."""
+    """Yield the exceptions that led to this one, the first cause last.
+
+    A cause is what an exception was raised from, or else the first member of a group; a bug goes before an
+    operational error.
+    """
     seen = {id(err)}
-    while (cause := err.__cause__) is not None and id(cause) not in seen:
+    while (cause := _cause(err)) is not None and id(cause) not in seen:
         seen.add(id(cause))
         yield cause
         err = cause
+
+
+def _cause(err: BaseException) -> BaseException | None:
+    if err.__cause__ is not None:
+        return err.__cause__
+    members = _members(err)
+    return next((each for each in members if not is_operational(each)), members[0] if members else None)
 
 
 def _location(err: BaseException) -> str:

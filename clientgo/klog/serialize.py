@@ -1,15 +1,19 @@
-"""How values look in a structured log line. Mirrors klog/v2/internal/serialize/keyvalues.go."""
+"""The form of values in a structured log line. Mirrors klog/v2/internal/serialize/keyvalues.go.
+
+Differs: in a text of several lines, unprintable characters are escaped as in a quoted one. Go writes them as they are,
+and an escape sequence in an error of a server controls the terminal.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from clientgo.golang import utf8
-from clientgo.golang.strconv import quote
+from clientgo.golang.strconv import escape_unprintable, quote
 from clientgo.klog.exceptions import failure_of, lost_cause
 
-__all__ = ["as_pairs", "format_message"]
+__all__ = ["as_pairs", "format_message", "to_string"]
 
 _MISSING = "(MISSING)"
 
@@ -63,17 +67,17 @@ def _format_pair(key: str, value: object) -> str:
     return f" {key}{_format_string(to_string(value))}"
 
 
-def to_string(value: object) -> str:
-    """The value's own text; a value that has none must not keep the rest of the line from being logged."""
+def to_string(value: object, form: Callable[[object], str] = str) -> str:
+    """Return the value's own text; one that raises is named instead, so that the rest of the line is logged."""
     try:
-        return str(value)
+        return form(value)
     except Exception as err:
         return f"<panic: {_reason(err)}>"
 
 
 def _reason(err: Exception) -> str:
     try:
-        return str(err)
+        return str(err) or type(err).__name__
     except Exception:
         return type(err).__name__
 
@@ -82,7 +86,7 @@ def _format_string(text: str) -> str:
     """`="text"`; a text of several lines is shown as it is, each line behind a tab, between `=<` and ` >`."""
     if "\n" not in text:
         return "=" + quote(text)
-    lines = text.removesuffix("\n").split("\n")
+    lines = escape_unprintable(text).removesuffix("\n").split("\n")
     body = "".join(f"\t{line}\n" for line in lines)
     return f"=<\n{body} >"
 

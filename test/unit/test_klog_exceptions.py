@@ -64,7 +64,6 @@ BUGS = {
     "FileNotFoundError: [Errno 2] no such file: 'x'": FileNotFoundError(2, "no such file", "x"),
     "ValueError: first line": ValueError("first line\nsecond line"),
     "Broken: <no text: RuntimeError>": Broken(),
-    "ExceptionGroup: two (2 sub-exceptions)": ExceptionGroup("two", [ValueError("a"), CONFLICT]),
 }
 
 OPERATIONAL = [
@@ -79,7 +78,6 @@ OPERATIONAL = [
     context.Canceled(),
     context.DeadlineExceeded(),
     new_aggregate([CONFLICT, TimeoutError("timed out")]),
-    ExceptionGroup("all", [CONFLICT, ConnectionResetError("reset")]),
 ]
 
 
@@ -99,6 +97,11 @@ def test_the_first_line_of_a_bug_has_its_type_text_and_place(text: str) -> None:
 @pytest.mark.parametrize("err", OPERATIONAL, ids=lambda err: type(err).__name__)
 def test_an_answer_of_the_server_and_of_the_network_stays_on_one_line(err: BaseException) -> None:
     assert klog.format_message("Error syncing", {}, raised(err)) == f'"Error syncing" err={fmt.sprintf("%q", str(err))}'
+
+
+def test_a_group_of_answers_of_the_server_stays_on_one_line_and_names_the_first() -> None:
+    group = raised(ExceptionGroup("all", [ConnectionResetError("reset"), CONFLICT]))
+    assert klog.format_message("Error", {}, group) == '"Error" err="all (2 sub-exceptions)" cause="reset"'
 
 
 def test_what_is_raised_from_an_answer_of_the_server_stays_on_one_line_and_names_it() -> None:
@@ -140,6 +143,58 @@ def test_the_place_is_in_the_users_code_not_in_the_library_it_calls() -> None:
     failure = klog.failure_of(caught(reconcile))
     assert failure is not None
     assert re.fullmatch(r"test_klog_exceptions.py:\d+ in reconcile", failure.at)
+
+
+def nope() -> None:
+    raise KeyError("nope")
+
+
+GROUPS: dict[str, BaseException] = {
+    "raised": raised(ExceptionGroup("two", [caught(nope), raised(ValueError("later"))])),
+    "of errors that answer and bugs": raised(ExceptionGroup("two", [raised(CONFLICT), caught(nope)])),
+    "in a group": raised(ExceptionGroup("one", [ExceptionGroup("two", [caught(nope)])])),
+    "a cause": raised(RuntimeError("sync failed"), cause=ExceptionGroup("two", [caught(nope)])),
+    "never raised": ExceptionGroup("two", [caught(nope)]),
+    "an aggregate": new_aggregate([caught(nope), raised(ValueError("later"))]) or ValueError(),
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_first_line_of_a_group_has_the_type_and_place_of_its_first_bug(group: str) -> None:
+    first = klog.format_message("Error", {}, GROUPS[group]).splitlines()[0]
+    assert re.search(r'at="test_klog_exceptions.py:\d+ in nope" cause="KeyError: \'nope\'"', first), first
+
+
+@pytest.mark.parametrize("is_raised", [True, False])
+@pytest.mark.parametrize("err", [ValueError("a\x1b[2Jb\x07\nc\x9bd\r"), ConnectionError("a\x1b[2Jb\x07\nc\x9bd\r")])
+def test_no_error_controls_the_terminal(err: Exception, is_raised: bool, caplog: pytest.LogCaptureFixture) -> None:
+    err = type(err)(*err.args)
+    if is_raised:
+        raised(err)
+    out = io.StringIO()
+    zap.new(zap.use_dev_mode(True), zap.write_to(out)).error(err, f"Error: {err}", value=err)
+    klog.error_s(err, "Error", value=err)
+    klog.errorf("Error: %v", err)
+    with utilruntime.handle_crash(go_on=True):
+        raise err
+    for logged in (out.getvalue(), *caplog.messages):
+        assert r"a\x1b[2Jb" in logged or r"a\u001b[2Jb" in logged
+        assert [char for char in logged if not char.isprintable() and char not in "\n\t"] == []
+
+
+def test_an_error_without_a_text_is_logged_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    for development in (True, False):
+        out = io.StringIO()
+        log = zap.new(zap.use_dev_mode(development), zap.write_to(out))
+        log.error(Broken(), "Reconciler error", value=Broken())
+        log.error(raised(Broken()), "Reconciler error")
+        assert out.getvalue().count("Reconciler error") == 2
+        assert "<panic: RuntimeError>" in out.getvalue()
+    klog.error_s(Broken(), "Error")
+    with utilruntime.handle_crash(go_on=True):
+        raise Broken
+    assert caplog.messages[0] == '"Error" err="<panic: RuntimeError>"'
+    assert caplog.messages[1].startswith('"Observed a panic" panic="<panic: RuntimeError>"')
 
 
 def test_causes_that_go_round_in_a_circle_are_logged() -> None:

@@ -6,6 +6,8 @@ or a failed assertion. All other exceptions are errors.
 
 from __future__ import annotations
 
+from clientgo.klog.serialize import to_string
+
 __all__ = ["describe_panic", "is_panic"]
 
 _BUGS = (
@@ -27,5 +29,9 @@ def is_panic(err: BaseException) -> bool:
 
 
 def describe_panic(err: BaseException) -> str:
-    """The text of an assertion says it all; `'a'` says too little of a KeyError."""
-    return str(err) if type(err) is AssertionError and str(err) else f"{type(err).__name__}: {err}"
+    """Return the text of an assertion; of other exceptions the type too, since `'a'` alone does not explain a KeyError.
+
+    Never raises.
+    """
+    text = to_string(err)
+    return text if type(err) is AssertionError and text else f"{type(err).__name__}: {text}"

@@ -24,7 +24,8 @@ from clientgo import klog
 from clientgo.context import Context
 from clientgo.context import background as background_context
 from clientgo.golang import callers
-from clientgo.klog.serialize import as_pairs
+from clientgo.klog.exceptions import stacktrace_of
+from clientgo.klog.serialize import as_pairs, to_string
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
 __all__ = [
@@ -126,11 +127,11 @@ def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandl
 
 
 def _log_panic(ctx: Context, err: BaseException) -> None:
-    stacktrace = callers.format_exception(err)
+    stacktrace = stacktrace_of(err)
     failure = klog.failure_of(err)
     at = {"at": failure.at} if failure is not None else {}
     klog.from_context(ctx).error(
-        None, "Observed a panic", panic=str(err), panicGoValue=repr(err), **at, stacktrace=stacktrace
+        None, "Observed a panic", panic=to_string(err), panicGoValue=to_string(err, repr), **at, stacktrace=stacktrace
     )
 
 
@@ -229,7 +230,7 @@ def recover_from_panic() -> Iterator[None]:
         yield
     except Exception as err:
         stacktrace = callers.format_exception(err)
-        raise RuntimeError(f'recovered from panic "{err}". (err=<nil>) Call stack:\n{stacktrace}') from err
+        raise RuntimeError(f'recovered from panic "{to_string(err)}". (err=<nil>) Call stack:\n{stacktrace}') from err
 
 
 def must(err: BaseException | None) -> None:

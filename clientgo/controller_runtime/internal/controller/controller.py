@@ -37,6 +37,7 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.stop import Signal
 from clientgo.klog import Logger
 from clientgo.klog.exceptions import operational_error
+from clientgo.klog.serialize import to_string
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
 from clientgo.utils.clock import REAL_CLOCK
 
@@ -164,7 +165,7 @@ class Controller(Generic[RequestT]):
         """Within `except`: raise what a panic becomes."""
         self._metrics.panics.inc()
         if self.recover_panic is False:
-            klog.from_context(ctx).info(f"Observed a panic in reconciler: {err}")
+            klog.from_context(ctx).info(f"Observed a panic in reconciler: {to_string(err)}")
             raise err
         for handler in utilruntime.PANIC_HANDLERS:
             handler(ctx, err)

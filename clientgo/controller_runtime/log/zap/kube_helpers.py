@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 from clientgo.apimachinery.runtime import Object, ResourceObject
 from clientgo.apimachinery.types import NamespacedName
 from clientgo.golang import utf8
+from clientgo.golang.strconv import escape_unprintable
+from clientgo.klog.serialize import to_string
 
 __all__ = [
     "TIME_ENCODERS",
@@ -81,15 +83,7 @@ class Encoder(Protocol):
 
 
 def _to_json(fields: object) -> str:
-    return utf8.to_valid(json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=_plain))
-
-
-def _plain(value: object) -> object:
-    """What JSON has no form for: what the value says of itself. A value that cannot must not cost the line."""
-    try:
-        return str(value)
-    except Exception as err:
-        return f"<panic: {err}>"
+    return utf8.to_valid(json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=to_string))
 
 
 def _level_name(level: int) -> str:
@@ -121,7 +115,7 @@ class JSONEncoder:
 
 
 class ConsoleEncoder:
-    """Columns, the fields as JSON in the last one."""
+    """Columns, the fields as JSON in the last one. Unlike zap's, it escapes unprintable characters in all of them."""
 
     def __init__(self, config: EncoderConfig | None = None) -> None:
         self._config = config or EncoderConfig()
@@ -137,9 +131,9 @@ class ConsoleEncoder:
             columns.append(entry.logger_name)
         columns.append(entry.message)
         if fields:
-            columns.append(json.dumps(dict(fields), ensure_ascii=False, default=_plain))
+            columns.append(json.dumps(dict(fields), ensure_ascii=False, default=to_string))
         line = "\t".join(columns) + "\n"
-        return utf8.to_valid(f"{line}{entry.stack}\n" if entry.stack else line)
+        return escape_unprintable(utf8.to_valid(f"{line}{entry.stack}\n" if entry.stack else line))
 
 
 class KubeAwareEncoder:

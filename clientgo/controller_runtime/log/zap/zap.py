@@ -37,6 +37,8 @@ from clientgo.controller_runtime.log.zap.kube_helpers import (
 )
 from clientgo.golang import callers
 from clientgo.klog import Logger
+from clientgo.klog.exceptions import stacktrace_of
+from clientgo.klog.serialize import to_string
 from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = [
@@ -309,8 +311,8 @@ class _Sink:
             self._write(ERROR_LEVEL, msg, pairs, failure.stacktrace)
         else:
             # Go has a stack here of the call that logs, which says nothing about an answer of the API server.
-            stack = "" if klog.is_operational(err) else callers.format_exception(err)
-            self._write(ERROR_LEVEL, msg, {**pairs, "error": str(err)}, stack)
+            stack = "" if klog.is_operational(err) else stacktrace_of(err)
+            self._write(ERROR_LEVEL, msg, {**pairs, "error": to_string(err)}, stack)
 
     def with_values(self, /, **pairs: object) -> _Sink:
         return self._with(self._name, self._values | pairs)
