@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from decoding import protobuf_is_the_default
 
 from clientgo import context, informers, klog, kubernetes, rest
 from clientgo.api.apps import v1 as appsv1
@@ -294,6 +295,7 @@ def texts_of(pod: corev1.Pod) -> list[str]:
     return [pod.metadata.annotations["a"], container.args[0], status.state.terminated.message]
 
 
+@protobuf_is_the_default
 def test_a_message_that_is_cut_inside_a_character_is_read_by_every_client(server: Server) -> None:
     name = pod_with_cut_message(server, "cut-read").name
     only = metav1.ListOptions(field_selector=f"metadata.name={name}")
@@ -306,6 +308,7 @@ def test_a_message_that_is_cut_inside_a_character_is_read_by_every_client(server
         watch.stop()
 
 
+@protobuf_is_the_default
 @pytest.mark.parametrize("media", [PROTOBUF, ""])
 def test_an_update_keeps_the_bytes_of_every_string_it_does_not_change(server: Server, media: str) -> None:
     name = pod_with_cut_message(server, f"cut-update-{len(media)}").name
@@ -319,6 +322,7 @@ def test_an_update_keeps_the_bytes_of_every_string_it_does_not_change(server: Se
     assert [sent for sent, _ in recorder.sent if sent] == [PROTOBUF, PROTOBUF]
 
 
+@protobuf_is_the_default
 @pytest.mark.parametrize("patch_type", [PatchType.MERGE, PatchType.STRATEGIC_MERGE, PatchType.JSON])
 def test_a_patch_keeps_the_bytes_of_every_string_it_does_not_name(server: Server, patch_type: PatchType) -> None:
     name = pod_with_cut_message(server, f"cut-patch-{len(patch_type)}").name
