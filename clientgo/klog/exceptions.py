@@ -1,4 +1,4 @@
-"""How a log line shows an exception. Has no Go file: an error of Go's has a text and no stack.
+"""The form of an exception in a log line. Has no Go file: an error of Go's has a text and no stack.
 
 A Python exception is either an *operational error*, whose text alone says what happened (an answer of the API server,
 a broken connection, a configuration that cannot be read), or it points at a bug. An operational error is logged on

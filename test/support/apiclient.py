@@ -46,6 +46,16 @@ class Api:
         self.session.close()
 
 
+def let_bob(api: Api, *rules: dict[str, Any]) -> None:
+    """Give bob these rights in the whole cluster, and speak as bob from now on."""
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    api("POST", f"{rbac}/clusterroles", {"metadata": {"name": "bobs"}, "rules": list(rules)}, want=201)
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}
+    binding = {"metadata": {"name": "bobs"}, "roleRef": {"kind": "ClusterRole", "name": "bobs"}, "subjects": [subject]}
+    api("POST", f"{rbac}/clusterrolebindings", binding, want=201)
+    api.session.headers["Impersonate-User"] = "bob"
+
+
 def eventually(condition: Callable[[], bool]) -> None:
     """Ask until it holds; every answer is a request, so nothing spins."""
     clock, wakeup = REAL_CLOCK, threading.Condition()

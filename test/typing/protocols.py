@@ -1,4 +1,4 @@
-"""What users pass to the library, checked by mypy and pyright: their own classes, with parameter names of their own.
+"""Objects that users pass to the library, checked by mypy and pyright: classes with parameter names of their own.
 
 pyright rejects a class whose methods name a parameter otherwise than the protocol does, unless the protocol takes it by
 position alone. mypy does not compare the names of ordinary parameters.

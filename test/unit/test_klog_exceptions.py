@@ -1,4 +1,4 @@
-"""How an exception is logged: a bug with its type, location and traceback, an answer of the API server on one line."""
+"""Exceptions in log lines: a bug with its type, location and traceback, an answer of the API server on one line."""
 
 from __future__ import annotations
 

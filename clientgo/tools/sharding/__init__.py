@@ -14,7 +14,7 @@ queue with priorities stands a ShardedPriorityQueue, and a controller-runtime's 
 `new_queue`. Without a queue, `sharder.owns` is the question before, and `with sharder.working_on(...) as ours` the
 frame around the work.
 
-`on_acquired(shard)` must queue all objects of the shard again, from the cache: nobody listened to their events before.
+`on_acquired(shard)` must queue all objects of the shard again, from the cache: no handler saw their events before.
 
 The shards of a replica that crashes come to the others within one lease duration and two retry periods, 19 s with the
 defaults; on average after one lease duration and one retry period. That is as long as plain leader election takes. The

@@ -40,7 +40,7 @@ class _Bounded:
 
 
 class _BoundedBody:
-    """A body of which at most `limit` bytes are read. Raises CallError when there are more."""
+    """A body that yields at most `limit` bytes. Reading more raises CallError."""
 
     def __init__(self, body: http.Body, limit: int) -> None:
         self._body = body

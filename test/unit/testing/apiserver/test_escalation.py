@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from apiclient import Api
+from apiclient import Api, let_bob
 
 from clientgo.testing.apiserver import Environment
 
@@ -28,16 +28,6 @@ def api() -> Iterator[Api]:
         client = Api(env)
         yield client
         client.close()
-
-
-def let_bob(api: Api, *rules: Json) -> None:
-    """Give bob these rights in the whole cluster, and speak as him from now on."""
-    role = {"metadata": {"name": "bobs"}, "rules": list(rules)}
-    api("POST", f"{RBAC}/clusterroles", role, want=201)
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}
-    binding = {"metadata": {"name": "bobs"}, "roleRef": {"kind": "ClusterRole", "name": "bobs"}, "subjects": [subject]}
-    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
-    api.session.headers["Impersonate-User"] = "bob"
 
 
 def role(name: str, *rules: Json) -> Json:

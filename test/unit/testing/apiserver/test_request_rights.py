@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from apiclient import Api
+from apiclient import Api, let_bob
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.access import routing
@@ -25,15 +25,6 @@ def api() -> Iterator[Api]:
         client = Api(env)
         yield client
         client.close()
-
-
-def let_bob(api: Api, *rules: Json) -> None:
-    """Give bob these rights in the whole cluster, and speak as bob from now on."""
-    api("POST", f"{RBAC}/clusterroles", {"metadata": {"name": "bobs"}, "rules": list(rules)}, want=201)
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}
-    binding = {"metadata": {"name": "bobs"}, "roleRef": {"kind": "ClusterRole", "name": "bobs"}, "subjects": [subject]}
-    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
-    api.session.headers["Impersonate-User"] = "bob"
 
 
 def on(resources: str, *verbs: str, group: str = "", names: tuple[str, ...] = ()) -> Json:

@@ -179,7 +179,7 @@ def test_the_shards_of_a_replica_that_is_cut_off_come_to_the_others() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_shards_of_a_crashed_replica_are_taken_over_after_one_lease_and_two_periods(seed: int) -> None:
-    """As fast as plain leader election: the others do not begin to count when they find the member dead."""
+    """The others do not begin to count when they find the member dead, so it is as fast as plain leader election."""
     chance = random.Random(seed)
     with synctest.bubble(max_steps=5_000_000) as b:
         server = Server()
