@@ -22,6 +22,8 @@ _ESCAPES: Final = {
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
 # Characters that may be unprintable; line ends and tabs are layout.
 _UNPRINTABLE: Final = re.compile(r"[^\n\t -~]")
+_MAX_INT64: Final = (1 << 63) - 1
+_MAX_INT64_DIGITS: Final = 20
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
@@ -99,3 +101,15 @@ def parse_uint(text: str, bits: int = 64) -> int:
     if len(digits) >= 40 or int(digits or "0") >= 1 << bits:
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(digits or "0")
+
+
+def atoi_clipped(digits: str) -> int:
+    """Return the number of a text of ASCII digits, at most the largest int64. Go: strconv.Atoi, without its error.
+
+    int() refuses a text of more than 4300 digits, and takes quadratic time up to there.
+
+    >>> atoi_clipped("042"), atoi_clipped("9" * 5000) == 2**63 - 1
+    (42, True)
+    """
+    significant = digits.lstrip("0")
+    return min(int(significant or "0"), _MAX_INT64) if len(significant) < _MAX_INT64_DIGITS else _MAX_INT64

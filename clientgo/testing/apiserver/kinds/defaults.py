@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.golang.strconv import atoi_clipped
 from clientgo.testing.apiserver.kinds import services
 from clientgo.testing.apiserver.wire.jsonio import Json
 
@@ -225,7 +226,7 @@ TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 def template_generation(annotations: Json | None) -> int:
     text = (annotations or {}).get(TEMPLATE_GENERATION, "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return atoi_clipped(text) if text.isascii() and text.isdigit() else 0
 
 
 def _daemon_set(obj: Json) -> None:

@@ -60,7 +60,8 @@ def passes(form: str, value: str) -> bool:
         return True
     try:
         return check(value)
-    except ValueError:
+    except (ValueError, RecursionError):
+        # The standard library reads the comments of an address recursively.
         return False
 
 

@@ -53,11 +53,12 @@ def validate_update(value: Any, old: Any, schema: Json, place: str = "") -> list
 class _Found:
     """What has been found: each thing once, as the same is often seen by several ways."""
 
-    __slots__ = ("list", "place")
+    __slots__ = ("_texts", "list", "place")
 
     def __init__(self, place: str) -> None:
         self.place = place
         self.list: list[FieldError] = []
+        self._texts: set[str] = set()
 
     def add(self, error: FieldError) -> None:
         """An error of one field, named by its path below the value."""
@@ -71,7 +72,9 @@ class _Found:
         self.keep(field_invalid(self.place or _NOWHERE, "", text))
 
     def keep(self, error: FieldError) -> None:
-        if all(str(error) != str(known) for known in self.list):
+        text = str(error)
+        if text not in self._texts:
+            self._texts.add(text)
             self.list.append(error)
 
     def merge(self, other: _Found) -> None:

@@ -352,17 +352,18 @@ def deletion_grace(resource: Resource, obj: Json, asked: int | None) -> int:
 
 
 def drop_repeated_owners(metadata: Json) -> list[str]:
-    """Take out owner references that are there twice, and give the warning for that."""
-    kept: list[Json] = []
+    """Remove repeated owner references and return the warning for them."""
+    kept: dict[frozenset[tuple[str, object]], Json] = {}
     repeated: list[str] = []
     for reference in metadata.get("ownerReferences") or ():
-        if reference in kept:
+        key = frozenset(reference.items())
+        if key in kept:
             repeated.append(reference.get("uid", ""))
         else:
-            kept.append(reference)
+            kept[key] = reference
     if not repeated:
         return []
-    metadata["ownerReferences"] = kept
+    metadata["ownerReferences"] = list(kept.values())
     return [
         ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may "
         "reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "

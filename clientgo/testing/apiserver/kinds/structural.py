@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.testing.apiserver.kinds.embedded import EMBEDDED
-from clientgo.testing.apiserver.wire.jsonio import Json, copy
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.jsonio import Json, copy, dumps_text
 
 __all__ = (
     "EMBEDDED",
@@ -115,31 +116,67 @@ def _without_nulls(value: Any, schema: Any) -> Any:
     return out
 
 
+# Bytes that the defaults of a schema may add to one object, as JSON. Go has no limit, but stores no object as large.
+_MAX_DEFAULTED = 16 * 1024 * 1024
+
+
 def default(value: Any, schema: Any) -> Any:
-    """The value with the defaults of the schema; null counts as absent where it is not allowed."""
+    """Return the value with the defaults of the schema; null counts as absent where it is not allowed.
+
+    Raises ApiError 500 for defaults that add up to more than 16 MiB: a default of a list's items is copied for each.
+    """
+    return _default(value, schema, _Room())
+
+
+class _Room:
+    """The bytes that defaults may still add to one object."""
+
+    __slots__ = ("_left", "_sizes")
+
+    def __init__(self) -> None:
+        self._left = _MAX_DEFAULTED
+        # By the identity of the default's schema, which lives as long as the call.
+        self._sizes: dict[int, int] = {}
+
+    def copy_default(self, schema: Json) -> Any:
+        given = schema.get("default")
+        if isinstance(given, (dict, list)):
+            size = self._sizes.get(id(schema))
+            if size is None:
+                size = self._sizes[id(schema)] = len(dumps_text(given))
+        else:
+            # A text that many objects share takes no memory of its own, but each answer has to write it.
+            size = len(given) if isinstance(given, str) else 1
+        self._left -= size
+        if self._left < 0:
+            raise errors.internal_text(f"the defaults of the schema add more than {_MAX_DEFAULTED} bytes to the object")
+        return copy(given)
+
+
+def _default(value: Any, schema: Any, room: _Room) -> Any:
     if not isinstance(schema, dict):
         return value
     if isinstance(value, dict):
-        return _default_fields(value, schema)
+        return _default_fields(value, schema, room)
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, dict):
         return [
-            copy(items.get("default")) if _is_wrong_null(item, items) else default(item, items) for item in value
+            room.copy_default(items) if _is_wrong_null(item, items) else _default(item, items, room) for item in value
         ]
     return value
 
 
-def _default_fields(value: Json, schema: Json) -> Json:
+def _default_fields(value: Json, schema: Json, room: _Room) -> Json:
     out = dict(value)
     properties, more = schema.get("properties") or {}, schema.get("additionalProperties")
     for name, inner in properties.items():
         if "default" in inner and (name not in out or _is_wrong_null(out[name], inner)):
-            out[name] = copy(inner["default"])
+            out[name] = room.copy_default(inner)
         if name in out:
-            out[name] = default(out[name], inner)
+            out[name] = _default(out[name], inner, room)
     if isinstance(more, dict):
         for name in out:
             if name not in properties:
                 wrong = _is_wrong_null(out[name], more)
-                out[name] = copy(more.get("default")) if wrong else default(out[name], more)
+                out[name] = room.copy_default(more) if wrong else _default(out[name], more, room)
     return out

@@ -16,6 +16,7 @@ from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.golang.strconv import atoi_clipped
 from clientgo.listers.policy import v1 as listers
 from clientgo.testing.apiserver.kinds.validation import selector_matches
 from clientgo.testing.apiserver.simulator.pods import is_ready
@@ -136,4 +137,4 @@ def _covers(budget: policyv1.PodDisruptionBudget, pod: corev1.Pod) -> bool:
 
 
 def _share(value: int | str, total: int) -> int:
-    return value if isinstance(value, int) else math.ceil(int(value.rstrip("%")) * total / 100)
+    return value if isinstance(value, int) else math.ceil(atoi_clipped(value.rstrip("%")) * total / 100)

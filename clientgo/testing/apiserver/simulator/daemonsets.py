@@ -13,6 +13,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.golang.strconv import atoi_clipped
 from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
 from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisions
 from clientgo.testing.apiserver.simulator.scheduler import takes
@@ -151,7 +152,7 @@ def _max_unavailable(daemon_set: appsv1.DaemonSet, wanted: int) -> int:
     value = 1 if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
     if isinstance(value, int):
         return value
-    return math.ceil(int(value.rstrip("%")) * wanted / 100)
+    return math.ceil(atoi_clipped(value.rstrip("%")) * wanted / 100)
 
 
 def _meant_for(pod: corev1.Pod) -> str:

@@ -14,6 +14,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.documents import replace_document
 from clientgo.context import Context
+from clientgo.golang.strconv import atoi_clipped
 from clientgo.testing.apiserver.simulator.revisions import hash_text
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
@@ -244,7 +245,7 @@ def _condition(before: Json | None, kind: str, status: str, reason: str, message
 
 def _revision(rs: appsv1.ReplicaSet) -> int:
     text = rs.metadata.annotations.get(REVISION, "0")
-    return int(text) if text.isdigit() else 0
+    return atoi_clipped(text) if text.isascii() and text.isdigit() else 0
 
 
 def _annotations(deployment: appsv1.Deployment, revision: str) -> dict[str, str]:
@@ -286,4 +287,4 @@ def _rolling_limits(deployment: appsv1.Deployment) -> tuple[int, int]:
 def _pods(value: int | str, wanted: int, rounded: Callable[[float], int]) -> int:
     if isinstance(value, int):
         return value
-    return rounded(int(value.rstrip("%")) * wanted / 100)
+    return rounded(atoi_clipped(value.rstrip("%")) * wanted / 100)

@@ -280,7 +280,8 @@ def _strict_problems(
     texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
     if raw and not call.duplicates and may_repeat(raw, parsed):
         # What is unknown is skipped, however often it comes.
-        repeated = [path for path in duplicate_fields(raw) if path not in unknown]
+        skipped = set(unknown)
+        repeated = [path for path in duplicate_fields(raw) if path not in skipped]
         texts = [f"duplicate field {quote(path)}" for path in repeated] + texts
     if options.validation != "Strict":
         call.warnings += [*call.duplicates, *texts]

@@ -290,6 +290,8 @@ def _cell(kind: str, value: Any, times: Times) -> Any:
     return value if isinstance(value, str) else dumps_text(value)
 
 
+# Digits of an index; no list has as many items.
+_LONGEST_INDEX = 10
 _STEP = re.compile(
     r"""\.((?:\\.|[^\s.,\[\]@{}\\])+)|\['((?:[^'\\]|\\.)+)'\]|\["((?:[^"\\]|\\.)+)"\]|\[(-?\d+|\*)\]|\[\?\((.+?)\)\]"""
 )
@@ -327,7 +329,7 @@ def _follow(value: Any, field: str | None, index: str | None, condition: str | N
     if not isinstance(value, list):
         return []
     if index is not None:
-        at = int(index)
+        at = int(index) if len(index) < _LONGEST_INDEX else len(value)
         return [value[at]] if -len(value) <= at < len(value) else []
     match = _FILTER.match((condition or "").strip())
     if match is None:

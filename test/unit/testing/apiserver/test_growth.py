@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,11 @@ from webhookserver import Webhooks, hook
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import ResponseWriter
 from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.kinds import schema_formats, schema_validation, strategy, structural
+from clientgo.testing.apiserver.kinds.validation import cron, fields
 from clientgo.testing.apiserver.verbs.sizes import MAX_REQUEST_BYTES
+from clientgo.testing.apiserver.views import table
+from clientgo.testing.apiserver.wire.errors import ApiError
 
 Json = dict[str, Any]
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -167,3 +172,92 @@ def test_a_built_in_kind_is_measured_as_protobuf(api: Api) -> None:
     # A million line breaks are two million bytes of JSON.
     made = api("POST", MAPS, {"metadata": {"name": "lines"}, "data": {"a": "\n" * 1_000_000}}, want=201)
     assert len(made["data"]["a"]) == 1_000_000
+
+
+def test_defaults_of_a_long_list_cannot_fill_the_memory(api: Api) -> None:
+    item = {"type": "object", "properties": {"d": {"type": "string", "default": "x" * 10_000}}}
+    schema = {"type": "object", "properties": {"spec": {"type": "array", "items": item}}}
+    api("POST", CRDS, crd("heaps", schema), want=201)
+    try:
+        status = api("POST", f"{OBJECTS}/heaps", heap(spec=[{}] * 20_000), want=500)
+        assert status["message"] == "the defaults of the schema add more than 16777216 bytes to the object"
+        assert len(api("POST", f"{OBJECTS}/heaps", heap(spec=[{}] * 100), want=201)["spec"][99]["d"]) == 10_000
+    finally:
+        api("DELETE", f"{CRDS}/heaps.grow.example.com", want=200)
+
+
+@pytest.mark.parametrize("default", [{"a": [{}] * 1000}, ["x"] * 1000, "x" * 4000])
+def test_every_sort_of_default_is_counted(default: Any) -> None:
+    schema = {"items": {"properties": {"d": {"default": default}}}}
+    assert structural.default([{}], schema) == [{"d": default}]
+    with pytest.raises(ApiError, match="the defaults of the schema add more than"):
+        structural.default([{}] * 10_000, schema)
+    with pytest.raises(ApiError, match="the defaults of the schema add more than"):
+        structural.default({str(i): None for i in range(10_000)}, {"additionalProperties": {"default": default}})
+
+
+# ---- time: what is quadratic takes minutes for these, what is linear a second at most
+
+
+def test_each_wrong_item_is_reported_in_linear_time() -> None:
+    schema = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}}}}
+    started = time.thread_time()
+    found = schema_validation.validate({"l": list(range(50_000))}, schema)
+    assert time.thread_time() - started < 10
+    assert (len(found), len({str(error) for error in found})) == (50_000, 50_000)
+
+
+def test_owners_are_compared_in_linear_time() -> None:
+    owners = [{"kind": "P", "name": f"n{i}", "uid": f"u{i}"} for i in range(30_000)]
+    metadata = {"ownerReferences": [*owners, owners[7]]}
+    started = time.thread_time()
+    (warning,) = strategy.drop_repeated_owners(metadata)
+    assert time.thread_time() - started < 5
+    assert warning.endswith("duplicate UID(s) observed: u7")
+    assert metadata["ownerReferences"] == owners
+
+
+def test_repeated_fields_are_found_in_linear_time(api: Api) -> None:
+    fields = ",".join(f'"x{i}":1,"x{i}":2' for i in range(60_000))
+    started = time.process_time()
+    status = api("POST", f"{MAPS}?fieldValidation=Strict", f'{{"metadata":{{"name":"p"}},{fields}}}', want=400)
+    assert time.process_time() - started < 5
+    assert 'unknown field "x59999"' in status["message"]
+
+
+# ---- numbers with more digits than int() reads
+
+MANY = "9" * 5000
+
+
+def test_a_percentage_of_many_digits_is_above_all() -> None:
+    assert [error.body.rpartition(": ")[2] for error in fields.at_most_all(f"{MANY}%", "f")] == [
+        "must not be greater than 100%"
+    ]
+    assert fields.at_most_all(f"{'0' * 5000}100%", "f") == []
+    assert fields.is_none(f"{'0' * 5000}%")
+    assert not fields.is_none(f"{MANY}%")
+
+
+@pytest.mark.parametrize("schedule", [f"{MANY} * * * *", f"0-{MANY} * * * *", f"*/{MANY} * * * *"])
+def test_a_schedule_with_a_number_of_many_digits_is_refused(schedule: str) -> None:
+    with pytest.raises(ValueError, match="value out of range"):
+        cron.check(schedule)
+
+
+def test_a_column_with_an_index_of_many_digits_is_empty() -> None:
+    assert table.json_path(f".a[{MANY}]")({"a": [1]}) == table.json_path(".b")({})
+
+
+def test_a_deployment_with_a_percentage_of_many_digits_is_invalid(api: Api) -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    limits = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": f"{MANY}%"}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template, "strategy": limits}
+    where = "/apis/apps/v1/namespaces/default/deployments"
+    status = api("POST", where, {"metadata": {"name": "d"}, "spec": spec}, want=422)
+    assert "must not be greater than 100%" in status["message"]
+
+
+@pytest.mark.parametrize("text", ["(" * 100_000, "a@" * 50_000, "<" * 100_000, '"' * 100_000, "a@b(" * 30_000])
+def test_an_address_of_many_brackets_is_none(text: str) -> None:
+    assert not schema_formats.passes("email", text)

@@ -5,6 +5,9 @@ Mirrors the parser of robfig/cron v3, whose texts an invalid schedule is refused
 
 from __future__ import annotations
 
+from clientgo.golang.strconv import atoi_clipped
+
+_MAX_INT = (1 << 63) - 1
 # Minute, hour, day of the month, month, day of the week.
 _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -77,4 +80,7 @@ def _number(text: str, names: dict[str, int]) -> int:
         return known
     if not text.isascii() or not text.isdigit():
         raise ValueError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    return int(text)
+    number = atoi_clipped(text)
+    if number == _MAX_INT:
+        raise ValueError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": value out of range')
+    return number

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from clientgo.apimachinery.util.validation import is_qualified_name, is_valid_label_value, is_valid_percent
+from clientgo.golang.strconv import atoi_clipped
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_forbidden,
@@ -65,7 +66,7 @@ def positive_int_or_percent(value: int | str, field: str) -> list[FieldError]:
 
 def at_most_all(value: int | str, field: str) -> list[FieldError]:
     """A percentage is of a whole."""
-    if isinstance(value, str) and not is_valid_percent(value) and int(value[:-1]) > 100:
+    if isinstance(value, str) and not is_valid_percent(value) and atoi_clipped(value[:-1]) > 100:
         return [field_invalid(field, value, "must not be greater than 100%")]
     return []
 
@@ -74,7 +75,7 @@ def is_none(value: int | str | None) -> bool:
     """Whether a number or a percentage comes to nothing; what is neither counts as 0, as in Go."""
     if isinstance(value, str):
         digits = value.removesuffix("%")
-        return not digits.isdigit() or int(digits) == 0
+        return not (digits.isascii() and digits.isdigit()) or atoi_clipped(digits) == 0
     return not value
 
 
