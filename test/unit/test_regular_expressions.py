@@ -124,6 +124,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/golang/http/message.py:_PASSWORD": Attack("a", prefix="a://"),
     "clientgo/golang/strconv.py:_INTEGER": Attack("0"),
     "clientgo/golang/strconv.py:_PLAIN": Attack("a"),
+    "clientgo/golang/strconv.py:_UNPRINTABLE": Attack("\x01"),
     "clientgo/golang/utf8.py:_NOT_A_BYTE": Attack("\ud800", functions=("search", "sub")),
     "clientgo/golang/utf8.py:_SURROGATE": Attack("\udc80", functions=("search", "sub")),
     "clientgo/rest/request.py:_CONTROL_CHARACTER": Attack("a", suffix=""),
@@ -313,8 +314,9 @@ def uses() -> dict[str, Use]:
 
 
 def test_each_expression_is_listed_with_where_its_text_comes_from(uses: dict[str, Use]) -> None:
-    assert sorted(uses.keys() - REGISTRY.keys()) == [], "add each to REGISTRY: why its text is trusted, or an Attack"
-    assert sorted(REGISTRY.keys() - uses.keys()) == [], "remove from REGISTRY"
+    new, gone = sorted(uses.keys() - REGISTRY.keys()), sorted(REGISTRY.keys() - uses.keys())
+    assert not new, "add to REGISTRY, with why its text is trusted or an Attack:\n" + "\n".join(new)
+    assert not gone, "remove from REGISTRY:\n" + "\n".join(gone)
 
 
 def test_re_is_used_by_its_name_alone() -> None:
