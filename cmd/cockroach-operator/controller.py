@@ -64,7 +64,7 @@ class ClusterReconciler:
         except errors.StatusError as err:
             if not errors.is_conflict(err) and not errors.is_already_exists(err):
                 raise
-            log.v(1).info("the cache is behind, looking again", err=str(err))
+            log.info("The cache is behind, trying again", err=str(err))
             return requeue_immediately()
 
     def _reconcile(
@@ -91,7 +91,7 @@ class ClusterReconciler:
             log.info("No actor to run; not requeueing")
             return NO_REQUEUE
         if not self._is_current(ctx, request, before):
-            log.v(1).info("the cache is behind, looking again")
+            log.info("The cache is behind, trying again")
             return requeue_immediately()
         return self._run(ctx, actor, cluster, before, log)
 

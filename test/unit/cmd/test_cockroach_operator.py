@@ -418,9 +418,13 @@ def test_whenever_it_is_killed_and_however_late_its_cache_is_it_arrives(
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_with_a_cache_that_is_behind_it_arrives(seed: int) -> None:
-    with operated(gates=PRUNING, delay=up_to(20.0, seed)) as world:
+def test_with_a_cache_that_is_behind_it_arrives(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"), operated(gates=PRUNING, delay=up_to(20.0, seed)) as world:
         JOURNEYS[("changes", "life")[seed - 1]](world)
+    # A cache that is behind passes by itself: it is no error, and takes one line at the default level.
+    behind = [record for record in caplog.records if "The cache is behind" in record.getMessage()]
+    assert {record.levelname for record in behind} == {"INFO"}
+    assert not any("\n" in record.getMessage() for record in behind)
 
 
 def test_before_a_node_is_taken_the_server_is_asked_and_not_the_cache() -> None:
