@@ -1,7 +1,11 @@
 """A client for one API version of one server.
 
-Mirrors rest/client.go. JSON, or protobuf where the content type or a request says so; what Go does about CBOR is left
-out.
+Mirrors rest/client.go. JSON, or protobuf where the content type or a request says so.
+
+Differs: there is no CBOR, which client-go has behind the feature gate ClientsAllowCBOR, off by default; a config that
+asks for CBOR gets JSON, as with the gate off. For that reason there is no fallback after 415 (Unsupported Media Type)
+either: Go's client falls back to JSON only after a request in CBOR. Any other 415 is the caller's StatusError, here and
+in Go.
 """
 
 from __future__ import annotations

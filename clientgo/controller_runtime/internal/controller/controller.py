@@ -14,6 +14,7 @@ import threading
 import uuid
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
 
 from clientgo import context, klog
@@ -23,7 +24,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime.controller.priorityqueue.priorityqueue import AddOpts, ForwardingQueue, PriorityQueue
 from clientgo.controller_runtime.internal.controller import metrics
 from clientgo.controller_runtime.internal.panics import describe_panic, is_panic
-from clientgo.controller_runtime.metrics.registry import AVAILABLE
+from clientgo.controller_runtime.metrics.registry import AVAILABLE, Counter, Gauge, Histogram
 from clientgo.controller_runtime.reconcile.reconcile import (
     ReconcilerLike,
     Result,
@@ -135,31 +136,32 @@ class Controller(Generic[RequestT]):
 
         Raises what the reconciler raises.
         """
-        ended: Callable[[], None] | None = None
-        if self.reconciliation_timeout > 0:
-            ctx, ended = self._with_timeout(ctx)
         try:
-            result = self._do(ctx, request)
+            result = self._do_in_time(ctx, request) if self.reconciliation_timeout > 0 else self._do(ctx, request)
             return _DONE if result is None else _checked(result)
         except Exception as err:
             if not is_panic(err):
                 raise
             return self._panicked(ctx, err)
-        finally:
-            if ended is not None:
-                ended()
 
-    def _with_timeout(self, ctx: Context) -> tuple[Context, Callable[[], None]]:
-        """A context for one reconcile, and what is to be called when that has ended."""
+    def _do_in_time(self, ctx: Context, request: RequestT) -> Result | None:
+        """Call the reconciler with a context that ends after the timeout, and count a timeout.
+
+        A panic is no timeout, however long it took.
+        """
         cause = ReconciliationTimeoutError()
         limited, cancel = context.with_timeout_cause(ctx, self.reconciliation_timeout, cause)
-
-        def ended() -> None:
-            if isinstance(limited.err(), context.DeadlineExceeded) and is_error(limited.cause(), cause):
+        has_panicked = False
+        try:
+            return self._do(limited, request)
+        except Exception as err:
+            has_panicked = is_panic(err)
+            raise
+        finally:
+            is_late = isinstance(limited.err(), context.DeadlineExceeded) and is_error(limited.cause(), cause)
+            if is_late and not has_panicked:
                 self._metrics.timeouts.inc()
             cancel()
-
-        return limited, ended
 
     def _panicked(self, ctx: Context, err: Exception) -> NoReturn:
         """Within `except`: raise what a panic becomes."""
@@ -446,23 +448,68 @@ class _SourceStart(Generic[RequestT]):
 
 
 class _Metrics:
-    """The metrics of one controller, looked up once."""
+    """The metrics of one controller. Each series is looked up once.
+
+    A series exists from its first use: `start` makes them all, and a call of `reconcile` before it those that it
+    counts in, as in Go.
+    """
 
     def __init__(self, name: str) -> None:
-        total = metrics.RECONCILE_TOTAL
         self._name = name
-        self.total_error = total.labels(name, _LABEL_ERROR)
-        self.total_requeue_after = total.labels(name, _LABEL_REQUEUE_AFTER)
-        self.total_requeue = total.labels(name, _LABEL_REQUEUE)
-        self.total_success = total.labels(name, _LABEL_SUCCESS)
-        self.errors = metrics.RECONCILE_ERRORS.labels(name)
-        self.terminal_errors = metrics.TERMINAL_RECONCILE_ERRORS.labels(name)
-        self.panics = metrics.RECONCILE_PANICS.labels(name)
-        self.timeouts = metrics.RECONCILE_TIMEOUTS.labels(name)
-        self.time = metrics.RECONCILE_TIME.labels(name)
-        self.active_workers = metrics.ACTIVE_WORKERS.labels(name)
+
+    @cached_property
+    def total_error(self) -> Counter:
+        return metrics.RECONCILE_TOTAL.labels(self._name, _LABEL_ERROR)
+
+    @cached_property
+    def total_requeue_after(self) -> Counter:
+        return metrics.RECONCILE_TOTAL.labels(self._name, _LABEL_REQUEUE_AFTER)
+
+    @cached_property
+    def total_requeue(self) -> Counter:
+        return metrics.RECONCILE_TOTAL.labels(self._name, _LABEL_REQUEUE)
+
+    @cached_property
+    def total_success(self) -> Counter:
+        return metrics.RECONCILE_TOTAL.labels(self._name, _LABEL_SUCCESS)
+
+    @cached_property
+    def errors(self) -> Counter:
+        return metrics.RECONCILE_ERRORS.labels(self._name)
+
+    @cached_property
+    def terminal_errors(self) -> Counter:
+        return metrics.TERMINAL_RECONCILE_ERRORS.labels(self._name)
+
+    @cached_property
+    def panics(self) -> Counter:
+        return metrics.RECONCILE_PANICS.labels(self._name)
+
+    @cached_property
+    def timeouts(self) -> Counter:
+        return metrics.RECONCILE_TIMEOUTS.labels(self._name)
+
+    @cached_property
+    def time(self) -> Histogram:
+        return metrics.RECONCILE_TIME.labels(self._name)
+
+    @cached_property
+    def active_workers(self) -> Gauge:
+        return metrics.ACTIVE_WORKERS.labels(self._name)
 
     def init(self, max_concurrent_reconciles: int) -> None:
+        """Make the series, so that those of nothing yet are 0. Go: Controller.initMetrics."""
+        for counter in (
+            self.total_error,
+            self.total_requeue_after,
+            self.total_requeue,
+            self.total_success,
+            self.errors,
+            self.terminal_errors,
+            self.panics,
+            self.timeouts,
+        ):
+            counter.inc(0)
         metrics.WORKER_COUNT.labels(self._name).set(max_concurrent_reconciles)
         self.active_workers.set(0)
 

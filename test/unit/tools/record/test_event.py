@@ -117,8 +117,10 @@ def test_an_event_is_created_and_its_repeats_are_patched(bubble: synctest.Bubble
     assert (event.message, event.type) == ("some verbose message: 1", "Normal")
     assert (event.source, event.reporting_controller, event.reporting_instance) == (SOURCE, "eventTest", "node-1")
     assert event.first_timestamp == event.last_timestamp is not None
-    assert lines[0].startswith("Event(") and lines[0].endswith(
-        "): type: 'Normal' reason: 'Started' some verbose message: 1"
+    assert lines[0] == (
+        'Event(v1.ObjectReference{Kind:"Pod", Namespace:"baz", Name:"foo", UID:"bar", APIVersion:"v1", '
+        'ResourceVersion:"", FieldPath:"spec.containers[2]"}): '
+        "type: 'Normal' reason: 'Started' some verbose message: 1"
     )
     assert broadcaster.statistics().created == 4 and broadcaster.statistics().patched == 3
     broadcaster.shutdown()

@@ -1,0 +1,100 @@
+"""The metrics of a controller: when a series exists, and what counts as a timeout."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from clientgo import context, klog
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.controller_runtime import metrics
+from clientgo.controller_runtime.internal import controller
+from clientgo.testing import synctest
+from clientgo.util import workqueue
+
+
+@pytest.fixture
+def bubble() -> Iterator[synctest.Bubble]:
+    with synctest.bubble() as b:
+        yield b
+
+
+def a_controller(do: Callable[[context.Context, str], None], timeout: float = 0.0) -> controller.Controller[str]:
+    limiter: Any = workqueue.default_typed_controller_rate_limiter()
+    return controller.new(
+        controller.Options(
+            do=do,
+            rate_limiter=limiter,
+            new_queue=lambda name, limiter: workqueue.new_typed_rate_limiting_queue(limiter),
+            log_constructor=lambda request: klog.background(),
+            name=f"test-{uuid.uuid4()}",
+            reconciliation_timeout=timeout,
+        )
+    )
+
+
+def series(name: str) -> dict[str, float]:
+    """Return a controller's series, also those that are 0, with the label `result`."""
+    samples = [sample for family in metrics.REGISTRY.collect() for sample in family.samples]
+    return {
+        sample.name.removeprefix("controller_runtime_") + sample.labels.get("result", ""): sample.value
+        for sample in samples
+        if sample.labels.get("controller") == name
+        and "le" not in sample.labels
+        and not sample.name.endswith("_created")
+    }
+
+
+def test_a_controllers_series_exist_from_start_on(bubble: synctest.Bubble) -> None:
+    """Go: Controller.initMetrics, called by Start; WithLabelValues makes the others with the first call."""
+    ctrl = a_controller(lambda ctx, request: None)
+    assert series(ctrl.name) == {}
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=ctrl.start, args=(ctx,))
+    thread.start()
+    bubble.wait()
+    assert series(ctrl.name) == {
+        "active_workers": 0.0,
+        "max_concurrent_reconciles": 1.0,
+        "reconcile_errors_total": 0.0,
+        "reconcile_panics_total": 0.0,
+        "reconcile_timeouts_total": 0.0,
+        "reconcile_totalerror": 0.0,
+        "reconcile_totalrequeue": 0.0,
+        "reconcile_totalrequeue_after": 0.0,
+        "reconcile_totalsuccess": 0.0,
+        "terminal_reconcile_errors_total": 0.0,
+    }
+    cancel()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("err", "counted"),
+    [
+        (None, {"reconcile_timeouts_total": 1.0}),
+        (ValueError("late"), {"reconcile_timeouts_total": 1.0}),
+        (KeyError("a panic"), {"reconcile_panics_total": 1.0}),
+    ],
+    ids=["returns", "raises", "panics"],
+)
+def test_a_panic_is_not_counted_as_a_timeout(
+    bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch, err: Exception | None, counted: dict[str, float]
+) -> None:
+    def reconcile(ctx: context.Context, request: str) -> None:
+        ctx.done().wait()
+        if err is not None:
+            raise err
+
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [])
+    ctrl = a_controller(reconcile, timeout=2.0)
+    try:
+        ctrl.reconcile(context.background(), "a")
+    except Exception as raised:
+        assert err is not None and str(err) in str(raised)
+    # Also: before start there are no series but those counted in.
+    assert series(ctrl.name) == counted
