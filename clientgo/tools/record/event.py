@@ -26,7 +26,6 @@ from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, select
 from clientgo.golang.fmt import sprintf
-from clientgo.golang.strconv import quote
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import reference
 from clientgo.tools.internal import events as internalevents
@@ -274,20 +273,6 @@ class EventStatistics:
         )
 
 
-def _go_syntax(ref: corev1.ObjectReference) -> str:
-    """Return the reference as Go's %#v formats it."""
-    fields = {
-        "Kind": ref.kind,
-        "Namespace": ref.namespace,
-        "Name": ref.name,
-        "UID": ref.uid,
-        "APIVersion": ref.api_version,
-        "ResourceVersion": ref.resource_version,
-        "FieldPath": ref.field_path,
-    }
-    return f"v1.ObjectReference{{{', '.join(f'{name}:{quote(value)}' for name, value in fields.items())}}}"
-
-
 def _is_power_of_two(number: int) -> bool:
     """Whether a count has just doubled, for lines in the log that must not come each time."""
     return number & (number - 1) == 0
@@ -437,7 +422,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
 
         def log(event: corev1.Event) -> None:
             text = "Event(%s): type: '%s' reason: '%s' %s"
-            logf(text, _go_syntax(event.involved_object), event.type, event.reason, event.message)
+            logf(text, reference.go_syntax(event.involved_object), event.type, event.reason, event.message)
 
         return self.start_event_watcher(log)
 

@@ -11,6 +11,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.golang.strconv import quote
 
 
 class ErrNilObject(ValueError):
@@ -75,3 +76,17 @@ def get_partial_reference(scheme: runtime.Scheme | None, obj: Any, field_path: s
     """
     reference = get_reference(scheme, obj)
     return corev1.ObjectReference.from_dict({**reference.to_dict(), "fieldPath": field_path})
+
+
+def go_syntax(ref: corev1.ObjectReference) -> str:
+    """Return the reference as Go's %#v formats it, which is how StartLogging writes it."""
+    fields = {
+        "Kind": ref.kind,
+        "Namespace": ref.namespace,
+        "Name": ref.name,
+        "UID": ref.uid,
+        "APIVersion": ref.api_version,
+        "ResourceVersion": ref.resource_version,
+        "FieldPath": ref.field_path,
+    }
+    return f"v1.ObjectReference{{{', '.join(f'{name}:{quote(value)}' for name, value in fields.items())}}}"
