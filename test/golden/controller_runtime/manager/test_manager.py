@@ -19,7 +19,7 @@ from patience import PATIENCE
 from clientgo import context, logr, rest
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupResource
-from clientgo.controller_runtime import healthz, manager, metrics
+from clientgo.controller_runtime import healthz, manager, metrics, reconcile, source
 from clientgo.controller_runtime.certwatcher import metrics as certwatcher
 from clientgo.controller_runtime.controller import Options as ControllerOptions
 from clientgo.controller_runtime.controller import new_unmanaged, priorityqueue
@@ -412,12 +412,10 @@ def get(url: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", cases("controller_runtime/manager/metric_families.jsonl"))
 def test_metric_families(case: dict[str, Any]) -> None:
-    ctrl = new_unmanaged("families", ControllerOptions(reconciler=lambda ctx, request: None))
     ctx, cancel = context.with_cancel(context.background())
-    started = threading.Thread(target=ctrl.start, args=(ctx,), name="controller")
-    started.start()
-    cancel()
-    started.join()
+    ctrl = new_unmanaged("families", ControllerOptions(reconciler=lambda ctx, request: cancel()))
+    ctrl.watch(source.Func(lambda ctx, queue: queue.add(reconcile.Request("ns", "a"))))
+    ctrl.start(ctx)
     queue = priorityqueue.new("families")
     queue.add("item")
     queue.shut_down()
