@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from clientgo.tools.sharding.sharder import Sharder
 from clientgo.util import workqueue
+from clientgo.util.workqueue.unhashable import check_hashable
 
 __all__ = ["PrioritizedQueue", "ShardedPriorityQueue", "ShardedQueue"]
 
@@ -50,18 +51,24 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
 
     def add(self, item: T) -> None:
         """Queue the item if it is this replica's."""
-        if self._sharder.owns(*self._name_of(item)):
+        if self._owns(item):
             self._queue.add(item)
 
     def add_after(self, item: T, duration: float) -> None:
         """Queue the item later if it is this replica's now."""
-        if self._sharder.owns(*self._name_of(item)):
+        if self._owns(item):
             self._queue.add_after(item, duration)
 
     def add_rate_limited(self, item: T) -> None:
         """Queue the item when the limiter says so, if it is this replica's now."""
-        if self._sharder.owns(*self._name_of(item)):
+        if self._owns(item):
             self._queue.add_rate_limited(item)
+
+    def _owns(self, item: T) -> bool:
+        """Report whether the item is this replica's. Raises TypeError for an unhashable item."""
+        # `name_of` expects keys: for an object its error would not name the remedy.
+        check_hashable(item)
+        return self._sharder.owns(*self._name_of(item))
 
     def get(self) -> tuple[T, bool]:
         """Block for an item that is this replica's; `done` must follow, as ever."""
@@ -83,6 +90,7 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
 
     def done(self, item: T) -> None:
         """The work on the item is through."""
+        check_hashable(item)
         with self._lock:
             work = self._out.pop(item, None)
         self._queue.done(item)
@@ -133,7 +141,7 @@ class ShardedPriorityQueue(ShardedQueue[T]):
     def add_with_opts(self, o: workqueue.AddOpts, /, *items: T) -> None:
         """Queue those of the items that are this replica's now."""
         for item in items:
-            if self._sharder.owns(*self._name_of(item)):
+            if self._owns(item):
                 self._prioritized.add_with_opts(o, item)
 
     def get_with_priority(self) -> tuple[T, int, bool]:

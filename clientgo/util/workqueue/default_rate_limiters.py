@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.util.flowcontrol import rate
+from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import WithDelayedExecution
 
 __all__ = [
@@ -128,9 +129,13 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
 
     def when(self, item: T) -> float:
         """See TypedRateLimiter."""
-        with self._failures_lock:
-            exponent = self._failures.get(item, 0)
-            self._failures[item] = exponent + 1
+        try:
+            with self._failures_lock:
+                exponent = self._failures.get(item, 0)
+                self._failures[item] = exponent + 1
+        except TypeError:
+            check_hashable(item)
+            raise
 
         backoff_ns = self._base_ns * (2.0**exponent if exponent < 1024 else math.inf)
         if backoff_ns > _TWO_TO_63:
@@ -142,13 +147,23 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
 
     def num_requeues(self, item: T) -> int:
         """See TypedRateLimiter."""
-        with self._failures_lock:
-            return self._failures.get(item, 0)
+        try:
+            with self._failures_lock:
+                return self._failures.get(item, 0)
+        except TypeError:
+            check_hashable(item)
+            raise
 
     def forget(self, item: T) -> None:
         """See TypedRateLimiter."""
-        with self._failures_lock:
-            self._failures.pop(item, None)
+        try:
+            with self._failures_lock:
+                # An empty dict's `pop` does not hash its argument: `in` rejects an unhashable item at any time.
+                if item in self._failures:
+                    del self._failures[item]
+        except TypeError:
+            check_hashable(item)
+            raise
 
     def failures(self) -> dict[T, int]:
         """How many failures each item has had, without those forgotten. Beyond Go."""
@@ -204,20 +219,34 @@ class TypedItemFastSlowRateLimiter(Generic[T]):
 
     def when(self, item: T) -> float:
         """See TypedRateLimiter."""
-        with self._failures_lock:
-            failures = self._failures.get(item, 0) + 1
-            self._failures[item] = failures
+        try:
+            with self._failures_lock:
+                failures = self._failures.get(item, 0) + 1
+                self._failures[item] = failures
+        except TypeError:
+            check_hashable(item)
+            raise
         return self._fast_delay if failures <= self._max_fast_attempts else self._slow_delay
 
     def num_requeues(self, item: T) -> int:
         """See TypedRateLimiter."""
-        with self._failures_lock:
-            return self._failures.get(item, 0)
+        try:
+            with self._failures_lock:
+                return self._failures.get(item, 0)
+        except TypeError:
+            check_hashable(item)
+            raise
 
     def forget(self, item: T) -> None:
         """See TypedRateLimiter."""
-        with self._failures_lock:
-            self._failures.pop(item, None)
+        try:
+            with self._failures_lock:
+                # An empty dict's `pop` does not hash its argument: `in` rejects an unhashable item at any time.
+                if item in self._failures:
+                    del self._failures[item]
+        except TypeError:
+            check_hashable(item)
+            raise
 
     def failures(self) -> dict[T, int]:
         """How many failures each item has had, without those forgotten. Beyond Go."""

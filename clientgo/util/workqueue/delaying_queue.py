@@ -28,6 +28,7 @@ from clientgo.util.workqueue.queue import (
     TypedQueueConfig,
     new_typed_with_config,
 )
+from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 
 __all__ = [
@@ -209,7 +210,11 @@ class _DelayingType(Generic[T]):
         if duration <= 0:
             self.add(item)
             return
-        self._insert(item, self._clock.since(self._began) + duration)
+        try:
+            self._insert(item, self._clock.since(self._began) + duration)
+        except TypeError:
+            check_hashable(item)
+            raise
 
     def statistics(self) -> QueueStatistics:
         """How much the inner queue holds, and waits to get there. O(1); see Typed.statistics. Beyond Go."""

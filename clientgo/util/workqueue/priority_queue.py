@@ -39,6 +39,7 @@ from clientgo.util.workqueue.queue import (
 )
 from clientgo.util.workqueue.rate_limiting_queue import TypedRateLimitingInterface
 from clientgo.util.workqueue.sleepers import Sleepers
+from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 from clientgo.utils.convoy import acquire_contended
 
@@ -235,6 +236,9 @@ class PriorityQueue(Generic[T]):
                 earliest = min(due_at, record.entry[0])
                 if earliest < record.entry[0] or record.entry[1] != -record.priority:
                     self._schedule(item, record, earliest)
+        except TypeError:
+            check_hashable(item)
+            raise
         finally:
             lock.release()
 
@@ -354,6 +358,9 @@ class PriorityQueue(Generic[T]):
                 self._drained.notify_all()
             if self._metrics is not None:
                 self._metrics.done(item)
+        except TypeError:
+            check_hashable(item)
+            raise
         finally:
             lock.release()
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.sleepers import Sleepers
+from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.convoy import acquire_contended
 from clientgo.utils.snapshot import in_one_go
@@ -255,7 +256,7 @@ class Typed(Generic[T]):
     def add(self, item: T) -> None:
         """Mark `item` as needing work. Does nothing when it is queued already or the queue shuts down.
 
-        An item that is being processed is queued again by its `done`.
+        An item that is being processed is queued again by its `done`. Raises TypeError for an unhashable item.
         """
         lock = self._lock
         if not lock.acquire(False):
@@ -275,6 +276,9 @@ class Typed(Generic[T]):
             self._push(item)
             if self._sleepers.count:
                 self._sleepers.wake_one()
+        except TypeError:
+            check_hashable(item)
+            raise
         finally:
             lock.release()
 
@@ -323,6 +327,9 @@ class Typed(Generic[T]):
             elif self._shutting_down and not self._processing:
                 # Wakes one drain, as Go does, also when several wait: each needs an event of its own.
                 self._drained.notify()
+        except TypeError:
+            check_hashable(item)
+            raise
         finally:
             lock.release()
 
