@@ -518,6 +518,11 @@ class Request:
         logger.v(3).info("Waited before sending request", **pairs)
         if latency > _EXTRA_LONG_THROTTLE_LATENCY:
             GLOBAL_THROTTLED_LOGGER.info(logger, "Waited before sending request", **pairs)
+        if self._rate_limiter is not None:
+            # Loaded here, since few clients wait.
+            from clientgo.rest.slow_limiter import log_remedy
+
+            log_remedy(logger, self._rate_limiter, latency, self._c.clock.now())
 
     def count_attempt(self, ctx: Context, response: Response | None, is_retry: bool) -> None:
         """Report an attempt to the metrics."""

@@ -75,6 +75,10 @@ class _TokenBucketPassiveRateLimiter:
     def qps(self) -> float:
         return self._qps
 
+    def burst(self) -> int:
+        """Return how many calls it lets through at once. Beyond Go."""
+        return self._limiter.burst()
+
     def try_accept(self) -> bool:
         return self._limiter.allow_n(self._clock.now(), 1)
 
