@@ -7,11 +7,12 @@ user alone, also by a migration.
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
@@ -88,17 +89,30 @@ class ClientConfigGetter:
 
 
 class WarningHandler:
-    """What to do with the news that all files are missing; without a function it is logged at verbosity 1."""
+    """The handler for the warning that all files are missing; without a function the warning is logged.
+
+    Go logs it at verbosity 1. Here the first one for the same files is logged at the default level, with the remedy:
+    the error that follows, "no configuration has been provided", names no file.
+    """
+
+    # The warnings logged so far. `set.add` is one operation; two threads at once may log a warning twice.
+    _logged: ClassVar[set[str]] = set()
 
     def __init__(self, handler: Callable[[Exception], None] | None = None) -> None:
         self._handler = handler
 
     def warn(self, err: Exception) -> None:
         """Go: Warn."""
-        if self._handler is None:
+        if self._handler is not None:
+            self._handler(err)
+        elif str(err) in self._logged or not os.environ.get(RECOMMENDED_CONFIG_PATH_ENV_VAR):
             klog.v(1).info(str(err))
         else:
-            self._handler(err)
+            self._logged.add(str(err))
+            klog.warning(
+                f"{err}; set {RECOMMENDED_CONFIG_PATH_ENV_VAR} to an existing file, "
+                f"or unset it to use {RECOMMENDED_HOME_FILE}"
+            )
 
 
 @operational_error
@@ -188,8 +202,11 @@ class ClientConfigLoadingRules:
         from clientgo.tools.clientcmd.merged_client_builder import new_non_interactive_deferred_loading_client_config
         from clientgo.tools.clientcmd.overrides import ConfigOverrides
 
+        # The caller may be about to write the files: that they are missing is worth no warning.
+        rules = copy.copy(self)
+        rules.warn_if_all_missing = False
         try:
-            return new_non_interactive_deferred_loading_client_config(self, ConfigOverrides()).raw_config()
+            return new_non_interactive_deferred_loading_client_config(rules, ConfigOverrides()).raw_config()
         except FileNotFoundError:
             return new_config()
 

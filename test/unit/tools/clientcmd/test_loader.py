@@ -70,6 +70,36 @@ def test_missing_files(tmp_path, monkeypatch):
         clientcmd.ClientConfigLoadingRules(explicit_path=str(tmp_path / "none")).load()
 
 
+def test_kubeconfig_that_names_only_missing_files_is_logged_once_with_the_files_and_the_remedy(
+    tmp_path, monkeypatch, caplog
+):
+    missing = [str(tmp_path / "a"), str(tmp_path / "b")]
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(missing))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    rules = clientcmd.new_default_client_config_loading_rules()
+    for _ in range(3):
+        config = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
+        with pytest.raises(Exception, match="no configuration has been provided"):
+            config.client_config()
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line == (
+        f"Config not found: {missing[0]}, {missing[1]}; set KUBECONFIG to an existing file, "
+        f"or unset it to use {clientcmd.RECOMMENDED_HOME_FILE}"
+    )
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "c"))
+    clientcmd.new_default_client_config_loading_rules().load()
+    assert f"Config not found: {tmp_path / 'c'}" in caplog.records[-1].getMessage()
+
+
+def test_a_kubeconfig_to_be_written_first_is_not_reported_missing(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "new"))
+    rules = clientcmd.new_default_client_config_loading_rules()
+    clientcmd.modify_config(rules, BRAVO, True)
+    assert without_origin(clientcmd.load_from_file(str(tmp_path / "new"))) == BRAVO
+    assert caplog.records == []
+
+
 def test_unreadable_files(tmp_path):
     """Go: TestErrorReadingFile
     Go: TestErrorReadingNonFile"""
