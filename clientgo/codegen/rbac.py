@@ -4,14 +4,15 @@
 
 Arguments: `groups` (`core` or `""` for the core group), `resources`, `resourceNames`, `urls`, `verbs`, `namespace`
 (a Role there instead of the ClusterRole), `roleName` (another role). Stands for controller-gen's rbac; equal rules are
-joined as it joins them.
+joined as it joins them. Unlike controller-gen it logs a warning for a value that grants nothing, such as the verb `read`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from clientgo import klog
 from clientgo.apimachinery.runtime import JSONObject
 from clientgo.codegen.markers import Marker
 
@@ -19,6 +20,12 @@ MARKER = "kubebuilder:rbac"
 
 _API_VERSION = "rbac.authorization.k8s.io/v1"
 _KNOWN = ("groups", "resources", "resourceNames", "urls", "verbs", "namespace", "roleName")
+
+# Verbs of requests, and those that an API server checks in addition to a request's own.
+_REQUEST_VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*")
+_SPECIAL_VERBS = ("approve", "attest", "bind", "escalate", "impersonate", "sign", "use")
+# A request for a URL that is no resource has its HTTP method as its verb.
+_URL_VERBS = ("get", "post", "put", "patch", "delete", "head", "options", "*")
 
 _Strings = tuple[str, ...]
 
@@ -33,10 +40,15 @@ class _Rule:
 
 
 def roles(markers: Iterable[Marker], name: str) -> list[JSONObject]:
-    """The documents: the ClusterRole `name`, and the Roles in namespaces. Raises ValueError with the place of a fault."""
+    """Return the documents: the ClusterRole `name`, and the Roles in namespaces.
+
+    Raises ValueError with the place of a fault. Logs values that are valid in a rule, but are in no request.
+    """
     by_role: dict[tuple[str, str], list[_Rule]] = {}
     for marker in markers:
         marker.check(_KNOWN, ["verbs"])
+        for warning in _warnings(marker):
+            klog.warning(f"{marker.place}: {warning}")
         key = (marker.text("namespace"), marker.text("roleName", name))
         by_role.setdefault(key, []).append(_rule(marker))
     return [_document(*key, _joined(rules)) for key, rules in sorted(by_role.items())]
@@ -45,6 +57,24 @@ def roles(markers: Iterable[Marker], name: str) -> list[JSONObject]:
 def empty(name: str) -> JSONObject:
     """A ClusterRole that allows nothing."""
     return _document("", name, [])
+
+
+def _warnings(marker: Marker) -> Iterator[str]:
+    """Yield a text with the remedy for each value that grants nothing."""
+    urls = marker.list("urls")
+    known = _URL_VERBS if urls else (*_REQUEST_VERBS, *_SPECIAL_VERBS)
+    for verb in marker.list("verbs"):
+        # `impersonate:user-info` and the like are verbs with a scope; an API of one's own may check `example.com/eject`.
+        if verb and verb not in known and (urls or verb != verb.lower() or not {":", "/"} & set(verb)):
+            shown = _URL_VERBS if urls else _REQUEST_VERBS
+            yield f"the verb {verb!r} grants nothing: no request has it; use {', '.join(shown)}"
+    for name in ("groups", "resources"):
+        for value in marker.list(name):
+            if value != value.lower():
+                yield f"{value!r} in {name} grants nothing: API {name} are in lower case; use {value.lower()!r}"
+    for url in urls:
+        if url != "*" and not url.startswith("/"):
+            yield f"the URL {url!r} grants nothing: a request's path begins with a slash; use {'/' + url!r}"
 
 
 def _rule(marker: Marker) -> _Rule:

@@ -101,6 +101,49 @@ def test_a_bad_marker_is_told_with_its_place(tmp_path: Path, arguments: str, com
     assert complaint in str(told.value)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "warning"),
+    [
+        ("groups=apps,resources=a,verbs=get;read", "the verb 'read' grants nothing: no request has it; use get, list,"),
+        ("groups=apps,resources=a,verbs=Get", "the verb 'Get' grants nothing"),
+        ("groups=apps,resources=a,verbs=post", "the verb 'post' grants nothing"),
+        ("groups=apps,resources=a,verbs={get,lsit}", "the verb 'lsit' grants nothing"),
+        ('groups=apps,resources=a,verbs="get list"', "the verb 'get list' grants nothing"),
+        ("urls=/metrics,verbs=list", "the verb 'list' grants nothing: no request has it; use get, post,"),
+        ("urls=metrics,verbs=get", "the URL 'metrics' grants nothing: a request's path begins with a slash"),
+        ("groups=apps,resources=Deployments,verbs=get", "'Deployments' in resources grants nothing"),
+        ("groups=Apps,resources=deployments,verbs=get", "'Apps' in groups grants nothing"),
+    ],
+)
+def test_a_value_that_grants_nothing_is_logged_with_its_place_and_the_remedy(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, arguments: str, warning: str
+) -> None:
+    roles(tmp_path, f"\n# +kubebuilder:rbac:{arguments}\n")
+
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line.startswith(f"program.py:2: {warning}")
+    assert caplog.records[0].levelname == "WARNING"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "groups=apps,resources=a,verbs=get;list;watch;create;update;patch;delete;deletecollection;*",
+        "groups=certificates.k8s.io,resources=signers,verbs=approve;sign;attest",
+        "groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind;escalate",
+        "groups=authentication.k8s.io,resources=users,verbs=impersonate;impersonate:user-info;use",
+        "groups=shop.example.com,resources=orders,verbs=shop.example.com/refund",
+        "urls=/metrics;/healthz/*,verbs=get;post;put;patch;delete;head;options;*",
+        "urls=*,verbs=*",
+    ],
+)
+def test_verbs_that_api_servers_check_are_not_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, arguments: str
+) -> None:
+    assert roles(tmp_path, f"# +kubebuilder:rbac:{arguments}\n") != []
+    assert caplog.records == []
+
+
 def test_what_is_no_python_is_told_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^program\.py: "):
         roles(tmp_path, "# +kubebuilder:rbac:verbs=get\nx = '''")
