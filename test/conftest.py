@@ -48,9 +48,9 @@ class _Snapshot:
     def leaked(self, grace: float) -> list[str]:
         """What has come since and does not go within the grace period."""
         done = threading.Event()
-        for thread in set(threading.enumerate()) - self.threads:
+        for thread in self._new_threads():
             thread.join(grace)
-        left = [f"thread {thread.name}" for thread in set(threading.enumerate()) - self.threads if thread.is_alive()]
+        left = [f"thread {thread.name}" for thread in self._new_threads()]
         sockets = _open_sockets() - self.sockets
         if sockets:
             # A socket dropped without close is a ResourceWarning of its own; here only those somebody still holds.
@@ -63,6 +63,14 @@ class _Snapshot:
         # Processes started from here would inherit it, and not end when they are told to.
         left += [f"{each.name} blocked" for each in _blocked_signals() - self.blocked]
         return left + sorted(sockets)
+
+    def _new_threads(self) -> list[threading.Thread]:
+        # The thread of the lookouts holds nothing of a test, and ends a few seconds after the last thing to look at.
+        return [
+            thread
+            for thread in set(threading.enumerate()) - self.threads
+            if thread.is_alive() and thread.name != "clock-lookouts"
+        ]
 
 
 def _blocked_signals() -> set[signal.Signals]:

@@ -11,6 +11,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import StopChannel
 from clientgo.informers.generic import GenericInformer
 from clientgo.tools import cache
+from clientgo.tools.cache.unstarted import StartWarnings
 
 
 class ResourceInformers:
@@ -23,13 +24,20 @@ class ResourceInformers:
         self._informers: dict[GroupVersionResource, GenericInformer] = {}
         self._started: dict[GroupVersionResource, threading.Thread] = {}
         self._shutting_down = False
+        self._warnings = StartWarnings()
 
     def for_resource(self, gvr: GroupVersionResource) -> GenericInformer:
         """The informer of a resource, made when first asked for."""
         with self._lock:
             if gvr not in self._informers:
                 self._informers[gvr] = self._new_informer(gvr)
+                self._warnings.requested(self._look_for_unstarted)
             return self._informers[gvr]
+
+    def _look_for_unstarted(self) -> None:
+        with self._lock:
+            unstarted = () if self._shutting_down else self._informers.keys() - self._started.keys()
+            self._warnings.looked(gvr.resource for gvr in unstarted)
 
     def start(self, stop_ch: StopChannel) -> None:
         """Start what is not running yet, until `stop_ch` is set. Does not block."""
@@ -37,6 +45,7 @@ class ResourceInformers:
         with self._lock:
             if self._shutting_down:
                 return
+            self._warnings.start_called()
             for gvr, informer in self._informers.items():
                 if gvr in self._started:
                     continue
@@ -49,6 +58,8 @@ class ResourceInformers:
         """Block until all started informers have synced or `stop_ch` is set; which have."""
         with self._lock:
             informers = {gvr: self._informers[gvr].informer() for gvr in self._started}
+            if not self._shutting_down:
+                self._warnings.wait_called(gvr.resource for gvr in self._informers)
         return {gvr: cache.wait_for_cache_sync(stop_ch, each.has_synced) for gvr, each in informers.items()}
 
     def shutdown(self) -> None:

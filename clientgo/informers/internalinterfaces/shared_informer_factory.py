@@ -15,6 +15,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import Context, StopChannel
 from clientgo.informers.internalinterfaces.factory_interfaces import NewInformerFunc, TweakListOptionsFunc
 from clientgo.tools import cache
+from clientgo.tools.cache.unstarted import StartWarnings
 
 SharedInformerOption = Callable[["BaseSharedInformerFactory"], "BaseSharedInformerFactory"]
 
@@ -34,11 +35,12 @@ class BaseSharedInformerFactory:
         self._custom_resync: dict[type[runtime.Object], float] = {}
         self._transform: cache.TransformFunc | None = None
         self._informer_name: cache.InformerName | None = None
-        # Guards the three fields below; held for dict operations and while an informer is made, not while one runs.
+        # Guards the four fields below; held for dict operations and while an informer is made, not while one runs.
         self._lock = threading.Lock()
         self._informers: dict[type[runtime.Object], cache.SharedIndexInformer] = {}
         self._started: dict[type[runtime.Object], threading.Thread] = {}
         self._shutting_down = False
+        self._warnings = StartWarnings()
 
     def informer_name(self) -> cache.InformerName | None:
         """The name given by `with_informer_name`. Go: InformerName."""
@@ -59,6 +61,7 @@ class BaseSharedInformerFactory:
         with self._lock:
             if self._shutting_down:
                 return
+            self._warnings.start_called()
             for object_class, informer in self._informers.items():
                 if object_class in self._started:
                     continue
@@ -89,6 +92,8 @@ class BaseSharedInformerFactory:
         """Block until every started informer has synced or `ctx` is done. Go: WaitForCacheSyncWithContext."""
         with self._lock:
             informers = {kind: informer for kind, informer in self._informers.items() if kind in self._started}
+            if not self._shutting_down:
+                self._warnings.wait_called(kind.__name__ for kind in self._informers)
         cache.wait_for(ctx, "", *(informer.has_synced_checker() for informer in informers.values()))
         synced = {object_class: informer.has_synced() for object_class, informer in informers.items()}
         return cache.SyncResult(synced=synced, err=None if all(synced.values()) else context.cause(ctx))
@@ -105,7 +110,13 @@ class BaseSharedInformerFactory:
             if self._transform is not None:
                 informer.set_transform(self._transform)
             self._informers[object_class] = informer
+            self._warnings.requested(self._look_for_unstarted)
             return informer
+
+    def _look_for_unstarted(self) -> None:
+        with self._lock:
+            unstarted = () if self._shutting_down else self._informers.keys() - self._started.keys()
+            self._warnings.looked(kind.__name__ for kind in unstarted)
 
     def made(self) -> dict[type[runtime.Object], cache.SharedIndexInformer]:
         """The informers that somebody asked for, for inspection. Beyond Go."""

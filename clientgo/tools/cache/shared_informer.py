@@ -71,6 +71,7 @@ from clientgo.tools.cache.reflector import (
 from clientgo.tools.cache.refusals import Refusal, Refusals
 from clientgo.tools.cache.store import Store, new_indexer
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
+from clientgo.tools.cache.unstarted import reporting_unstarted
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 from clientgo.utils.snapshot import first_of, in_one_go
@@ -355,7 +356,8 @@ def wait_for_cache_sync(stop_ch: StopChannel, *cache_syncs: InformerSynced) -> b
     `wait_for` needs no polling. Raises what a function of `cache_syncs` raises. Go: WaitForCacheSync.
     """
     try:
-        wait.poll_immediate_until(_SYNCED_POLL_PERIOD, lambda: all(synced() for synced in cache_syncs), stop_ch)
+        with reporting_unstarted(cache_syncs):
+            wait.poll_immediate_until(_SYNCED_POLL_PERIOD, lambda: all(synced() for synced in cache_syncs), stop_ch)
     except Exception as err:
         if not wait.interrupted(err):
             raise
@@ -373,14 +375,15 @@ def wait_for(ctx: context.Context, what: str, *checkers: DoneChecker) -> bool:
     if what:
         logger.info("Waiting", **{"for": what})
     pending = list(checkers)
-    while pending:
-        # The context comes last: what is done when it ends still counts as done.
-        chosen = channel.select([*(checker.done() for checker in pending), ctx.done()])
-        if chosen.case == len(pending):
-            break
-        checker = pending.pop(chosen.case)
-        if what:
-            logger.info("Done waiting", **{"for": what, "instance": checker.name()})
+    with reporting_unstarted(checkers):
+        while pending:
+            # The context comes last: what is done when it ends still counts as done.
+            chosen = channel.select([*(checker.done() for checker in pending), ctx.done()])
+            if chosen.case == len(pending):
+                break
+            checker = pending.pop(chosen.case)
+            if what:
+                logger.info("Done waiting", **{"for": what, "instance": checker.name()})
     if what and pending:
         instances = sorted(checker.name() for checker in pending)
         logger.info("Timed out waiting", **{"for": what, "cause": ctx.cause(), "instances": instances})
@@ -584,6 +587,10 @@ class _SharedIndexInformer:
         with self._started_lock:
             return self._started
 
+    def type_name(self) -> str:
+        """Return the name of its objects' type, for logs. Beyond Go."""
+        return self._object_description or type_string(self._object_type)
+
     def has_synced(self) -> bool:
         return self._synced.is_set()
 
@@ -737,13 +744,13 @@ class _SharedIndexInformerDone:
     """Is done when the informer has synced. Go: sharedIndexInformerDone."""
 
     def __init__(self, informer: _SharedIndexInformer) -> None:
-        self._informer = informer
+        self.awaited = informer
 
     def name(self) -> str:
-        return f"SharedIndexInformer {type_string(self._informer._object_type)}"
+        return f"SharedIndexInformer {type_string(self.awaited._object_type)}"
 
     def done(self) -> StopChannel:
-        return self._informer._synced
+        return self.awaited._synced
 
 
 class _DummyController:
@@ -753,7 +760,7 @@ class _DummyController:
     """
 
     def __init__(self, informer: _SharedIndexInformer) -> None:
-        self._informer = informer
+        self.awaited = informer
 
     def run_with_context(self, ctx: context.Context) -> None:
         pass
@@ -762,21 +769,21 @@ class _DummyController:
         pass
 
     def has_synced(self) -> bool:
-        return self._informer.has_synced()
+        return self.awaited.has_synced()
 
     def has_synced_checker(self) -> DoneChecker:
-        return self._informer.has_synced_checker()
+        return self.awaited.has_synced_checker()
 
     def last_sync_resource_version(self) -> str:
         if features.feature_gates().enabled(features.INFORMER_RESOURCE_VERSION):
-            return self._informer.last_sync_resource_version()
+            return self.awaited.last_sync_resource_version()
         return ""
 
     def last_heard(self) -> float | None:
-        return self._informer.last_heard()
+        return self.awaited.last_heard()
 
     def refused(self) -> Mapping[str, Refusal]:
-        return self._informer.refused()
+        return self.awaited.refused()
 
 
 _MINIMUM_RESYNC_PERIOD = 1.0
@@ -967,10 +974,10 @@ class _ProcessorListener:
         self._handler = handler
         self._handler_name = name_for_handler(handler)
         self._clock = clock
-        self._upstream_has_synced = has_synced
         self._sync_tracker: SingleFileTracker = new_single_file_tracker(
             f"{has_synced.name()} + event handler {self._handler_name}"
         )
+        self.awaited = self._sync_tracker.awaited = has_synced
         # What the handler asked for, at least `_MINIMUM_RESYNC_PERIOD`; the informer's check period bears on it too
         # when the handler came after the start.
         self.requested_resync_period = requested_resync_period
@@ -1134,7 +1141,7 @@ class _ProcessorListener:
 
     def _run(self) -> None:
         forget_sync = channel.add_done_callback(
-            self._upstream_has_synced.done(), self._sync_tracker.upstream_has_synced
+            self.awaited.done(), self._sync_tracker.upstream_has_synced
         )
         try:
             while (notifications := self._take_pending()) is not None:

@@ -35,6 +35,7 @@ __all__ = [
     "TimeSource",
     "Timer",
     "WithDelayedExecution",
+    "WithLookouts",
     "WithTicker",
     "WithTickerAndDelayedExecution",
     "set_time_source",
@@ -144,6 +145,18 @@ class WithTickerAndDelayedExecution(WithTicker, Protocol):
         ...
 
 
+@runtime_checkable
+class WithLookouts(Protocol):
+    """A clock that can call a function later without a timer that counts. Beyond Go. See `clientgo.utils.lookout`."""
+
+    def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
+        """Call `fn` in `d` seconds, never in the calling thread of a real clock; `fn` must be quick and not raise.
+
+        Returns a function that cancels the call: True if it prevented the call. Takes no lock of the caller.
+        """
+        ...
+
+
 class TimeSource(Protocol):
     """What every RealClock stands on: the one place to put another time under the whole library.
 
@@ -183,14 +196,15 @@ class _Call:
 class SystemTime:
     """The computer's time: the wall clock, with the monotonic clock for every length of time.
 
-    All timers share one daemon thread, "clock-timers"; it starts with the first timer and ends with the last.
+    All timers share one daemon thread, `thread_name`; it starts with the first timer and ends with the last.
     A subclass that overrides `now` and `wait` gets timers in its own time.
 
     Invariants (`_check`): `_live` counts the heap's entries that still have a function; while there is one, the thread
     runs; cancelled entries are at most half of a large heap.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, thread_name: str = "clock-timers") -> None:
+        self._thread_name = thread_name
         # Guards everything below; notified when the thread has to look at the heap again.
         self._changed = threading.Condition(threading.Lock())
         self._heap: list[_Call] = []
@@ -212,12 +226,14 @@ class SystemTime:
         """See `TimeSource.call_at`."""
         call = _Call(when, next(self._order), fn)
         with self._changed:
+            if (is_idle := self._thread is None):
+                # First, so that a start that fails leaves no call; the thread waits for the lock.
+                thread = threading.Thread(target=self._run, name=self._thread_name, daemon=True)
+                thread.start()
+                self._thread = thread
             heapq.heappush(self._heap, call)
             self._live += 1
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="clock-timers", daemon=True)
-                self._thread.start()
-            elif self._heap[0] is call:
+            if not is_idle and self._heap[0] is call:
                 self._changed.notify()
         return lambda: self._cancel(call)
 
@@ -271,6 +287,9 @@ class SystemTime:
 
 _source: TimeSource = SystemTime()
 
+# Lookouts have a thread of their own: the end of "clock-timers" shows that no timer was forgotten.
+_lookouts = SystemTime("clock-lookouts")
+
 
 def set_time_source(source: TimeSource) -> TimeSource:
     """Put `source` under every RealClock of the process and return the one it replaces.
@@ -314,6 +333,11 @@ class RealClock:
         Go: RealClock.AfterFunc.
         """
         return _RealTimer(d, f)
+
+    def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
+        """See `WithLookouts.call_later`; all calls share the thread "clock-lookouts", which ends with the last one."""
+        source = _lookouts if type(_source) is SystemTime else _source
+        return source.call_at(source.now() + d, fn)
 
     def tick(self, d: float) -> Channel[float] | None:
         """See `Clock.tick`. Go: RealClock.Tick."""

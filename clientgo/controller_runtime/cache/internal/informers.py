@@ -28,10 +28,14 @@ from clientgo.context import Context
 from clientgo.controller_runtime.cache.internal.cache_reader import CacheReader
 from clientgo.controller_runtime.cache.internal.selector import Selector
 from clientgo.controller_runtime.client import apiutil
+from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang import channel
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.stop import Signal
 from clientgo.tools import cache
+from clientgo.tools.cache.unstarted import PATIENCE
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.lookout import looking_after
 
 # Makes an informer: of what it lists, an example of an object, a resync period in seconds, and the indexes.
 NewInformerFunc: TypeAlias = Callable[
@@ -149,11 +153,20 @@ class Informers:
 
     def wait_for_cache_sync(self, ctx: Context) -> bool:
         """Wait until `start` was called and all informers there are then have synced. Go: WaitForCacheSync."""
-        if channel.select([self._started, ctx.done()]).case == 1:
+        if not self._started.is_set():
+            with looking_after(REAL_CLOCK, PATIENCE, self._report_unstarted):
+                channel.select([self._started, ctx.done()])
+        if not self._started.is_set():
             return False
         with self._lock:
             informers = [entry.informer for entry in self._tracker.values()]
         return cache.wait_for(ctx, "", *(informer.has_synced_checker() for informer in informers))
+
+    def _report_unstarted(self) -> None:
+        RUNTIME_LOG.info(
+            "Warning: a wait for the cache to sync cannot end before the cache is started: start the manager, which "
+            "starts its cache, or call start of the cache in a thread"
+        )
 
     def peek(self, gvk: GroupVersionKind, cls: type[ResourceObject]) -> tuple[Cache | None, bool]:
         """The informer if there is one, and whether the cache is started. Never blocks. Go: Peek."""

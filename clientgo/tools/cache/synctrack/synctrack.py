@@ -77,6 +77,8 @@ class SingleFileTracker:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        # The upstream's checker, if it has one; see unstarted.py of tools/cache.
+        self.awaited: object = None
         # Guards the two below. Never held while somebody who waits for the sync is told.
         self._lock = threading.Lock()
         self._upstream_has_synced = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.controller_runtime import cache, client
 from clientgo.golang.http import Client, Request, Response, RoundTripper
+from clientgo.testing import synctest
 from clientgo.tools import cache as toolscache
 
 pytestmark = pytest.mark.shared_server
@@ -385,6 +387,24 @@ def test_an_informer_can_be_had_without_waiting_for_it(cluster: Cluster) -> None
             made.get(ended, client.ObjectKey(namespace="a", name="b"), corev1.Pod)
         assert not made.wait_for_cache_sync(ended)
         cancel()
+
+
+@pytest.mark.parametrize("namespaces", [(), ("a", "b")])
+def test_a_wait_for_a_cache_that_is_not_started_is_reported_once(
+    cluster: Cluster, namespaces: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with synctest.bubble() as bubble:
+        made = new_cache(cluster, default_namespaces={name: cache.Config() for name in namespaces})
+        ctx, cancel = context.with_timeout(CTX, 60.0)
+        wait = threading.Thread(target=made.wait_for_cache_sync, args=(ctx,))
+        wait.start()
+        bubble.sleep(9.0)
+        assert "Warning" not in caplog.text
+        wait.join()
+        cancel()
+    (line,) = [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
+    assert "cannot end before the cache is started: start the manager" in line
 
 
 @pytest.mark.parametrize("form", FORMS)

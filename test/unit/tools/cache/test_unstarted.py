@@ -1,0 +1,210 @@
+"""A wait for informers that were never started costs one log line, which states the remedy. Beyond Go."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from clientgo import context, features, informers
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.dynamic import dynamicinformer
+from clientgo.dynamic.fake import new_simple_dynamic_client
+from clientgo.features.testing import set_feature_during_test
+from clientgo.kubernetes import fake
+from clientgo.kubernetes.scheme import SCHEME
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache import testing as framework
+
+PODS, NODES = GroupVersionResource("", "v1", "pods"), GroupVersionResource("", "v1", "nodes")
+
+Warnings = Callable[[], list[str]]
+
+
+@pytest.fixture(autouse=True)
+def list_mode() -> Iterator[None]:
+    with set_feature_during_test(features.WATCH_LIST_CLIENT, False):
+        yield
+
+
+@pytest.fixture
+def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
+    """The warnings logged so far."""
+    caplog.set_level(logging.INFO)
+    return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
+
+
+def typed_factory() -> Any:
+    return informers.new_shared_informer_factory(fake.new_simple_clientset(), 0.0)
+
+
+def dynamic_factory() -> Any:
+    return dynamicinformer.new_dynamic_shared_informer_factory(new_simple_dynamic_client(SCHEME), 0.0)
+
+
+class Running:
+    """A factory whose informers can be started, and end with the block."""
+
+    def __init__(self, factory: Any) -> None:
+        self.factory = factory
+        self._ctx, self._cancel = context.with_cancel(context.background())
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cancel()
+        self.factory.shutdown()
+
+    def request(self, gvr: GroupVersionResource) -> cache.SharedIndexInformer:
+        informer: cache.SharedIndexInformer = self.factory.for_resource(gvr).informer()
+        return informer
+
+    def start(self) -> None:
+        self.factory.start(self._ctx.done())
+
+    def wait(self) -> Any:
+        return self.factory.wait_for_cache_sync(self._ctx.done())
+
+
+factories = pytest.mark.parametrize("new_factory", [typed_factory, dynamic_factory])
+
+
+@factories
+def test_a_wait_of_a_factory_that_was_not_started_is_reported_once(
+    new_factory: Callable[[], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble(), Running(new_factory()) as running:
+        running.request(PODS)
+        assert running.wait() == {}
+        running.wait()
+
+    (line,) = warnings()
+    assert "was not started: request all informers, then start the factory, then wait" in line
+    assert "od" in line.partition("informers=")[2]
+
+
+@factories
+def test_informers_requested_after_the_start_are_reported_once(
+    new_factory: Callable[[], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble, Running(new_factory()) as running:
+        running.request(PODS)
+        running.start()
+        running.request(NODES)
+        running.wait()
+        bubble.sleep(9.0)
+        assert warnings() == []
+        bubble.sleep(2.0)
+        running.request(GroupVersionResource("apps", "v1", "deployments"))
+        bubble.sleep(60.0)
+
+    (line,) = warnings()
+    assert "requested after the start of their factory: start the factory again" in line
+    assert "ode" in line.partition("informers=")[2]
+    assert "od" in line.partition("informers=")[2]
+
+
+@factories
+def test_the_order_of_request_start_and_wait_is_not_reported_when_all_run(
+    new_factory: Callable[[], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble, Running(new_factory()) as running:
+        running.request(PODS)
+        running.start()
+        running.wait()
+        running.request(NODES)
+        bubble.sleep(5.0)
+        running.start()
+        assert len(running.wait()) == 2
+        bubble.sleep(60.0)
+
+    assert warnings() == []
+
+
+@factories
+def test_a_factory_that_is_gone_or_shut_down_is_not_reported(
+    new_factory: Callable[[], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble:
+        with Running(new_factory()) as running:
+            running.start()
+            running.request(PODS)
+        with Running(new_factory()) as gone:
+            gone.start()
+            gone.request(PODS)
+        del gone
+        bubble.sleep(60.0)
+        running.wait()
+
+    assert warnings() == []
+
+
+@contextmanager
+def new_informer() -> Iterator[cache.SharedIndexInformer]:
+    source = framework.new_fake_controller_source()
+    yield cache.new_shared_index_informer(source, corev1.Pod(), 0.0, {})
+    source.shutdown()
+
+
+def has_synced(informer: cache.SharedIndexInformer) -> object:
+    return informer.has_synced
+
+
+def handler_has_synced(informer: cache.SharedIndexInformer) -> object:
+    return informer.add_event_handler(cache.ResourceEventHandlerFuncs()).has_synced
+
+
+def checker(informer: cache.SharedIndexInformer) -> object:
+    return informer.has_synced_checker()
+
+
+def handler_checker(informer: cache.SharedIndexInformer) -> object:
+    return informer.add_event_handler(cache.ResourceEventHandlerFuncs()).has_synced_checker()
+
+
+def controller_has_synced(informer: cache.SharedIndexInformer) -> object:
+    return informer.get_controller().has_synced
+
+
+@pytest.mark.parametrize(
+    "waited_for", [has_synced, handler_has_synced, controller_has_synced, checker, handler_checker]
+)
+def test_a_wait_for_an_informer_that_was_not_started_is_reported_once(
+    waited_for: Callable[[cache.SharedIndexInformer], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble, new_informer() as informer:
+        ctx, cancel = context.with_timeout(context.background(), 60.0)
+        what = waited_for(informer)
+        if hasattr(what, "done"):
+            wait = threading.Thread(target=cache.wait_for, args=(ctx, "", what))
+        else:
+            wait = threading.Thread(target=cache.wait_for_cache_sync, args=(ctx.done(), what))
+        wait.start()
+        bubble.sleep(9.0)
+        assert warnings() == []
+        wait.join()
+        cancel()
+
+    (line,) = warnings()
+    assert 'start their factory after requesting them, or call run_with_context of each in a thread" ' in line
+    assert 'informers=["*v1.Pod"]' in line
+
+
+def test_a_wait_for_an_informer_that_starts_meanwhile_is_not_reported(warnings: Warnings) -> None:
+    with synctest.bubble() as bubble, new_informer() as informer:
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=informer.run_with_context, args=(ctx,))
+        bubble.after_func(9.0, thread.start)
+        assert cache.wait_for(ctx, "", informer.has_synced_checker())
+        bubble.sleep(60.0)
+        cancel()
+        thread.join()
+
+    assert warnings() == []
