@@ -20,7 +20,7 @@ from clientgo.klog.contextual import (
     new_context,
     todo,
 )
-from clientgo.klog.exceptions import Failure, describe, failure_of, is_operational, operational_error
+from clientgo.klog.exceptions import Failure, cause_text, describe, failure_of, is_operational, operational_error
 from clientgo.klog.exit import EXIT_FLUSH_TIMEOUT, flush_and_exit
 from clientgo.klog.klog import (
     Verbose,
@@ -71,6 +71,7 @@ __all__ = [
     "Verbose",
     "add_flags",
     "background",
+    "cause_text",
     "describe",
     "error",
     "error_s",

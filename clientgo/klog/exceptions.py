@@ -1,10 +1,11 @@
 """The form of an exception in a log line. Has no Go file: an error of Go's has a text and no stack.
 
-A Python exception is either an *operational error*, whose text alone says what happened (an answer of the API server,
-a broken connection, a configuration that cannot be read), or it points at a bug. An operational error is logged on
-one line, as in Go. Of every other exception that was raised, the first line has the type, the text and the location in
-the user's code, and the traceback follows. An exception that was never raised has no traceback: a program made it as
-Go's programs make an error, to log its text.
+A Python exception is either an *operational error*, whose text alone says what happened (an answer of the API server, a
+broken connection, a configuration that cannot be read), or it points at a bug. An operational error is logged on one
+line, as in Go; one without a text, such as `TimeoutError()`, does not say what happened and is logged as a bug. Of
+every other exception that was raised, the first line has the type, the text and the location in the user's code, and
+the traceback follows. An exception that was never raised has no traceback: a program made it as Go's programs make an
+error, to log its text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from clientgo.golang.strconv import escape_unprintable
 
 __all__ = [
     "Failure",
+    "cause_text",
     "describe",
     "failure_of",
     "is_operational",
@@ -127,6 +129,15 @@ def describe(err: BaseException) -> str:
     return f"{name}: {message}" if message else name
 
 
+def cause_text(err: BaseException) -> str:
+    """Return the text of an error for the text of an error that wraps it, on one line; never raises.
+
+    It begins with the type where the text alone explains nothing: where it is empty, or the key of a KeyError.
+    """
+    text = _first_line(err)
+    return describe(err) if not text or isinstance(err, KeyError) else text
+
+
 def _first_line(err: BaseException) -> str:
     try:
         return str(err).strip().partition("\n")[0]
@@ -164,7 +175,7 @@ def is_operational(err: BaseException) -> bool:
 
 def _is_operational(err: BaseException, depth: int) -> bool:
     if isinstance(err, _operational) or _is_of_network(err):
-        return True
+        return bool(_first_line(err))
     if depth == 0:
         return False
     if members := _members(err):

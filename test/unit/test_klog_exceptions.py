@@ -145,6 +145,10 @@ def test_the_place_is_in_the_users_code_not_in_the_library_it_calls() -> None:
     assert re.fullmatch(r"test_klog_exceptions.py:\d+ in reconcile", failure.at)
 
 
+def raise_(err: BaseException) -> None:
+    raise err
+
+
 def nope() -> None:
     raise KeyError("nope")
 
@@ -195,6 +199,22 @@ def test_an_error_without_a_text_is_logged_all_the_same(caplog: pytest.LogCaptur
         raise Broken
     assert caplog.messages[0] == '"Error" err="<panic: RuntimeError>"'
     assert caplog.messages[1].startswith('"Observed a panic" panic="<panic: RuntimeError>"')
+
+
+@pytest.mark.parametrize("err", [TimeoutError(), ConnectionResetError(), ExceptionGroup("two", [TimeoutError()])])
+def test_an_operational_error_that_says_nothing_has_its_type_and_place(err: Exception) -> None:
+    first = klog.format_message("Error", {}, caught(lambda: raise_(err))).splitlines()[0]
+    assert re.search(r'err="[A-Z][A-Za-z]*(: two.*)?" at="test_klog_exceptions.py:\d+ in raise_"', first), first
+
+
+@pytest.mark.parametrize("text", ["first\nsecond", "\nfirst\n", ""])
+def test_the_first_line_of_a_panic_says_what_and_where(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    with utilruntime.handle_crash(go_on=True):
+        raise_(ValueError(text) if text else ValueError())
+    first = caplog.messages[0].splitlines()[0]
+    wanted = "first" if text else "ValueError"
+    assert re.search(rf'panic="{wanted}" panicGoValue="ValueError.*" at="test_klog_exceptions.py:\d+ in raise_"', first)
+    assert not text or "first" in caplog.messages[0].partition("stacktrace=")[2]
 
 
 def test_causes_that_go_round_in_a_circle_are_logged() -> None:

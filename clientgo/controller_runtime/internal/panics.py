@@ -31,7 +31,9 @@ def is_panic(err: BaseException) -> bool:
 def describe_panic(err: BaseException) -> str:
     """Return the text of an assertion; of other exceptions the type too, since `'a'` alone does not explain a KeyError.
 
-    Never raises.
+    One line. Never raises.
     """
-    text = to_string(err)
-    return text if type(err) is AssertionError and text else f"{type(err).__name__}: {text}"
+    text, name = to_string(err).strip().partition("\n")[0], type(err).__name__
+    if not text:
+        return name
+    return text if type(err) is AssertionError else f"{name}: {text}"

@@ -66,6 +66,7 @@ from clientgo.tools.cache.refusals import (
     Refusals,
     TransformingError,
     Untransformed,
+    joined,
     refusing,
 )
 from clientgo.tools.cache.store import (
@@ -293,7 +294,7 @@ class _Controller:
             except ErrFIFOClosed:
                 return
             except Exception as err:
-                keys = sorted(failure.key for failure in err.failures) if isinstance(err, ProcessError) else []
+                keys = err.keys if isinstance(err, ProcessError) else []
                 utilruntime.handle_error_with_context(
                     ctx,
                     err,
@@ -608,8 +609,7 @@ def process_deltas(
     for delta in deltas:
         notify(_process_delta(logger, client_state, delta, is_in_initial_list, key_func, failures))
     if failures:
-        errors = "; ".join(str(failure.err) for failure in failures)
-        raise ProcessError(f"not all deltas successfully processed: {errors}", failures)
+        raise ProcessError(f"not all deltas successfully processed: {joined(failures)}", failures) from failures[0].err
 
 
 def _process_delta(
@@ -767,11 +767,12 @@ def process_deltas_in_batch(
     except TransactionError as err:
         notify([notifications[i] for i in err.successful_indices])
         failures += _failures_of(err, [txn.object for txn in transactions], key_func)
-        raise ProcessError(f"not all items in the batch successfully processed: {err}", failures) from err
+        text = f"not all items in the batch successfully processed: {err}"
+        raise ProcessError(text, failures) from failures[0].err
     notify(notifications)
     if failures:
-        errors = "; ".join(str(failure.err) for failure in failures)
-        raise ProcessError(f"not all items in the batch successfully processed: {errors}", failures)
+        text = f"not all items in the batch successfully processed: {joined(failures)}"
+        raise ProcessError(text, failures) from failures[0].err
 
 
 def _process_one_by_one(
@@ -785,8 +786,8 @@ def _process_one_by_one(
     try:
         process_deltas(logger, notify, client_state, deltas, is_in_initial_list, key_func)
     except ProcessError as err:
-        errors = [failure.err for failure in err.failures]
-        raise ProcessError(f"unexpected error when handling deltas: {errors}", err.failures) from err
+        text = f"unexpected error when handling deltas: {joined(err.failures)}"
+        raise ProcessError(text, err.failures) from err.failures[0].err
 
 
 def _failures_of(error: TransactionError, objs: Sequence[Any], key_func: KeyFunc) -> list[Failure]:

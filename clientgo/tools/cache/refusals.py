@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from clientgo import klog
 from clientgo.apimachinery.api import meta
 from clientgo.golang.strconv import quote
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
@@ -47,19 +48,37 @@ class Failure(NamedTuple):
     err: Exception
 
 
+# A list of thousands of objects that all fail is one line in the log, and one that can be read.
+_MOST_NAMED = 10
+
+
 class ProcessError(RuntimeError):
-    """Some deltas could not be applied; all the others were, and are told of. Beyond Go."""
+    """Some deltas could not be applied; handlers are notified of all the others. Beyond Go.
+
+    Raise it from the first failure, so that a log line shows where the user's function failed.
+    """
 
     def __init__(self, message: str, failures: Sequence[Failure]) -> None:
         super().__init__(message)
         self.failures = failures
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the keys of the objects that failed, sorted; of many the first ones."""
+        return sorted(failure.key for failure in self.failures)[:_MOST_NAMED]
+
+
+def joined(failures: Sequence[Failure]) -> str:
+    """Return the texts of the failures; of many the first ones, and the number of the others."""
+    errors = "; ".join(str(failure.err) for failure in failures[:_MOST_NAMED])
+    return errors if len(failures) <= _MOST_NAMED else f"{errors}; and {len(failures) - _MOST_NAMED} more"
 
 
 class TransformingError(RuntimeError):
     """The transform function failed for the object `key`, which was not stored for that reason. Beyond Go."""
 
     def __init__(self, key: str, err: Exception) -> None:
-        super().__init__(f"unable to transform the object with key {quote(key)}: {err}")
+        super().__init__(f"unable to transform the object with key {quote(key)}: {klog.cause_text(err)}")
         self.key = key
 
 

@@ -139,6 +139,10 @@ def reads_batches(store: Store) -> TypeGuard[BatchReader]:
     return getattr(store, "get_all", None) is not None
 
 
+# A transaction of thousands of objects that all fail is one line in the log, and one that can be read.
+_MOST_NAMED = 10
+
+
 class TransactionError(Exception):
     """Some operations of a transaction were not executed; all the others were. Go: TransactionError."""
 
@@ -150,7 +154,9 @@ class TransactionError(Exception):
 
     def __str__(self) -> str:
         failed = self.total_transactions - len(self.successful_indices)
-        errors = " ".join(str(err) for err in self.errors)
+        errors = " ".join(str(err) for err in self.errors[:_MOST_NAMED])
+        if len(self.errors) > _MOST_NAMED:
+            errors += f" and {len(self.errors) - _MOST_NAMED} more"
         return f"failed to execute ({failed}/{self.total_transactions}) transactions failed due to: [{errors}]"
 
 

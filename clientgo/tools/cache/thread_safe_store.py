@@ -1,10 +1,9 @@
 """The store under all stores: a dict, its indexes, and one lock.
 
-Mirrors tools/cache/thread_safe_store.go. It is told the key of each object; `new_store` and `new_indexer` put a key
-function in front of it.
+Mirrors tools/cache/thread_safe_store.go. Callers pass the key of each object; `new_store` adds a key function.
 
-Differs from Go in that one Lock stands in for the RWMutex (under the interpreter lock readers do not run side by side
-anyway), that the store keeps its own copy of the indexers it is given, and that lists are in order of insertion.
+Differs from Go: a Lock takes the place of the RWMutex (under the interpreter lock readers do not run side by side
+anyway), the store keeps its own copy of the indexers, and lists are in order of insertion.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from clientgo import features
+from clientgo import features, klog
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.strconv import parse_int, quote
@@ -154,7 +153,8 @@ class IndexingError(RuntimeError):
     """An index function failed for the object `key`, which was not stored for that reason. Beyond Go, which panics."""
 
     def __init__(self, key: str, index_name: str, err: Exception) -> None:
-        super().__init__(f"unable to calculate an index entry for key {quote(key)} on index {quote(index_name)}: {err}")
+        why = klog.cause_text(err)
+        super().__init__(f"unable to calculate an index entry for key {quote(key)} on index {quote(index_name)}: {why}")
         self.key = key
         self.index_name = index_name
 
@@ -301,7 +301,7 @@ class _ThreadSafeMap:
         self._items: dict[str, Any] = {}
         self._index = _StoreIndex(dict(indexers), indices)
         self._rv = ""
-        # None when there is nobody to publish to, which spares every write the trouble.
+        # None without a provider, so that a write costs nothing more.
         self._metrics: StoreMetrics | None = None
 
     def transaction(self, *txns: ThreadSafeStoreTransaction) -> None:

@@ -130,8 +130,10 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
     stacktrace = stacktrace_of(err)
     failure = klog.failure_of(err)
     at = {"at": failure.at} if failure is not None else {}
+    # One line, or the first line of the log would end before it. The stack trace ends with the whole text.
+    text = to_string(err).strip().partition("\n")[0] or type(err).__name__
     klog.from_context(ctx).error(
-        None, "Observed a panic", panic=to_string(err), panicGoValue=to_string(err, repr), **at, stacktrace=stacktrace
+        None, "Observed a panic", panic=text, panicGoValue=to_string(err, repr), **at, stacktrace=stacktrace
     )
 
 

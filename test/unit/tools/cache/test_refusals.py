@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,7 +46,17 @@ def pod(name: str, **labels: str) -> corev1.Pod:
     return corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="default", labels=labels))
 
 
+WORDLESS = "wordless"
+
+
+class Wordless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
 def by_team(obj: Any) -> list[str]:
+    if obj.metadata.labels.get("team") == WORDLESS:
+        raise Wordless
     return [obj.metadata.labels["team"]]
 
 
@@ -178,10 +189,40 @@ def test_the_first_list_is_told_without_it_and_has_not_synced(
         assert cache.is_done(w.informer.has_synced_checker())
         assert w.names() == ["a", "bad", "c", "d"]
     said = {
-        "index": "unable to calculate an index entry for key \"default/bad\" on index \"team\": 'team'",
-        "transform": "unable to transform the object with key \"default/bad\": 'team'",
+        "index": "unable to calculate an index entry for key \"default/bad\" on index \"team\": KeyError: 'team'",
+        "transform": "unable to transform the object with key \"default/bad\": KeyError: 'team'",
     }
     assert said[failing].replace('"', '\\"') in caplog.text
+
+
+@both
+def test_the_first_line_in_the_log_shows_where_the_users_function_failed(
+    shared: bool, failing: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with world(shared, pod("bad")):
+        pass
+    first = caplog.messages[0].splitlines()[0]
+    assert re.search(r'at="test_refusals.py:\d+ in by_team" cause="KeyError: \'team\'"', first), first
+
+
+@pytest.mark.parametrize("process", [process_deltas, process_deltas_in_batch])
+def test_an_error_names_ten_of_a_thousand_objects(process: Callable[..., None]) -> None:
+    store = cache.new_indexer(cache.meta_namespace_key_func, {"team": by_team})
+    deltas = [cache.Delta(cache.DeltaType.ADDED, pod(f"bad-{i:03}")) for i in range(1000)]
+    notify = notify_each(klog.background(), Listener())
+    with pytest.raises(cache.ProcessError) as raised:
+        process(klog.background(), notify, store, deltas, True, cache.meta_namespace_key_func)
+    text = str(raised.value)
+    assert len(raised.value.failures) == 1000
+    assert "and 990 more" in text and "default/bad-009" in text and "default/bad-010" not in text
+    assert raised.value.keys == [f"default/bad-{i:03}" for i in range(10)]
+
+
+@both
+def test_an_error_without_a_text_costs_no_other_object(shared: bool) -> None:
+    with world(shared, pod("a", team="x"), pod("bad", team=WORDLESS)) as w:
+        assert w.listener.take() == ["add a"]
+        assert [*w.informer.refused()] == ["default/bad"]
 
 
 @both

@@ -123,7 +123,7 @@ def test_what_cannot_be_indexed_is_not_stored() -> None:
     """In Go it is, and then there is a panic."""
     store = cache.new_thread_safe_store({"first": lambda obj: ["x"], "team": by_label}, {})
     store.add("good", labelled("good", "1", team="a"))
-    message = '^unable to calculate an index entry for key "bad" on index "team": \'team\'$'
+    message = '^unable to calculate an index entry for key "bad" on index "team": KeyError: \'team\'$'
     with pytest.raises(cache.IndexingError, match=message) as raised:
         store.add("bad", labelled("bad", "2"))
     assert (raised.value.key, raised.value.index_name) == ("bad", "team")
