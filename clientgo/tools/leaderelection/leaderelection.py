@@ -40,6 +40,7 @@ from clientgo.klog.exceptions import operational_error
 from clientgo.tools.leaderelection import metrics
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor
+from clientgo.tools.leaderelection.slow_callbacks import CallbackThreads
 from clientgo.utils.clock.clock import REAL_CLOCK, RESOLUTION, Clock
 
 __all__ = [
@@ -169,14 +170,12 @@ class LeaderElector:
         self._observed_record = rl.LeaderElectionRecord()
         self._observed_time = 0.0
         self._renewed_at: float | None = None
-        self._terms = 0
-        self._writes = 0
-        self._failed_tries = 0
+        self._terms = self._writes = self._failed_tries = 0
         self._observed_raw_record = b""
         self._reported_leader = ""
         # Whether the write sent last was given up, since its context ended; the server may have made it all the same.
         self._unanswered = False
-        self._callback_threads = wait.Group()
+        self._callback_threads = CallbackThreads(self._clock)
 
     def continue_observation(self, record: rl.LeaderElectionRecord, raw_record: bytes, seen: float) -> None:
         """Count another's lease from when the caller saw it change, on this clock. Call before `run`. Not in Go."""
@@ -188,7 +187,7 @@ class LeaderElector:
         """Wait to become the leader, lead, and return when that is over or `ctx` is done. Blocks.
 
         `on_stopped_leading` runs in this thread as soon as leading has ended; then `run` joins the threads of the other
-        callbacks. To stand for election again make a new elector.
+        callbacks. Callbacks that still run ten seconds later are logged. To stand again make a new elector.
 
         Go: LeaderElector.Run.
         """
@@ -199,7 +198,8 @@ class LeaderElector:
                 try:
                     self._lead_once(ctx)
                 finally:
-                    stopped()
+                    self._callback_threads.expect_end(ctx, self._lock)
+                    self._callback_threads.call(stopped)
         finally:
             self._callback_threads.wait()
 
@@ -222,6 +222,7 @@ class LeaderElector:
             self._renew(leading)
         finally:
             cancel()
+            self._callback_threads.expect_end(ctx, self._lock)
         try:
             if self._config.release_on_cancel:
                 self._release_after(working, klog.from_context(ctx))
@@ -232,7 +233,7 @@ class LeaderElector:
         started = self._config.callbacks.on_started_leading
         assert started is not None
         with runtime.handle_crash_with_context(leading, lambda _ctx, _err: cancel(), go_on=True):
-            started(leading)
+            self._callback_threads.call(started, leading)
 
     def _release_after(self, working: Context, logger: klog.Logger) -> None:
         """Release the lock when the work has ended; not at all if it has not when the lease ends."""
@@ -535,7 +536,8 @@ class LeaderElector:
         self._reported_leader = leader
         report = self._config.callbacks.on_new_leader
         if report is not None:
-            self._callback_threads.start(lambda: report(leader), name="leader-election-new-leader")
+            threads = self._callback_threads
+            threads.start(lambda: threads.call(report, leader), name="leader-election-new-leader")
 
     def check(self, max_tolerable_expired_lease: float) -> None:
         """Raise RuntimeError when this process leads by a lease that ended more than that many seconds ago.

@@ -17,7 +17,9 @@ from patience import PATIENCE
 
 from clientgo import context, klog
 from clientgo.api.coordination import v1 as coordinationv1
+from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.golang.stop import Signal
 from clientgo.testing import synctest
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import LeaderCallbacks, LeaderElectionConfig, LeaderElector
@@ -692,6 +694,108 @@ def test_a_write_that_comes_between_looking_and_releasing_is_seen(comes_through_
         term.end()
         assert term.shared.record is not None
         assert term.shared.record.holder_identity == ("" if comes_through_as == "me" else "other")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("connection reset"),
+        errors.new_internal_error(RuntimeError("boom")),
+        errors.new_already_exists(coordinationv1.resource("leases"), "bar"),
+    ],
+    ids=["network", "server", "already exists"],
+)
+def test_a_release_whose_update_fails_is_tried_once_without_a_conflict(error):
+    """Go: LeaderElector.release; a conflict is another case, see above."""
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        b.sleep(5.0)
+        tried: list[str] = []
+
+        def fail(op: str, ctx: context.Context) -> None:
+            tried.append(op)
+            if op == "update":
+                raise error
+
+        term.lock.before = fail
+        term.end()
+        assert tried == ["get", "update"]
+        assert term.shared.record is not None and term.shared.record.holder_identity == "me"
+
+
+HANG = "Leader election cannot end: a callback still runs although its context is done"
+
+
+def hangs(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if HANG in record.getMessage()]
+
+
+@pytest.mark.parametrize("release_on_cancel", [False, True])
+@pytest.mark.parametrize(
+    ("callback", "thread"),
+    [
+        ("on_started_leading", "leader-election-leading"),
+        ("on_new_leader", "leader-election-new-leader"),
+        ("on_stopped_leading", "elector"),
+    ],
+)
+def test_a_callback_that_ignores_its_context_is_logged_once_after_ten_seconds(
+    caplog, callback, thread, release_on_cancel
+):
+    with synctest.bubble() as b:
+        go_on = Signal()
+
+        def ignore_the_context(*_: object) -> None:
+            go_on.wait()
+
+        settings = {
+            "on_started_leading": nothing,
+            "on_stopped_leading": nothing,
+            callback: ignore_the_context,
+        }
+        lock = RecordingLock("me", SharedRecord(), lambda record: None)
+        config = config_for(lock, callbacks=LeaderCallbacks(**settings), release_on_cancel=release_on_cancel)
+        elector = leaderelection.new_leader_elector(config)
+        ctx, cancel = context.with_cancel(context.background())
+        running = threading.Thread(target=lambda: elector.run(ctx), name="elector")
+        with caplog.at_level("INFO"):
+            running.start()
+            b.sleep(60.0)
+            assert hangs(caplog) == []
+            cancel()
+            b.sleep(9.9)
+            assert hangs(caplog) == []
+            b.sleep(0.2)
+            [line] = hangs(caplog)
+            assert "ignore_the_context" in line
+            assert f'thread="{thread}"' in line
+            b.sleep(600.0)
+            assert running.is_alive()
+            assert len(hangs(caplog)) == 1
+            go_on.set()
+            running.join()
+
+
+def test_a_lost_lease_too_starts_the_ten_seconds(caplog):
+    with synctest.bubble() as b:
+        term = Term(b)
+        term.wind_down = 11.0
+        b.sleep(5.0)
+        term.shared.write(held_by("other", lease_duration_seconds=15))
+        with caplog.at_level("INFO"):
+            term.thread.join()
+        assert len(hangs(caplog)) == 1
+
+
+def test_work_that_ends_in_time_is_not_logged(caplog):
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        term.wind_down = 9.5
+        b.sleep(5.0)
+        with caplog.at_level("INFO"):
+            term.end()
+            b.sleep(60.0)
+        assert hangs(caplog) == []
 
 
 def test_a_leader_that_sees_another_holder_stops_at_once():

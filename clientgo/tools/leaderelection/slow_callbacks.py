@@ -1,0 +1,92 @@
+"""The threads of an elector's callbacks, and the log line for a callback that does not return. Has no Go file.
+
+Go's `Run` returns while `OnStartedLeading` still runs. Here `run` joins its threads, so that a callback that ignores
+its context makes `run` hang; without the line that hang has no visible cause.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import ParamSpec
+
+from clientgo import klog
+from clientgo.apimachinery.util import wait
+from clientgo.context import Context
+from clientgo.golang.duration import format_duration
+from clientgo.tools.leaderelection import resourcelock as rl
+from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.clock import Clock, Timer, WithDelayedExecution
+
+P = ParamSpec("P")
+
+# Seconds from the end of the context until the line.
+_SLOW = 10.0
+
+
+class CallbackThreads:
+    """The threads of one elector's callbacks. Thread-safe.
+
+    Logs once, ten seconds after `expect_end`, which callbacks still run, if any.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock if isinstance(clock, WithDelayedExecution) else REAL_CLOCK
+        self._group = wait.Group()
+        # Guards the rest.
+        self._lock = threading.Lock()
+        # The functions that run, each with the name of its thread.
+        self._running: list[tuple[Callable[..., object], str]] = []
+        self._timer: Timer | None = None
+
+    def start(self, run: Callable[[], object], name: str) -> None:
+        """Start `run`, which uses `call`, in a new thread called `name`."""
+        self._group.start(run, name=name)
+
+    def call(self, callback: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Call `callback` in this thread; a log line names it while it runs."""
+        entry = (callback, threading.current_thread().name)
+        with self._lock:
+            self._running.append(entry)
+        try:
+            callback(*args, **kwargs)
+        finally:
+            with self._lock:
+                self._running.remove(entry)
+
+    def expect_end(self, ctx: Context, lock: rl.Interface) -> None:
+        """Log the callbacks that still run in ten seconds. Later calls do nothing.
+
+        To be called when the callbacks' context is done. `wait` ends the expectation.
+        """
+        with self._lock:
+            if self._timer is None:
+                self._timer = self._clock.after_func(_SLOW, lambda: self._log(klog.from_context(ctx), lock))
+
+    def wait(self) -> None:
+        """Block until all threads have ended."""
+        self._group.wait()
+        with self._lock:
+            timer = self._timer
+        if timer is not None:
+            timer.stop()
+
+    def _log(self, logger: klog.Logger, lock: rl.Interface) -> None:
+        # Loaded here, since an election does not need tools.cache otherwise.
+        from clientgo.tools.cache.event_handler_name import _name_for_function
+
+        with self._lock:
+            running = list(self._running)
+        for callback, thread in running:
+            logger.info(
+                "Leader election cannot end: a callback still runs although its context is done; "
+                "let it return when ctx.done() is set",
+                callback=_name_for_function(callback),
+                thread=thread,
+                since=format_duration(_SLOW),
+                lock=lock.describe(),
+            )
+
+    def __repr__(self) -> str:
+        with self._lock:
+            return f"<CallbackThreads {', '.join(thread for _, thread in self._running) or 'none running'}>"
