@@ -19,8 +19,12 @@ from clientgo.controller_runtime.manager.server import Server
 from clientgo.golang.channel import select
 from clientgo.golang.stop import Signal
 from clientgo.klog import Logger
+from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = ["ErrRunnableGroupStopped", "ErrorSink", "RunnableGroup", "Runnables", "StartFunc"]
+
+# Seconds that a stop waits for a runnable until it logs the runnable's name.
+_SLOW = 10.0
 
 StartFunc: TypeAlias = Callable[[Context], object]
 """Runs something until the context ends."""
@@ -69,7 +73,7 @@ class ErrorSink:
     """
 
     def __init__(self, logger: Logger) -> None:
-        self._logger = logger
+        self.logger = logger
         # Guards the rest.
         self._lock = threading.Lock()
         self._stopping = False
@@ -108,9 +112,9 @@ class ErrorSink:
         if isinstance(err, context.Canceled):
             return
         if self._finished:
-            self._logger.info("error dropped during shutdown to prevent goroutine leak", error=err)
+            self.logger.info("error dropped during shutdown to prevent goroutine leak", error=err)
         else:
-            self._logger.error(err, "error received after stop sequence was engaged")
+            self.logger.error(err, "error received after stop sequence was engaged")
 
 
 class _ReadyRunnable:
@@ -142,6 +146,7 @@ class RunnableGroup:
         self._threads: set[threading.Thread] = set()
         self._all_ended = threading.Condition(self._lock)
         self._running = 0
+        self._logged_running = False
 
     def started(self) -> bool:
         """Whether `start` was called."""
@@ -218,11 +223,26 @@ class RunnableGroup:
             runnable.failed.set()
 
     def stop_and_wait(self, ctx: Context) -> None:
-        """Cancel the runnables' context and block until all have returned, no longer than `ctx`. May be repeated."""
+        """Cancel the runnables' context and block until all have returned, no longer than `ctx`. May be repeated.
+
+        Runnables that still run after ten seconds, or when `ctx` ends before, are logged once.
+        """
         with self._lock:
             self._stopped = True
             self._start_queue.clear()
         self._cancel()
+        if ctx.done().is_set():
+            return
+        slow = REAL_CLOCK.after_func(_SLOW, self._log_running)
+        try:
+            self._wait(ctx)
+        finally:
+            slow.stop()
+        if ctx.done().is_set():
+            self._log_running()
+
+    def _wait(self, ctx: Context) -> None:
+        """Block until all have returned, no longer than `ctx`."""
 
         def wake() -> None:
             with self._lock:
@@ -235,6 +255,21 @@ class RunnableGroup:
                     self._all_ended.wait()
         finally:
             remove()
+
+    def _log_running(self) -> None:
+        """Log, once, the runnables that still run, since a stop without it waits for an unnamed one."""
+        with self._lock:
+            prefix = f"manager-{self._name}-"
+            running = sorted(thread.name.removeprefix(prefix) for thread in self._threads)
+            if not running or self._logged_running:
+                return
+            self._logged_running = True
+        self._errors.logger.info(
+            "The manager waits for runnables that still run although their context is done; "
+            "let start(ctx) return when ctx.done() is set",
+            runnables=running,
+            group=self._name,
+        )
 
     def __repr__(self) -> str:
         with self._lock:
