@@ -153,6 +153,60 @@ class WaitsOnceInPlaceOfALoop(SimpleQueue):
             return self.take()
 
 
+class KeepsASecondItemForLater(SimpleQueue):
+    """A worker takes two items at once, and the second waits for it while another worker sleeps."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.kept: dict[int, str] = {}
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            if (kept := self.kept.pop(threading.get_ident(), None)) is not None:
+                return kept, False
+            while not self.queue and not self.down:
+                self.changed.wait()
+            first, shutdown = self.take()
+            if self.queue:
+                self.kept[threading.get_ident()] = self.take()[0] or ""
+            return first, shutdown
+
+    def len(self) -> int:
+        with self.lock:
+            return len(self.queue) + len(self.kept)
+
+
+class TakesATimeoutForTheShutdown(SimpleQueue):
+    """`get` waits for half a minute at most, and an idle worker ends."""
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            while not self.queue and not self.down:
+                if not self.changed.wait(30.0):
+                    return None, True
+            return self.take()
+
+
+class TakesTwoLocksInTwoOrders(SimpleQueue):
+    """`add` takes the lock of dirty and then that of the queue, `done` takes them the other way around."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.dirty_lock = threading.Lock()
+
+    def add(self, item: str) -> None:
+        with self.dirty_lock:
+            super().add(item)
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.remove(item)
+            with self.dirty_lock:
+                if item in self.dirty:
+                    self.push(item)
+            self.changed.notify_all()
+
+
 # ---- dirty and processing
 
 
@@ -223,6 +277,35 @@ class DoneDecidesOnDirtyOfBefore(SimpleQueue):
             self.changed.notify_all()
 
 
+class SwapsTheHeadThatCameBack(SimpleQueue):
+    """ABA: `get` reads the head and what follows it, and swaps them later if the head is the same, which came back."""
+
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            with self.lock:
+                while not self.queue and not self.down:
+                    self.changed.wait()
+                if not self.queue:
+                    return None, True
+                head, rest = self.queue[0], self.queue[1:]
+            with self.lock:
+                if self.queue[:1] == [head] and len(self.queue) >= len(rest):
+                    later = self.queue[len(rest) + 1 :]
+                    self.queue = [*rest, *later]
+                    self.dirty.discard(head)
+                    self.processing.add(head)
+                    if self.depth:
+                        self.depth.dec()
+                    return head, False
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.discard(item)
+            if item in self.dirty:
+                self.push(item)
+            self.changed.notify_all()
+
+
 class RemembersOneItemAddedMeanwhile(SimpleQueue):
     """There is one place for what was added while it was processed, and two items may need it."""
 
@@ -267,6 +350,19 @@ class DrainMissesTheLastDone(SimpleQueue):
             self.changed.notify_all()
         while self.processing and self.draining:
             with self.lock:  # the last item may be done since
+                self.changed.wait()
+
+
+class DrainWaitsForWhatWasProcessedWhenItBegan(SimpleQueue):
+    """A drain waits for the items that were processed when it began, and not for those that were got since."""
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+            self.draining = True
+            self.changed.notify_all()
+            before = set(self.processing)
+            while before & self.processing and self.draining:
                 self.changed.wait()
 
 
@@ -347,13 +443,18 @@ BUGS: dict[type[SimpleQueue], str] = {
     WakesOnlyWhenTheQueueWasEmpty: "interleavings",
     DoneQueuesWithoutWaking: "operations",
     WaitsOnceInPlaceOfALoop: "operations",
+    KeepsASecondItemForLater: "interleavings",
+    TakesATimeoutForTheShutdown: "operations",
+    TakesTwoLocksInTwoOrders: "interleavings",
     DoneDecidesWithoutTheLock: "interleavings",
     MarksTheItemAsProcessedTooLate: "interleavings",
     AddLooksAtDirtyWithoutTheLock: "interleavings",
     DoneDecidesOnDirtyOfBefore: "interleavings",
+    SwapsTheHeadThatCameBack: "interleavings",
     RemembersOneItemAddedMeanwhile: "interleavings",
     DrainDropsWhatIsQueued: "interleavings",
     DrainMissesTheLastDone: "interleavings",
+    DrainWaitsForWhatWasProcessedWhenItBegan: "interleavings",
     DoneDropsWhatWasAddedOnceItShutsDown: "operations",
     DelayReorders: "operations",
     LaterDuplicateWins: "operations",

@@ -33,6 +33,8 @@ class Schedule:
 
     def __init__(self, picks: Mapping[int, int] | None = None) -> None:
         self.picks = dict(picks or {})
+        self.memory: dict[Any, Any] = {}
+        """What a test keeps from one schedule of a search to the next; empty when the search begins."""
 
     def chooser(self) -> Chooser:
         decisions = itertools.count()
@@ -87,10 +89,15 @@ def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
     # In one piece, which Hypothesis draws in a tenth of the time of so many picks. It may not be shorter: then it
     # mostly is, and many races need many switches. Small bytes are no switch; they shrink to zeros.
     raw = st.binary(min_size=decisions, max_size=decisions)
+    memory: dict[Any, Any] = {}
 
     def schedule(zeros: int, raw: bytes) -> Schedule:
         first = 256 * zeros // (zeros + 3)
-        return Schedule({number: 1 + (byte - first) % 3 for number, byte in enumerate(raw) if byte >= first})
+        found = Schedule({number: 1 + (byte - first) % 3 for number, byte in enumerate(raw) if byte >= first})
+        if not found.picks:  # the simplest one, with which Hypothesis begins each search
+            memory.clear()
+        found.memory = memory
+        return found
 
     return st.builds(schedule, st.sampled_from((2, 8, 30)), raw)
 

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,6 +16,9 @@ from typing import Any
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine.model import Item
 from clientgo.testing.workqueue_machine.session import NewQueue
+
+# pytest leaves this module's frames out of a traceback: the story replaces them.
+__tracebackhide__ = True
 
 
 class QueueRace(AssertionError):
@@ -32,7 +36,8 @@ class Shape:
     drain_after: int | None = None
     shutdown: str = "with drain"
     delay: float = 0.0
-    work: float = 0.0
+    work: float | None = 0.0
+    """None: a thread gives way only where the schedule says so, and may stand still for as long."""
     between_lines: bool = False
     """Whether a switch may come before each line of the queue, not only where it locks."""
 
@@ -63,11 +68,14 @@ SHAPES: tuple[Shape, ...] = (
     replace(_SMALLEST, workers=2, drain_after=2, shutdown="at once"),
     replace(_SMALLEST, between_lines=True),
     Shape(workers=2, producers=1, items="ab", rounds=1),
+    Shape(workers=2, producers=1, items="ab", rounds=1, drain_after=1),
     Shape(workers=1, producers=2, items="ab", rounds=1, drain_after=4),
     Shape(workers=2, producers=2, items="a", rounds=1, between_lines=True),
+    Shape(workers=2, producers=1, items="ab", rounds=1, work=None),
     Shape(workers=2, producers=2, items="ab", rounds=1, work=0.5),
     Shape(workers=2, producers=2, items="ab", rounds=1, delay=0.5, work=0.25),
     Shape(workers=2, producers=2, items="ab", rounds=2, drain_after=8),
+    Shape(workers=3, producers=2, items="ab", rounds=1, drain_after=6, work=None),
     Shape(workers=3, producers=2, items="ab", rounds=2),
 )
 """What `interleave` goes through when its arguments leave it the choice."""
@@ -81,7 +89,7 @@ def interleave(
     producers: int | None = None,
     items: Sequence[Item] | None = None,
     rounds: int | None = None,
-    work: float | None = None,
+    work: float | EllipsisType | None = ...,
     drain_after: int | EllipsisType | None = ...,
     shutdown: str | None = None,
     delay: float | None = None,
@@ -92,15 +100,20 @@ def interleave(
 
       * no item is in two hands at once
       * what was added before the shutdown began is processed after its last add: nothing is lost
-      * no worker sleeps while an item is ready
+      * no item is handed out more often than it was added
+      * no worker sleeps while an item is ready, and none gets a shutdown before there is one
       * shut_down_with_drain returns only after a moment in which nothing was being processed, and then all threads end
 
     One call goes through all of SHAPES under the one schedule, smallest first, each with a queue of its own. An
     argument that is given is the same in all of them; equal shapes run once. So all arguments together fix one run.
+    Once a search with `explore` has found a race, its other calls run only the shape that showed the race: shrinking
+    is then twenty times as fast.
 
     Every producer adds every item `rounds` times, each beginning with another one; every worker adds each item once
-    more while it holds it. `work` is how long an item takes, in seconds of virtual time. With `drain_after` the
-    shutdown does not wait until all is done, as with None, but begins after the main thread had that many turns.
+    more while it holds it. `work` is how long an item takes, in seconds of virtual time. All threads that can run go on
+    before even a work of 0.0 is over; with None they do so only where the schedule switches, and a thread may stand at
+    one line while others process item after item. With `drain_after` the shutdown does not wait until all is done, as
+    with None, but begins after the main thread had that many turns.
     `shutdown` is "with drain" or "at once". With `delay`, in seconds, the producers use `add_after`; a queue without it
     is spared the shapes with a delay. In the modules `preempt_in` a switch may come before every line; by default in
     two shapes, in those of the queue.
@@ -113,23 +126,34 @@ def interleave(
         "producers": producers,
         "items": items,
         "rounds": rounds,
-        "work": work,
         "shutdown": shutdown,
         "delay": delay,
     }
     fixed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if not isinstance(drain_after, EllipsisType):
         fixed["drain_after"] = drain_after
+    if not isinstance(work, EllipsisType):
+        fixed["work"] = work
     if fixed.get("shutdown", "at once") not in ("with drain", "at once"):
         raise ValueError(f"shutdown is 'with drain' or 'at once', not {shutdown!r}")
     if preempt_in is not None:
         fixed["between_lines"] = bool(preempt_in)
+    memory = schedule.memory if isinstance(schedule, synctest.Schedule) else {}
+    searched = new_queue, repr((fixed, preempt_in))
+    if searched in memory:
+        shape, modules = memory[searched]
+        _run(new_queue, schedule, shape, modules, log)
+        return
     queue_type: type | None = None
     for shape in dict.fromkeys(replace(shape, **fixed) for shape in SHAPES):
         if "delay" not in fixed and shape.delay and not hasattr(queue_type, "add_after"):
             continue
         modules = () if not shape.between_lines else _modules_of(queue_type) if preempt_in is None else preempt_in
-        queue_type = _run(new_queue, schedule, shape, modules, log)
+        try:
+            queue_type = _run(new_queue, schedule, shape, modules, log)
+        except QueueRace:
+            memory[searched] = shape, modules
+            raise
 
 
 def _modules_of(queue_type: type | None) -> Sequence[ModuleType]:
@@ -159,7 +183,16 @@ def _run(
         modules = f", preempt_in=[{', '.join(module.__name__ for module in preempt_in)}]"
         picks = story.bubble.trace if story.bubble is not None else synctest.Schedule()
         race.add_note(f"synctest: replay with schedule={picks}, {shape}{modules}")
-        raise race from (err.__cause__ or err)
+        raise race from _cause(err)
+
+
+def _cause(err: AssertionError) -> BaseException | None:
+    """Return the exception of the queue's own code behind a failure; None when the story is the whole of it."""
+    origin = err.__cause__ or err
+    if isinstance(origin, synctest.BubbleError):
+        return None
+    *_, (frame, _) = traceback.walk_tb(origin.__traceback__)
+    return None if frame.f_code.co_filename == __file__ else origin
 
 
 class _Story:
@@ -235,10 +268,13 @@ class _Interleaving:
         self.shape = shape
         self.items = [*shape.items] * shape.rounds
         self.work = shape.work
+        self._unused = threading.Lock()  # each look at it is a possible switch
         self.delay = shape.delay
         self.closing = False
         self.version = Counter[Item]()  # how often each item changed
         self.owed = Counter[Item]()  # the version that was added in time and has to be processed
+        self.handed_out = Counter[Item]()  # how often
+        self.seen = Counter[Item]()  # the version it had when it was handed out last
         self.processed = Counter[Item]()
         self.in_hand: dict[Item, str] = {}  # who holds it
         self.times_empty = 0
@@ -282,6 +318,8 @@ class _Interleaving:
             ready = self.queue.len()
             idle = len(self.story.waiting)
             assert not (ready and idle), f"{idle} workers sleep while {ready} items are ready"
+            left = [item for item, version in self.owed.items() if version > self.seen[item]]
+            assert not (idle and set(left) - self.in_hand.keys()), f"a worker sleeps, and none has the added {left}"
             if self.processed == self.version and not self.in_hand:
                 return
             self.bubble.sleep(self.work or 1.0)
@@ -297,7 +335,8 @@ class _Interleaving:
                 self.queue.add_after(item, self.delay)
             else:
                 self._add(item)
-            time.sleep(0)  # give way, or a producer is over before the first worker wakes
+            # Give way, or a producer is over before the first worker wakes.
+            self._work_for(None if self.work is None else 0.0)
 
     def _add(self, item: Item) -> None:
         self.version[item] += 1
@@ -306,6 +345,13 @@ class _Interleaving:
         self.queue.add(item)
         if not self.closing:
             self.owed[item] = max(self.owed[item], version)
+
+    def _work_for(self, seconds: float | None) -> None:
+        """Take the time, or leave it to the schedule whether other threads run now."""
+        if seconds is None:
+            self._unused.locked()
+        else:
+            time.sleep(seconds)
 
     def _work(self) -> None:
         me = threading.current_thread().name
@@ -316,6 +362,7 @@ class _Interleaving:
             self.story.waiting.remove(me)
             if shutdown:
                 self.story.tell("gets the shutdown")
+                assert self.closing, f"{me} gets the shutdown before there is one"
                 return
             holder = self.in_hand.get(item)
             self.story.tell(f"gets {item!r}" + (f" while {holder} holds it" if holder else ""))
@@ -323,8 +370,10 @@ class _Interleaving:
                 self.story.end()
                 raise AssertionError(f"{item!r} is in two hands at once")
             self.in_hand[item] = me
-            version = self.version[item]
-            time.sleep(self.work)
+            version = self.seen[item] = self.version[item]
+            self.handed_out[item] += 1
+            assert self.handed_out[item] <= version, f"{item!r} is handed out more often than it was added"
+            self._work_for(self.work)
             if item in to_add_again:
                 to_add_again.discard(item)
                 self._add(item)

@@ -18,6 +18,9 @@ from clientgo.testing.workqueue_machine.session import (
     RateLimitingQueueSession,
 )
 
+# pytest leaves this module's frames out of a traceback: the script replaces them.
+__tracebackhide__ = True
+
 Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
 
 ITEMS = st.sampled_from("abc")
@@ -25,7 +28,7 @@ DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
 DELAYS_THAT_PASS = DELAYS.filter(bool)
 PRIORITIES = st.none() | st.integers(-2, 2)
 METRICS_FAIL = st.sampled_from(("not yet", "now"))
-SHUTDOWNS = st.sampled_from(("not yet", "not yet", "with drain", "at once"))
+SHUTDOWNS = st.sampled_from(("not yet", "not yet", "not yet", "with drain", "at once", "while working"))
 
 
 @functools.cache
@@ -104,7 +107,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     def shut_down(self, draw: Draw) -> None:
         how = draw(SHUTDOWNS)
-        if how == "with drain":
+        model = self.session.model
+        if how == "while working" and model.processing and not model.shutting_down:
+            self.session.drain()
+        elif how == "with drain":
             self.session.shut_down_with_drain()
         elif how == "at once":
             self.session.shut_down()

@@ -21,6 +21,9 @@ from clientgo.testing.workqueue_machine.model import (
 )
 from clientgo.util.workqueue import AddOpts
 
+# pytest leaves this module's frames out of a traceback: the script replaces them.
+__tracebackhide__ = True
+
 NewQueue: TypeAlias = Callable[[Any], Any]
 """Makes the queue under test; its argument is a workqueue.MetricsProvider or None."""
 
@@ -153,6 +156,19 @@ class QueueSession:
             for item in self.model.processing - before:
                 self.done(item)
 
+    def drain(self) -> None:
+        """Shut down with drain while the workers get one item after the other; what they hold first is added again."""
+        held = sorted(self.model.processing)
+        for item in held[:1]:
+            self.add(item)
+        self.shut_down_with_drain()
+        while held:
+            if self.model.ready:
+                before = set(self.model.processing)
+                self.get()
+                held.extend(self.model.processing - before)
+            self.done(held.pop(0))
+
     # ---- comparing
 
     def _get(self) -> None:
@@ -269,6 +285,8 @@ class QueueSession:
             self.work_off()
             for _ in range(2 - self.model.blocked_gets):  # for the shutdown to wake
                 self.get()
+        if self.model.blocked_gets:
+            self.sleep(100.0)  # a get waits for ever
         if in_progress:
             self.add(in_progress[-1])  # to come behind what is ready
             self.shut_down_with_drain()

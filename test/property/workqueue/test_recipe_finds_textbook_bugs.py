@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import threading
 from pathlib import Path
@@ -9,8 +10,17 @@ from typing import Any
 
 import pytest
 from hypothesis import Phase
-from queue_bugs import BUGS, DoneQueuesWithoutWaking, LooksWithoutTheLock, explored, lines_of, profile, run_recipe
-from simple_queue import SimpleDelayingQueue, SimpleQueue
+from queue_bugs import (
+    BUGS,
+    DoneQueuesWithoutWaking,
+    DrainMissesTheLastDone,
+    LooksWithoutTheLock,
+    explored,
+    lines_of,
+    profile,
+    run_recipe,
+)
+from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue
 
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine import QueueRace, QueueSession, interleave
@@ -137,6 +147,68 @@ def test_a_long_story_is_cut_at_its_beginning() -> None:
 
     assert lines_of(caught.value) <= 10
     assert "lines before: log=print shows them)" in str(caught.value)
+
+
+def test_a_search_that_found_a_race_goes_on_in_the_shape_that_showed_it() -> None:
+    made = 0
+    made_by_call: list[tuple[synctest.Schedule, int]] = []
+
+    def new_queue(_: object) -> SimpleQueue:
+        nonlocal made
+        made += 1
+        return LooksWithoutTheLock()
+
+    def search(schedule: synctest.Schedule) -> None:
+        before = made
+        try:
+            interleave(new_queue, schedule)
+        finally:
+            made_by_call.append((schedule, made - before))
+
+    with profile(max_examples=100, derandomize=True), pytest.raises(QueueRace):
+        synctest.explore()(search)()
+
+    assert made_by_call[0] == (synctest.Schedule(), len(SHAPES) - sum(shape.delay > 0 for shape in SHAPES))
+    while_shrinking = [count for schedule, count in made_by_call[20:] if schedule.picks]
+    assert while_shrinking and statistics.median(while_shrinking) == 1
+
+
+def test_the_story_replaces_the_tracebacks_of_the_harness_but_not_that_of_the_queue() -> None:
+    class Breaks(SimpleQueue):
+        def take(self) -> tuple[str | None, bool]:
+            raise ZeroDivisionError("in the queue")
+
+    for queue in (DrainMissesTheLastDone, MarksTheItemAsProcessedTooLate):
+        err = run_recipe(queue, "interleavings", **QUICK)
+        assert err is not None and err.__cause__ is None and err.__suppress_context__
+    with pytest.raises(QueueRace) as caught:
+        interleave(Breaks)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_a_worker_that_gets_a_shutdown_before_there_is_one_is_told() -> None:
+    class EndsAtOnce(SimpleQueue):
+        def get(self) -> tuple[str | None, bool]:
+            return None, True
+
+    with pytest.raises(QueueRace, match="worker-0 gets the shutdown before there is one"):
+        interleave(EndsAtOnce)
+
+
+def test_an_item_handed_out_more_often_than_it_was_added_is_told() -> None:
+    class HandsOutTwice(SimpleQueue):
+        times = 0
+
+        def done(self, item: str) -> None:
+            super().done(item)
+            with self.lock:
+                self.times += 1
+                if not self.queue and self.times < 9:
+                    self.dirty.add(item)
+                    self.push(item)
+
+    with pytest.raises(QueueRace, match="'a' is handed out more often than it was added"):
+        interleave(HandsOutTwice)
 
 
 def test_a_failing_metric_ends_a_session_and_a_queue_that_gives_its_lock_back_passes() -> None:

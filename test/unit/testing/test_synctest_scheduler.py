@@ -322,6 +322,22 @@ def test_explore_refuses_settings_below_and_above_it_and_says_what_to_write() ->
         settings(max_examples=7)(synctest.explore()(lambda schedule: None))
 
 
+def test_a_new_search_begins_with_an_empty_memory() -> None:
+    seen: list[dict[str, bool]] = []
+
+    @synctest.explore(cases=5)
+    def search(schedule: synctest.Schedule) -> None:
+        seen.append(dict(schedule.memory))
+        schedule.memory["seen"] = True
+
+    search()
+    calls = len(seen)
+    search()
+
+    assert seen[1] == {"seen": True}
+    assert seen[calls] == {}
+
+
 def test_a_thread_that_ends_wakes_all_that_join_it() -> None:
     with synctest.bubble() as b:
         sleeper = spawn(lambda: time.sleep(2.0), "sleeper")
