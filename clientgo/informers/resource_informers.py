@@ -11,7 +11,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import StopChannel
 from clientgo.informers.generic import GenericInformer
 from clientgo.tools import cache
-from clientgo.tools.cache.unstarted import StartWarnings
+from clientgo.tools.cache.unstarted import StartWarnings, reporting_unstopped
 
 
 class ResourceInformers:
@@ -67,8 +67,10 @@ class ResourceInformers:
         with self._lock:
             self._shutting_down = True
             threads = list(self._started.values())
-        for thread in threads:
-            thread.join()
+            informers = {gvr.resource: self._informers[gvr].informer() for gvr in self._started}
+        with reporting_unstopped(informers):
+            for thread in threads:
+                thread.join()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, {len(self._started)} of {len(self._informers)} informers started>"

@@ -15,7 +15,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import Context, StopChannel
 from clientgo.informers.internalinterfaces.factory_interfaces import NewInformerFunc, TweakListOptionsFunc
 from clientgo.tools import cache
-from clientgo.tools.cache.unstarted import StartWarnings
+from clientgo.tools.cache.unstarted import StartWarnings, reporting_unstopped
 
 SharedInformerOption = Callable[["BaseSharedInformerFactory"], "BaseSharedInformerFactory"]
 
@@ -79,8 +79,10 @@ class BaseSharedInformerFactory:
         with self._lock:
             self._shutting_down = True
             threads = list(self._started.values())
-        for thread in threads:
-            thread.join()
+            informers = {kind.__name__: self._informers[kind] for kind in self._started}
+        with reporting_unstopped(informers):
+            for thread in threads:
+                thread.join()
         if self._informer_name is not None:
             self._informer_name.release()
 

@@ -70,6 +70,7 @@ from clientgo.tools.cache.reflector import (
 )
 from clientgo.tools.cache.refusals import Refusal, Refusals
 from clientgo.tools.cache.store import Store, new_indexer
+from clientgo.tools.cache.stuck_handlers import StuckHandlers
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
 from clientgo.tools.cache.unstarted import reporting_unstarted
 from clientgo.utils import trace
@@ -828,6 +829,7 @@ class _SharedProcessor:
         self._listeners: dict[_ProcessorListener, bool] = {}
         # The removed ones, whose handlers may still be at work.
         self._removed: list[_ProcessorListener] = []
+        self._stuck_handlers = StuckHandlers(clock)
 
     def get_listener(self, registration: ResourceEventHandlerRegistration) -> _ProcessorListener | None:
         """The listener behind a registration, if it is one of these."""
@@ -845,6 +847,7 @@ class _SharedProcessor:
             self._listeners[listener] = True
             if self._listeners_started:
                 listener.start()
+                self._stuck_handlers.watch(self._listeners)
 
     def remove_listener(self, handle: ResourceEventHandlerRegistration) -> None:
         """Stop a listener; nothing to do if it is none of these. Raises TypeError if it cannot be."""
@@ -887,6 +890,8 @@ class _SharedProcessor:
                     overflown.append(listener)
             for listener in overflown:
                 self._remove_locked(listener)
+            if self._listeners and not self._stuck_handlers.is_watching:
+                self._stuck_handlers.watch(self._listeners)
 
     def run(self, ctx: context.Context) -> None:
         """Let the listeners run until `ctx` is done. Blocks; returns when their threads have ended."""
@@ -904,9 +909,11 @@ class _SharedProcessor:
             self._listeners_cond.notify_all()
         for listener in listeners:
             listener.close()
+        self._stuck_handlers.end()
         # Without the lock, so that a handler that is still at work may remove itself.
-        for listener in listeners:
-            listener.join()
+        with self._stuck_handlers.joining(listeners):
+            for listener in listeners:
+                listener.join()
 
     def should_resync(self) -> bool:
         """Find out which listeners are due for a resync; whether there are any."""
@@ -970,7 +977,7 @@ class _ProcessorListener:
         overflow: Overflow = Overflow.MERGE,
         metrics: HandlerMetrics | None = None,
     ) -> None:
-        self._logger = logger
+        self.logger = logger
         self._handler = handler
         self._handler_name = name_for_handler(handler)
         self._clock = clock
@@ -1041,7 +1048,7 @@ class _ProcessorListener:
         length, age = self._backlog(now)
         if length > _LARGE_BACKLOG and age > _OLD_BACKLOG_SECONDS and now >= self._next_warning:
             self._next_warning = now + _BACKLOG_WARNING_PERIOD
-            self._logger.info(
+            self.logger.info(
                 "Warning: a handler falls behind, it should hand long work to a queue",
                 handler=self._handler_name,
                 pendingNotifications=length,
@@ -1050,7 +1057,7 @@ class _ProcessorListener:
         if not 0 < self._max_pending < length:
             return True
         if self._overflow is Overflow.REMOVE:
-            self._logger.error(
+            self.logger.error(
                 None, "Removing a handler that fell too far behind", handler=self._handler_name, pending=length
             )
             return False
@@ -1207,7 +1214,7 @@ class _ProcessorListener:
     def _handle_crash(self) -> None:
         """Log the exception being handled. Go rests for a second, since a panic is rare there."""
         self._failed += 1
-        with utilruntime.handle_crash_with_logger(self._logger, go_on=True):
+        with utilruntime.handle_crash_with_logger(self.logger, go_on=True):
             raise  # noqa: PLE0704 - called while an exception is handled
 
     def should_resync(self, now: float) -> bool:

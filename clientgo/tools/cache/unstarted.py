@@ -1,16 +1,18 @@
-"""Log lines about informers that are waited for, but were never started. Has no Go file, where such a wait is silent.
+"""Log lines about waits for informers that were never started, or never stopped. Has no Go file: there they are silent.
 
 Each mistake costs one line at the default level, which states the remedy:
 
   * `StartWarnings`, for informer factories: a wait of a factory that was never started, and informers that were
     requested after its start and do not run ten seconds later;
-  * `reporting_unstarted`, for the waits of this package: a wait that lasts ten seconds and includes such an informer.
+  * `reporting_unstarted`, for the waits of this package: a wait that lasts ten seconds and includes such an informer;
+  * `reporting_unstopped`, for the shutdown of informer factories: one that lasts ten seconds, because the context of an
+    informer is not done.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, runtime_checkable
 
 from clientgo import klog
@@ -93,6 +95,25 @@ def _report(informers: Iterable[_Informer]) -> None:
         )
 
 
+class _Stoppable(Protocol):
+    def is_stopped(self) -> bool: ...
+
+
+def reporting_unstopped(informers: Mapping[str, _Stoppable]) -> contextlib.AbstractContextManager[None]:
+    """Warn when the block waits ten seconds for the end of `informers`, by name, and one of them still runs."""
+    return looking_after(REAL_CLOCK, PATIENCE, lambda: _report_unstopped(informers))
+
+
+def _report_unstopped(informers: Mapping[str, _Stoppable]) -> None:
+    # One that has stopped waits for an event handler, which the informer itself reports.
+    if running := sorted(name for name, informer in informers.items() if not informer.is_stopped()):
+        klog.background().info(
+            "Warning: the shutdown of a factory waits for informers that still run: first cancel the context, or set "
+            "the stop channel, that they were started with",
+            informers=running,
+        )
+
+
 def _informer_of(waited_for: object) -> _Informer | None:
     """Return the informer behind a checker or a method; None if there is none."""
     owner: object = waited_for
@@ -101,4 +122,4 @@ def _informer_of(waited_for: object) -> _Informer | None:
     return owner
 
 
-__all__ = ["PATIENCE", "StartWarnings", "reporting_unstarted"]
+__all__ = ["PATIENCE", "StartWarnings", "reporting_unstarted", "reporting_unstopped"]

@@ -12,10 +12,12 @@ import pytest
 
 from clientgo import context, features, informers
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.dynamic import dynamicinformer
 from clientgo.dynamic.fake import new_simple_dynamic_client
 from clientgo.features.testing import set_feature_during_test
+from clientgo.golang.channel import Signal
 from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.testing import synctest
@@ -40,12 +42,12 @@ def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
     return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
 
 
-def typed_factory() -> Any:
-    return informers.new_shared_informer_factory(fake.new_simple_clientset(), 0.0)
+def typed_factory(*objects: corev1.Pod) -> Any:
+    return informers.new_shared_informer_factory(fake.new_simple_clientset(*objects), 0.0)
 
 
-def dynamic_factory() -> Any:
-    return dynamicinformer.new_dynamic_shared_informer_factory(new_simple_dynamic_client(SCHEME), 0.0)
+def dynamic_factory(*objects: corev1.Pod) -> Any:
+    return dynamicinformer.new_dynamic_shared_informer_factory(new_simple_dynamic_client(SCHEME, *objects), 0.0)
 
 
 class Running:
@@ -53,13 +55,13 @@ class Running:
 
     def __init__(self, factory: Any) -> None:
         self.factory = factory
-        self._ctx, self._cancel = context.with_cancel(context.background())
+        self._ctx, self.cancel = context.with_cancel(context.background())
 
     def __enter__(self) -> Running:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._cancel()
+        self.cancel()
         self.factory.shutdown()
 
     def request(self, gvr: GroupVersionResource) -> cache.SharedIndexInformer:
@@ -144,6 +146,49 @@ def test_a_factory_that_is_gone_or_shut_down_is_not_reported(
         running.wait()
 
     assert warnings() == []
+
+
+@factories
+def test_a_shutdown_that_waits_for_informers_that_run_is_reported_once(
+    new_factory: Callable[[], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble, Running(new_factory()) as running:
+        running.request(PODS)
+        running.start()
+        shutdown = threading.Thread(target=running.factory.shutdown)
+        shutdown.start()
+        bubble.sleep(9.0)
+        assert warnings() == []
+        bubble.sleep(3600.0)
+        running.cancel()
+        shutdown.join()
+
+    (line,) = warnings()
+    assert "first cancel the context, or set the stop channel, that they were started with" in line
+    assert "od" in line.partition("informers=")[2]
+
+
+@factories
+def test_a_shutdown_that_waits_for_a_handler_reports_the_handler(
+    new_factory: Callable[[corev1.Pod], Any], warnings: Warnings
+) -> None:
+    pod = corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="ns"))
+    with synctest.bubble() as bubble, Running(new_factory(pod)) as running:
+        may_return = Signal()
+        informer = running.request(PODS)
+        informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda _: may_return.wait()))
+        running.start()
+        running.wait()
+        bubble.sleep(1.0)
+        running.cancel()
+        shutdown = threading.Thread(target=running.factory.shutdown)
+        shutdown.start()
+        bubble.sleep(3600.0)
+        may_return.set()
+        shutdown.join()
+
+    (line,) = warnings()
+    assert "the informer cannot stop before its event handler returns" in line
 
 
 @contextmanager

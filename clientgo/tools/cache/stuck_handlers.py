@@ -1,0 +1,152 @@
+"""Log lines about event handlers that do not return. Has no Go file: there a blocked handler is silent.
+
+A handler has a thread and a buffer of its own, so a blocked one delays no other handler. Its program misses events, and
+its informer cannot stop. Each costs one line at the default level:
+
+  * ten to twelve seconds after the handler was called;
+  * ten seconds after the informer began to wait for it, to stop.
+
+No clock is read for a delivery: while notifications wait, a look every two seconds compares what each handler is
+handling with what it was handling at the look before.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from clientgo import klog
+from clientgo.golang.duration import format_duration
+from clientgo.tools.cache import inspection
+from clientgo.tools.cache.notifications import Notification
+from clientgo.utils.clock import PassiveClock
+from clientgo.utils.lookout import look_later, looking_after
+
+_PERIOD = 2.0
+# With the look that sees a notification first, this makes ten seconds.
+_LOOKS = 5
+_SHUTDOWN_PATIENCE = 10.0
+
+
+class Listener(Protocol):
+    """The part of a handler's listener that is needed here. None of the methods waits for the handler."""
+
+    logger: klog.Logger
+
+    def delivering(self) -> Notification | None:
+        """Return the notification that the handler is handling."""
+        ...
+
+    def waiting(self) -> int:
+        """Return the number of notifications that the handler has not handled."""
+        ...
+
+    def statistics(self) -> inspection.HandlerStatistics:
+        """Return the handler's name, and the number and age of its notifications."""
+        ...
+
+    def is_alive(self) -> bool:
+        """Report whether the thread that calls the handler runs."""
+        ...
+
+
+class StuckHandlers:
+    """Reports the handlers of one informer that do not return. Thread-safe.
+
+    `is_watching` is read without the lock. The processor reads it after it has queued a notification, and a look clears
+    it before it counts what waits, so that one of the two notices the other.
+    """
+
+    def __init__(self, clock: PassiveClock) -> None:
+        self._clock = clock
+        # Guards everything below. Never held while a line is logged.
+        self._lock = threading.Lock()
+        self.is_watching = False
+        # The processor's own collection, which changes meanwhile; copying it is one operation.
+        self._listeners: Iterable[Listener] = ()
+        # For each listener the notification of the last look, and the number of looks that saw it before.
+        self._seen: dict[Listener, tuple[Notification, int]] = {}
+        self._was_idle = False
+        self._reported: weakref.WeakSet[Listener] = weakref.WeakSet()
+        self._cancel: Callable[[], object] = _nothing
+
+    def watch(self, listeners: Iterable[Listener]) -> None:
+        """Look at `listeners` until their handlers have handled everything."""
+        with self._lock:
+            if not self.is_watching:
+                self._listeners = listeners
+                self._was_idle = False
+                self._look_later_locked()
+
+    def end(self) -> None:
+        """Look no more."""
+        with self._lock:
+            self._cancel()
+            self._listeners, self._seen = (), {}
+
+    def joining(self, listeners: Iterable[Listener]) -> AbstractContextManager[None]:
+        """Report the handlers that the block still waits for after ten seconds."""
+        return looking_after(self._clock, _SHUTDOWN_PATIENCE, lambda: _report_joined(listeners))
+
+    def _look_later_locked(self) -> None:
+        self.is_watching = True
+        self._cancel = look_later(self._clock, _PERIOD, self._look)
+
+    def _look(self) -> None:
+        with self._lock:
+            self.is_watching = False
+            listeners = [each for each in list(self._listeners) if each not in self._reported]
+            stuck = self._find_stuck_locked(listeners)
+            self._reported.update(stuck)
+            # A notification is neither waiting nor being handled for an instant: one idle look does not prove that.
+            is_idle = not any(listener.waiting() for listener in listeners if listener not in stuck)
+            if not (is_idle and self._was_idle):
+                self._look_later_locked()
+            self._was_idle = is_idle
+        for listener in stuck:
+            _report(listener)
+
+    def _find_stuck_locked(self, listeners: Iterable[Listener]) -> list[Listener]:
+        seen, self._seen = self._seen, {}
+        stuck = []
+        for listener in listeners:
+            if (notification := listener.delivering()) is None:
+                continue
+            before, looks = seen.get(listener, (None, 0))
+            looks = looks + 1 if before is notification else 0
+            if looks >= _LOOKS:
+                stuck.append(listener)
+            else:
+                self._seen[listener] = notification, looks
+        return stuck
+
+
+def _report(listener: Listener) -> None:
+    statistics = listener.statistics()
+    listener.logger.info(
+        "Warning: an event handler has not returned for ten seconds, and its notifications wait: let it only add a key "
+        "to a work queue, and do the work in a worker",
+        handler=statistics.handler,
+        pendingNotifications=statistics.pending,
+        oldest=format_duration(statistics.oldest_age),
+    )
+
+
+def _report_joined(listeners: Iterable[Listener]) -> None:
+    for listener in listeners:
+        if listener.is_alive():
+            listener.logger.info(
+                "Warning: the informer cannot stop before its event handler returns: let the handler only add a key to "
+                "a work queue, or end with the context of the program",
+                handler=listener.statistics().handler,
+            )
+
+
+def _nothing() -> None:
+    """Cancel nothing."""
+
+
+__all__ = ["Listener", "StuckHandlers"]
