@@ -3,6 +3,11 @@
 Mirrors k8s.io/apimachinery/pkg/api/resource/quantity.go (with amount.go, math.go and scale_int.go, which only work
 around the size of Go's integers). A Quantity is immutable here: `add` and the others return a new one, and `+`, `-`,
 `<` work. Python's integers do not overflow, so arithmetic is always exact; `value` and its kin stay within 64 bits.
+
+Go holds a number in 64 bits where it fits, otherwise in an arbitrary-precision decimal, and two of its methods differ
+between the two. `as_int64` reports False for a decimal. `value` and its kin round away from zero in 64 bits, but a
+negative decimal the other way: `value` of -1023.5 is -1024, and of the decimal -1.0001Ki, -1024.1024, it is -1023. A
+Quantity knows which of the two Go would have, and returns Go's results.
 """
 
 from __future__ import annotations
@@ -41,6 +46,8 @@ _NANO: Final = -9
 _MAX_INT64: Final = (1 << 63) - 1
 _MIN_INT64: Final = -(1 << 63)
 _MAX_INT64_DIGITS: Final = 18
+# Up to so many places Go divides a decimal's digits as an integer of 64 bits.
+_FAST_PLACES: Final = 19
 
 
 @total_ordering
@@ -51,16 +58,23 @@ class Quantity:
     it was read from where Go keeps that. The zero value is Quantity().
     """
 
-    __slots__ = ("_format", "_scale", "_text", "_unscaled")
+    __slots__ = ("_format", "_is_decimal", "_scale", "_text", "_unscaled")
 
     def __init__(
-        self, unscaled: int = 0, scale: int = 0, format: Format = Format.DECIMAL_SI, text: str | None = None
+        self,
+        unscaled: int = 0,
+        scale: int = 0,
+        format: Format = Format.DECIMAL_SI,
+        text: str | None = None,
+        *,
+        is_decimal: bool = False,
     ) -> None:
-        """`text` is what str() gives; computed when None."""
+        """`text` is the result of str(), computed when None; `is_decimal`: Go does not hold the number in 64 bits."""
         self._unscaled = unscaled
         self._scale = scale
         self._format = format
         self._text = text
+        self._is_decimal = is_decimal or not _fits(unscaled)
 
     @property
     def format(self) -> Format:
@@ -76,7 +90,9 @@ class Quantity:
         return (self._unscaled > 0) - (self._unscaled < 0)
 
     def value(self) -> int:
-        """The number, rounded away from zero to an integer, within 64 bits. Go: Quantity.Value.
+        """The number, rounded to an integer of 64 bits: away from zero, but see the module for negative decimals.
+
+        Go: Quantity.Value.
 
         >>> parse_quantity("1500m").value()
         2
@@ -84,20 +100,27 @@ class Quantity:
         return self.scaled_value(0)
 
     def milli_value(self) -> int:
-        """The number in thousandths, rounded away from zero, within 64 bits. Go: Quantity.MilliValue."""
+        """The number in thousandths, rounded as by `value`. Go: Quantity.MilliValue."""
         return self.scaled_value(-3)
 
     def scaled_value(self, scale: int) -> int:
-        """The number in units of 10^scale, rounded away from zero, within 64 bits. Go: Quantity.ScaledValue."""
+        """The number in units of 10^scale, rounded as by `value`. Go: Quantity.ScaledValue."""
         shift = self._scale - scale
+        if shift < 0 and self._is_decimal and self._unscaled < 0:
+            return max(_MIN_INT64, _scaled_down(self._unscaled, -shift))
         if shift > _MAX_INT64_DIGITS:
             return 0 if self._unscaled == 0 else _MAX_INT64 if self._unscaled > 0 else _MIN_INT64
         return max(_MIN_INT64, min(_MAX_INT64, _rescale(self._unscaled, shift)))
 
     def as_int64(self) -> tuple[int, bool]:
-        """The number if it is an integer of 64 bits, and whether it is. Go: Quantity.AsInt64."""
-        value = self.value()
-        return (value, True) if self.cmp_int64(value) == 0 else (0, False)
+        """The number if it is an integer that Go has at hand in 64 bits, and whether it is.
+
+        "1000m" is one, but not at hand. Go: Quantity.AsInt64.
+        """
+        if self._is_decimal or self._scale < 0 or (self._unscaled and self._scale > _MAX_INT64_DIGITS):
+            return 0, False
+        value = _rescale(self._unscaled, self._scale) if self._unscaled else 0
+        return (value, True) if _fits(value) else (0, False)
 
     def as_approximate_float64(self) -> float:
         """The number as a float; infinite when it is too large. Go: Quantity.AsApproximateFloat64."""
@@ -111,7 +134,10 @@ class Quantity:
         format = y._format if self.is_zero() else self._format
         scale = min(self._scale, y._scale)
         mine, theirs = _rescale(self._unscaled, self._scale - scale), _rescale(y._unscaled, y._scale - scale)
-        return Quantity(mine + theirs, scale, format)
+        is_decimal = self._is_decimal or y._is_decimal
+        if self._unscaled and y._unscaled:
+            is_decimal = is_decimal or not (_fits(mine) and _fits(theirs))
+        return Quantity(mine + theirs, scale, format, is_decimal=is_decimal)
 
     def sub(self, y: Quantity) -> Quantity:
         """The difference, in this one's format unless this is zero. Go: Quantity.Sub."""
@@ -119,17 +145,20 @@ class Quantity:
 
     def mul(self, y: int) -> Quantity:
         """The product. Go: Quantity.Mul."""
-        return Quantity(self._unscaled * y, self._scale, self._format)
+        product = self._unscaled * y
+        overflows = self._scale > 0 and product != 0 and not _fits(_rescale(product, self._scale))
+        return Quantity(product, self._scale, self._format, is_decimal=self._is_decimal or overflows)
 
     def neg(self) -> Quantity:
         """The same number with the other sign. Go: Quantity.Neg."""
-        return Quantity(-self._unscaled, self._scale, self._format)
+        return Quantity(-self._unscaled, self._scale, self._format, is_decimal=self._is_decimal)
 
     def round_up(self, scale: int) -> Quantity:
         """Rounded away from zero to a multiple of 10^scale. Go: Quantity.RoundUp."""
         if self._scale >= scale:
             return self
-        return Quantity(_rescale(self._unscaled, self._scale - scale), scale, self._format)
+        rounded = _rescale(self._unscaled, self._scale - scale)
+        return Quantity(rounded, scale, self._format, is_decimal=self._is_decimal)
 
     def cmp(self, y: Quantity) -> int:
         """-1, 0 or 1 as this is less than, equal to or greater than `y`. Go: Quantity.Cmp."""
@@ -217,6 +246,25 @@ def _rescale(unscaled: int, shift: int) -> int:
     return int(rounded) if unscaled >= 0 else -int(rounded)
 
 
+def _fits(number: int) -> bool:
+    """Report whether Go's int64 can hold the number."""
+    return _MIN_INT64 <= number <= _MAX_INT64
+
+
+def _scaled_down(unscaled: int, places: int) -> int:
+    """Divide a negative number by 10^places as Go does where it holds a decimal. Go: scaledValue.
+
+    Go adds one to an inexact quotient, as if it were of a positive number. The quotient before that is rounded toward
+    zero for few places and down for many.
+    """
+    if places >= _FAST_PLACES and places > len(str(-unscaled)):
+        return 0  # Rounded down to -1, and one added.
+    if places < _FAST_PLACES:
+        quotient = -(-unscaled // 10**places)
+        return quotient + (quotient * 10**places != unscaled)
+    return -(-unscaled // 10**places)
+
+
 def _without_factors(number: int, base: int) -> tuple[int, int]:
     """The number divided by `base` as often as that leaves no remainder, and how often that was."""
     times = 0
@@ -262,11 +310,12 @@ def parse_quantity(str: str) -> Quantity:
 
 def _decimal(text: str, digits: int, shown: str, scale: int, format: Format) -> Quantity:
     if scale < _NANO:
-        return Quantity(_rescale(digits, scale - _NANO), _NANO, format)
+        return Quantity(_rescale(digits, scale - _NANO), _NANO, format, is_decimal=True)
     # Go keeps a text that is canonical already (as far as it looks) and short enough for its integers.
     canonical = scale % 3 == 0 and not shown.endswith("000") and shown[0] != "0"
     keep = text == "0" or (canonical and len(shown) <= _MAX_INT64_DIGITS)
-    return Quantity(digits, scale, format, text if keep else None)
+    is_decimal = len(shown) > _MAX_INT64_DIGITS
+    return Quantity(digits, scale, format, text if keep else None, is_decimal=is_decimal)
 
 
 def _binary(text: str, digits: int, whole: str, fraction: str, exponent: int) -> Quantity:
@@ -274,14 +323,14 @@ def _binary(text: str, digits: int, whole: str, fraction: str, exponent: int) ->
     number = digits << exponent
     if fits:
         return Quantity(number, 0, Format.BINARY_SI, text if digits & 0x07 else None)
-    quantity = Quantity(number, -len(fraction), Format.BINARY_SI).round_up(_NANO)
+    quantity = Quantity(number, -len(fraction), Format.BINARY_SI, is_decimal=True).round_up(_NANO)
     if quantity.cmp_int64(_MAX_INT64) > 0:
-        quantity = Quantity(_MAX_INT64, 0, Format.BINARY_SI)
+        quantity = Quantity(_MAX_INT64, 0, Format.BINARY_SI, is_decimal=True)
     elif quantity.cmp_int64(-_MAX_INT64) < 0:
-        quantity = Quantity(-_MAX_INT64, 0, Format.BINARY_SI)
+        quantity = Quantity(-_MAX_INT64, 0, Format.BINARY_SI, is_decimal=True)
     if quantity and -1 < quantity.as_approximate_float64() < 1:
         # No binary suffix can write a fraction of one.
-        quantity = Quantity(quantity._unscaled, quantity._scale, Format.DECIMAL_SI)
+        quantity = Quantity(quantity._unscaled, quantity._scale, Format.DECIMAL_SI, is_decimal=True)
     return quantity
 
 

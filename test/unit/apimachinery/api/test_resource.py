@@ -303,8 +303,11 @@ def test_the_zero_value_is_a_quantity() -> None:
     [
         (Quantity(1, 18), (10**18, True)),
         (Quantity(1, 19), (0, False)),
-        (Quantity(100, -2), (1, True)),
+        (Quantity(100, -5), (0, False)),
+        (Quantity(100, -2), (0, False)),  # an integer, but Go does not divide to find out
         (Quantity(1, -1), (0, False)),
+        (Quantity(100, 1), (1000, True)),
+        (Quantity(100, 100), (0, False)),
         (Quantity(2**63 - 1), (2**63 - 1, True)),
         (Quantity(2**63), (0, False)),
         (Quantity(-(2**63)), (-(2**63), True)),
@@ -340,3 +343,74 @@ def test_a_copy_of_a_quantity_is_another_one() -> None:
     assert (copy, copy.format) == (source, source.format)
     copy.add(parse_quantity("1"))
     assert str(source) == "5M"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "milli", "written"),
+    [
+        # In Go's int64: away from zero.
+        ("-0.5", -1, -500, "-500m"),
+        ("-9.01", -10, -9010, "-9010m"),
+        ("-1.5", -2, -1500, "-1500m"),
+        ("-1500m", -2, -1500, "-1500m"),
+        ("-999u", -1, -1, "-999u"),
+        ("-1n", -1, -1, "-1n"),
+        ("-12345678901234567.8", -12345678901234568, -12345678901234567800, "-12345678901234567800m"),
+        # In Go's decimal: fractions of binary numbers, below one nano, more than 18 digits.
+        ("-1.0001Ki", -1023, -1024101, "-1024102400u"),
+        ("-1.1Ki", -1125, -1126400, "-1126400m"),
+        ("-0.5Ki", -512, -512000, "-512"),
+        ("-1.5Gi", -1610612736, -1610612736000, "-1536Mi"),
+        ("-0.0000000001", 1, 1, "-1n"),
+        ("-1.0000000001", 0, -999, "-1000000001n"),
+        ("-0.0005Ki", 1, -512, "-512m"),
+        ("-123456789012345678.5", -123456789012345677, -(2**63), "-123456789012345678500m"),
+        # Positive ones are rounded up, however Go holds them.
+        ("1.0001Ki", 1025, 1024103, "1024102400u"),
+        ("0.0000000001", 1, 1, "1n"),
+    ],
+)
+def test_negative_fractions_are_rounded_and_written_as_go_does(text: str, value: int, milli: int, written: str) -> None:
+    """Go: Quantity.ScaledValue, scaledValue, negativeScaleInt64; a number that does not fit stays within 64 bits."""
+    quantity = parse_quantity(text)
+    assert quantity.value() == value
+    assert quantity.milli_value() == max(-(2**63), milli)
+    assert str(quantity) == written
+
+
+def test_a_decimal_divided_by_many_places_is_rounded_up() -> None:
+    """Go's scaledValue divides more than 18 places, or what is not below 2**63, as a big integer, rounded down."""
+    decimal = Quantity(-15, -20, is_decimal=True)
+    assert (decimal.value(), decimal.scaled_value(-1), decimal.scaled_value(-19)) == (0, 0, 0)
+    assert Quantity(-(10**20) - 1, -20, is_decimal=True).value() == -1
+    assert Quantity(-15, -1, is_decimal=True).value() == 0
+    assert Quantity(-15, -1).value() == -2
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value"),
+    [
+        (parse_quantity("-1.5") + parse_quantity("-1"), -3),
+        (parse_quantity("-1.5") + parse_quantity("-1.5Ki"), -1536),
+        (parse_quantity("-1.0001Ki") - parse_quantity("1"), -1024),
+        (-parse_quantity("1.0001Ki"), -1023),
+        (-parse_quantity("1.5"), -2),
+        (parse_quantity("1.0001Ki").mul(-1), -1023),
+        (parse_quantity("1.5").mul(-1), -2),
+        (resource.new_quantity(2**63 - 1) + resource.new_quantity(1), 2**63 - 1),
+        (resource.new_scaled_quantity(-(2**63) + 5, -1) + resource.new_scaled_quantity(-8, -1), -922337203685477580),
+        (parse_quantity("-9.01").round_up(-1), -10),
+        (parse_quantity("-1.0001Ki").round_up(-1), -1023),
+    ],
+)
+def test_arithmetic_keeps_how_go_holds_the_number(quantity: Quantity, value: int) -> None:
+    """Go: Quantity.Add, Sub, Mul, Neg, RoundUp: a decimal stays one, and what does not fit 64 bits becomes one."""
+    assert quantity.value() == value
+
+
+def test_a_decimal_is_no_integer_at_hand() -> None:
+    """Go: Quantity.AsInt64."""
+    assert parse_quantity("1.5Gi").as_int64() == (0, False)
+    assert parse_quantity("1Gi").as_int64() == (2**30, True)
+    assert parse_quantity("1000m").as_int64() == (0, False)
+    assert parse_quantity("5k").as_int64() == (5000, True)
