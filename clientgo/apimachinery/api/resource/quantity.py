@@ -259,10 +259,8 @@ def _scaled_down(unscaled: int, places: int) -> int:
     """
     if places >= _FAST_PLACES and places > len(str(-unscaled)):
         return 0  # Rounded down to -1, and one added.
-    if places < _FAST_PLACES:
-        quotient = -(-unscaled // 10**places)
-        return quotient + (quotient * 10**places != unscaled)
-    return -(-unscaled // 10**places)
+    quotient, left = divmod(-unscaled, 10**places)
+    return int(-quotient + (left != 0 and places < _FAST_PLACES))
 
 
 def _without_factors(number: int, base: int) -> tuple[int, int]:
