@@ -19,20 +19,20 @@ __all__ = ["look_later", "looking_after"]
 def look_later(clock: PassiveClock, seconds: float, look: Callable[[], None]) -> Callable[[], object]:
     """Call the bound method `look` in `seconds`, unless its object is gone by then. Return a function that cancels.
 
-    `look` must be quick and not raise. May be called with locks held that `look` takes.
+    `look` must be quick; what it raises is ignored. May be called with locks held that `look` takes.
     """
     method = weakref.WeakMethod(look)
 
-    def call() -> None:
+    def call_if_alive() -> None:
         if (found := method()) is not None:
             found()
 
-    return _call_later(clock, seconds, call)
+    return _call_later(clock, seconds, call_if_alive)
 
 
 @contextlib.contextmanager
 def looking_after(clock: PassiveClock, seconds: float, look: Callable[[], None]) -> Iterator[None]:
-    """Call `look`, which must be quick and not raise, once the block has taken so many seconds."""
+    """Call `look`, which must be quick, once the block has taken so many seconds."""
     cancel = _call_later(clock, seconds, look)
     try:
         yield
@@ -41,10 +41,15 @@ def looking_after(clock: PassiveClock, seconds: float, look: Callable[[], None])
 
 
 def _call_later(clock: PassiveClock, seconds: float, fn: Callable[[], None]) -> Callable[[], object]:
+    def call() -> None:
+        # A look that fails, such as in the program's own logger, must not end the thread of all looks.
+        with contextlib.suppress(Exception):
+            fn()
+
     if not isinstance(clock, WithLookouts):
         return _nothing
     try:
-        return clock.call_later(seconds, fn)
+        return clock.call_later(seconds, call)
     except RuntimeError:  # no further thread can be started: what is being looked at matters more than the look
         return _nothing
 

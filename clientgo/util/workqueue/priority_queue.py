@@ -39,6 +39,7 @@ from clientgo.util.workqueue.queue import (
 )
 from clientgo.util.workqueue.rate_limiting_queue import TypedRateLimitingInterface
 from clientgo.util.workqueue.sleepers import Sleepers
+from clientgo.util.workqueue.unfinished import Unfinished
 from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 from clientgo.utils.convoy import acquire_contended
@@ -150,6 +151,9 @@ class PriorityQueue(Generic[T]):
         self._orders = count()
         # Items in progress, with the priority each was handed out with.
         self._processing: dict[T, int] = {}
+        # The same items, in the order of their `get`.
+        self._stamps: dict[T, int] = {}
+        self._unfinished = Unfinished(config.name, self._lock, self._stamps, self._clock, config.log)
         self._shutting_down = False
         self._drain = False
 
@@ -336,6 +340,7 @@ class PriorityQueue(Generic[T]):
                 # Only replaced entries are left: do not keep their items.
                 self._ready.clear()
             self._processing[item] = priority
+            self._stamps[item] = self._unfinished.stamp or self._unfinished.watch()
             if self._metrics is not None:
                 self._metrics.get(item)
                 if self._depths is not None:
@@ -351,6 +356,7 @@ class PriorityQueue(Generic[T]):
             acquire_contended(lock)
         try:
             self._processing.pop(item, None)
+            self._stamps.pop(item, None)
             record = self._records.get(item)
             if record is not None and record.state is _State.HELD:
                 self._make_ready(item, record)
@@ -464,6 +470,7 @@ class PriorityQueue(Generic[T]):
             condition.notify_all()
 
     def _join(self) -> None:
+        self._unfinished.end()
         for thread in self._threads:
             thread.join()
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.sleepers import Sleepers
+from clientgo.util.workqueue.unfinished import Unfinished
 from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.convoy import acquire_contended
@@ -240,7 +241,9 @@ class Typed(Generic[T]):
         self._pop = queue.pop
         self._queue_len = queue.len
         self._dirty: set[T] = set()
-        self._processing: set[T] = set()
+        # The items in progress, in the order of their `get`.
+        self._processing: dict[T, int] = {}
+        self._unfinished = Unfinished(name, self._lock, self._processing, clock)
         self._shutting_down = False
         self._drain = False
 
@@ -303,7 +306,7 @@ class Typed(Generic[T]):
             item = self._pop()
             if self._metrics is not None:
                 self._metrics.get(item)
-            self._processing.add(item)
+            self._processing[item] = self._unfinished.stamp or self._unfinished.watch()
             self._dirty.discard(item)
             return item, False
         finally:
@@ -317,7 +320,7 @@ class Typed(Generic[T]):
         try:
             if self._metrics is not None:
                 self._metrics.done(item)
-            self._processing.discard(item)
+            self._processing.pop(item, None)
             if item in self._dirty:
                 self._push(item)
                 if self._sleepers.count:
@@ -347,11 +350,11 @@ class Typed(Generic[T]):
         """
         queue = self._queue
         order = in_one_go(lambda: tuple(queue.items), self._lock) if isinstance(queue, _FIFO) else ()
-        return QueueContents(order, frozenset(self._dirty), frozenset(self._processing))
+        return QueueContents(order, frozenset(self._dirty), self.processing())
 
     def processing(self) -> frozenset[T]:
         """What is being processed. Takes no lock, as `contents`. Beyond Go."""
-        return frozenset(self._processing)
+        return frozenset(dict(self._processing))
 
     def whereabouts(self, item: T) -> tuple[bool, bool]:
         """Whether `item` is dirty, and whether it is processed. Takes no lock, as `contents`. Beyond Go."""
@@ -365,7 +368,7 @@ class Typed(Generic[T]):
         with self._lock:
             self._drain = False
             self._begin_shutdown()
-        self._join_updater()
+        self._join()
 
     def shut_down_with_drain(self) -> None:
         """Like `shut_down`, but block until no item is being processed, or until `shut_down` is called.
@@ -378,7 +381,7 @@ class Typed(Generic[T]):
             self._begin_shutdown()
             while self._processing and self._drain:
                 self._drained.wait()
-        self._join_updater()
+        self._join()
 
     def shutting_down(self) -> bool:
         """Whether a shutdown has begun."""
@@ -391,7 +394,8 @@ class Typed(Generic[T]):
         self._drained.notify_all()
         self._stopping.notify_all()
 
-    def _join_updater(self) -> None:
+    def _join(self) -> None:
+        self._unfinished.end()
         if self._updater is not None:
             self._updater.join()
 
@@ -407,13 +411,13 @@ class Typed(Generic[T]):
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
         return (
             f"<{type(self).__name__} {self._name!r} {self._queue_len()} queued, {len(self._processing)} processing, "
-            f"{len(self._dirty & self._processing)} of them dirty, {state}>"
+            f"{len(self._dirty & self.processing())} of them dirty, {state}>"
         )
 
     def _check(self) -> None:
         with self._lock:
             assert self._sleepers.count >= 0
-            waiting = self._dirty - self._processing
+            waiting = self._dirty - self.processing()
             assert self._queue_len() == len(waiting), self
             if isinstance(self._queue, _FIFO):
                 assert set(self._queue.items) == waiting, (self, self._queue.items, waiting)

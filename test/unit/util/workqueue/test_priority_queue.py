@@ -541,7 +541,7 @@ def test_at_verbosity_five_the_items_are_listed_every_ten_seconds(bubble: syncte
     sink.verbosity = 5
     bubble.sleep(10.0)
     sink.verbosity = 4
-    bubble.sleep(25.0)
+    bubble.sleep(20.0)  # after a minute the item in work would be reported
     queue.shut_down()
     assert sink.lines == [
         (

@@ -1,0 +1,181 @@
+"""An item without its `done` costs one log line, which states the remedy. Beyond Go."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clientgo.testing import synctest
+from clientgo.util import workqueue
+from clientgo.util.workqueue.dropping_priority_queue import DroppingPriorityQueue
+from clientgo.utils.clock import REAL_CLOCK, WithTicker
+from clientgo.utils.clock.testing import FakeClock
+
+Warnings = Callable[[], list[str]]
+
+
+def plain(clock: WithTicker, name: str = "pods") -> Any:
+    return workqueue.new_typed_with_config(workqueue.TypedQueueConfig(name=name, clock=clock))
+
+
+def rate_limiting(clock: WithTicker, name: str = "pods") -> Any:
+    config = workqueue.TypedRateLimitingQueueConfig[str](name=name, clock=clock)
+    return workqueue.new_typed_rate_limiting_queue_with_config(
+        workqueue.default_typed_controller_rate_limiter(), config
+    )
+
+
+def priority(clock: WithTicker, name: str = "pods") -> Any:
+    return workqueue.new_priority_queue(workqueue.PriorityQueueConfig(name=name, clock=clock))
+
+
+def dropping(clock: WithTicker, name: str = "pods") -> Any:
+    return DroppingPriorityQueue(workqueue.PriorityQueueConfig(name=name, clock=clock))
+
+
+queues = pytest.mark.parametrize("new_queue", [plain, rate_limiting, priority, dropping])
+
+
+@pytest.fixture
+def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
+    """The warnings logged so far."""
+    caplog.set_level(logging.INFO)
+    return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
+
+
+def step(clock: FakeClock, seconds: int) -> None:
+    for _ in range(seconds):
+        clock.step(1.0)
+
+
+@queues
+def test_an_item_that_is_not_done_a_minute_after_get_is_reported_once(
+    new_queue: Callable[..., Any], warnings: Warnings
+) -> None:
+    clock = FakeClock()
+    queue = new_queue(clock)
+    for item in ("default/a", "default/b"):
+        queue.add(item)
+        assert queue.get() == (item, False)
+    step(clock, 59)
+    assert warnings() == []
+    step(clock, 1)
+    (line,) = warnings()
+    queue.done("default/a")
+    step(clock, 600)
+    queue.shut_down()
+    assert len(warnings()) == 1
+
+    assert "a worker must call done for each item, also when its work fails" in line
+    assert 'queue="pods"' in line
+    assert 'item="default/a"' in line
+    assert "itemsInProgress=2" in line
+
+
+@queues
+def test_an_item_got_while_others_are_in_progress_is_reported_within_five_seconds_of_the_minute(
+    new_queue: Callable[..., Any], warnings: Warnings
+) -> None:
+    clock = FakeClock()
+    queue = new_queue(clock)
+    for item in "abc":
+        queue.add(item)
+    queue.get()
+    step(clock, 12)
+    queue.get()
+    queue.done("a")
+    step(clock, 59)
+    assert warnings() == []
+    step(clock, 6)
+    (line,) = warnings()
+    assert 'item="b"' in line
+    queue.shut_down()
+
+
+@queues
+def test_items_that_take_less_than_a_minute_are_not_reported(new_queue: Callable[..., Any], warnings: Warnings) -> None:
+    clock = FakeClock()
+    queue = new_queue(clock)
+    queue.add("other")
+    for _ in range(10):
+        queue.add("same")
+        item, _ = queue.get()
+        step(clock, 50)
+        queue.add(item)
+        queue.done(item)
+        step(clock, 7)
+    queue.shut_down()
+
+    assert warnings() == []
+
+
+@queues
+def test_a_queue_that_was_shut_down_is_not_reported(new_queue: Callable[..., Any], warnings: Warnings) -> None:
+    clock = FakeClock()
+    queue = new_queue(clock)
+    queue.add("a")
+    queue.get()
+    queue.shut_down()
+    step(clock, 600)
+
+    assert warnings() == []
+
+
+@pytest.mark.parametrize("new_queue", [plain, rate_limiting, priority])
+def test_a_drain_that_waits_for_an_item_is_reported_once(new_queue: Callable[..., Any], warnings: Warnings) -> None:
+    with synctest.bubble() as bubble:
+        queue = new_queue(REAL_CLOCK)
+        queue.add("a")
+        queue.get()
+        drain = threading.Thread(target=queue.shut_down_with_drain)
+        drain.start()
+        bubble.sleep(3600.0)
+        queue.done("a")
+        drain.join()
+
+    (line,) = warnings()
+    assert 'item="a"' in line
+
+
+def test_a_queue_that_is_gone_is_not_reported(warnings: Warnings) -> None:
+    clock = FakeClock()
+    queue = plain(clock)
+    queue.add("a")
+    queue.get()
+    del queue
+    step(clock, 600)
+
+    assert warnings() == []
+
+
+class CountingClock(FakeClock):
+    """Counts the looks that were scheduled."""
+
+    looks = 0
+
+    def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
+        self.looks += 1
+        return super().call_later(d, fn)
+
+
+@queues
+def test_looks_do_not_grow_with_the_items_and_end_with_them(new_queue: Callable[..., Any]) -> None:
+    clock = CountingClock()
+    queue = new_queue(clock)
+    assert clock.looks == 0
+    for number in range(100):
+        queue.add(f"{number}")
+        item, _ = queue.get()
+        queue.done(item)
+    assert clock.looks == 1
+    step(clock, 600)
+    assert clock.looks == 1
+    queue.add("again")
+    queue.get()
+    assert clock.looks == 2
+    assert not clock.has_waiters()
+    queue.shut_down()
