@@ -93,6 +93,7 @@ from clientgo.tools.cache.the_real_fifo import (
     new_real_fifo_with_options,
     reconcile_replacement,
 )
+from clientgo.tools.cache.unsynced import RejectionReport
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ class _Controller:
         self._synced = Signal()
         self._queue_synced = config.queue.has_synced_checker()
         self._refusals.on_clear = self._check_synced
+        name = config.object_description or type_string(config.object_type)
+        self._rejection_report = RejectionReport(name, self._refusals, self._clock, self._synced.is_set)
         channel.add_done_callback(self._queue_synced.done(), self._check_synced)
         # Who made the pipeline, as file:line. Names the reflector where nobody but a thread's start calls `run`.
         self._created_at = created_at or name_from_callsite("")

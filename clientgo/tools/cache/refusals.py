@@ -130,6 +130,8 @@ class Refusals:
         self._by_key: Mapping[str, Refusal] = {}
         # Called when there are none any more.
         self.on_clear: Callable[[], None] = lambda: None
+        # Called when there are some, and were none.
+        self.on_refused: Callable[[], None] = lambda: None
 
     def by_key(self) -> Mapping[str, Refusal]:
         """All there are now; not to be changed. Never blocks."""
@@ -167,6 +169,8 @@ class Refusals:
             self._by_key = after
         if before and not after:
             self.on_clear()
+        elif after and not before:
+            self.on_refused()
 
     def _key_of(self, obj: Any) -> str | None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -193,6 +194,45 @@ def test_the_first_list_is_told_without_it_and_has_not_synced(
         "transform": "unable to transform the object with key \"default/bad\": KeyError: 'team'",
     }
     assert said[failing].replace('"', '\\"') in caplog.text
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
+
+
+@both
+def test_an_object_that_keeps_the_cache_from_syncing_is_reported_once(
+    shared: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with world(shared, pod("a", team="x"), pod("bad"), pod("worse")) as w:
+        w.bubble.sleep(9.0)
+        assert warnings(caplog) == []
+        w.bubble.sleep(600.0)
+        assert not w.informer.has_synced()
+        (line,) = warnings(caplog)
+    assert "it rejects an object of the initial list: mend the index or transform function that fails for it" in line
+    assert 'type="*v1.Pod" object="default/bad" rejectedObjects=2' in line
+    assert "KeyError" in line
+
+
+@both
+def test_an_object_that_is_rejected_for_less_than_ten_seconds_is_not_reported(
+    shared: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with world(shared, pod("bad")) as w:
+        w.bubble.sleep(5.0)
+        w.source.modify(pod("bad", team="x"))
+        w.source.add(pod("worse"))
+        w.bubble.sleep(6.0)
+        w.source.modify(pod("worse", team="x"))
+        w.bubble.sleep(60.0)
+        assert w.informer.has_synced()
+        w.source.modify(pod("bad"))
+        w.bubble.sleep(60.0)
+        assert [*w.informer.refused()] == ["default/bad"], "rejected after the sync"
+    assert warnings(caplog) == []
 
 
 @both
