@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import chinese
 import lessons
 from clientgo import tour
 from clientgo.tour import web
@@ -46,7 +47,13 @@ def _tour(request: Request, query: dict[str, str]) -> Json:
         "views": SCHEMA,
         "kinds": {station: dict(kinds) for station, kinds in tour.KINDS.items()},
         "lessons": [
-            {"name": lesson.name, "title": lesson.title, "scenario": lesson.scenario} for lesson in lessons.all_()
+            {
+                "name": lesson.name,
+                "title": lesson.title,
+                "scenario": lesson.scenario,
+                "zh": {"title": chinese.words_of(lesson).get("title", "")},
+            }
+            for lesson in lessons.all_()
         ],
         "maxHops": tour.MAX_HOPS,
     }
@@ -55,7 +62,7 @@ def _tour(request: Request, query: dict[str, str]) -> Json:
 def _lesson(request: Request, query: dict[str, str]) -> Json:
     for lesson in lessons.all_():
         if lesson.name == query.get("name"):
-            return lesson.to_dict()
+            return {**lesson.to_dict(), "zh": chinese.words_of(lesson)}
     raise Refused(404, "there is no such lesson")
 
 

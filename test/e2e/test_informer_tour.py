@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from chinesetexts import english, shown
 from livequeues import QUEUES, fill
 from processes import ROOT
 
@@ -358,6 +359,26 @@ def test_it_speaks_chinese_and_is_dark_when_asked_and_remembers_both(page):
     assert page.run("return [document.documentElement.lang, document.documentElement.dataset.theme]") == ["zh", theme]
     page.click("#theme", draws=False)
     page.click("#language")
+
+
+def test_switching_the_language_in_the_middle_of_a_lesson_switches_all_of_it(page):
+    page.open("queue")
+    for _ in range(5):
+        page.key("\ue007")
+    assert page.text("#pane h3").startswith("3.") and page.has("#pane .ask")
+    there, before = page.hop, shown(page.driver)
+    assert [found for text in before for found in english(text)]
+    page.click("#language")
+    assert [found for text in shown(page.driver) for found in english(text)] == []
+    assert page.hop == there and page.text("#pane h3") == "3. 处理完毕" and "两秒" in page.text("#pane .ask")
+    page.click("#lesson-next")
+    assert page.text("#pane h3") == "4. 处理期间，对象又发生变化"
+    assert [found for text in shown(page.driver) for found in english(text)] == []
+    page.shoot("chinese-lesson")
+    page.click("#lesson-back")
+    page.click("#lesson-next")
+    page.click("#language")
+    assert (page.hop, shown(page.driver)) == (there, before)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768), (390, 844)])

@@ -89,6 +89,13 @@ export function breakPane(t, fault, app, point, act) {
   ];
 }
 
+// The lesson with the words of a language, where it has them: stops and machines are the same in each.
+export function lessonIn(language, lesson) {
+  const words = lesson?.[language];
+  if (!words?.steps) return lesson;
+  return { ...lesson, ...words, steps: lesson.steps.map((step, number) => ({ ...step, ...words.steps[number] })) };
+}
+
 export function lessonPane(t, lesson, place, act) {
   if (!lesson) return [el("p", { class: "quiet" }, t("no-lesson"))];
   const { steps } = lesson;

@@ -4,7 +4,7 @@ import { $, ask, complain, fail, flipTheme, paint, remember, remembered } from "
 import { live } from "/page/live.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
-import { breakPane, el, helpDialog, lessonPane, now, objectPane, sourcePane } from "/page/panel.js";
+import { breakPane, el, helpDialog, lessonIn, lessonPane, now, objectPane, sourcePane } from "/page/panel.js";
 import { SPEEDS, momentOf, pauseBefore, replayPane } from "/page/replay.js";
 
 const app = {
@@ -15,7 +15,8 @@ const app = {
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
 const faultOf = (name) => (app.language === "zh" && CHINESE[name]) || app.tour.faults[name];
-const titleOf = (scenario) => (app.language === "zh" && CHINESE[scenario.name]) || scenario.title;
+// A lesson's title is that of its scenario.
+const titleOf = (scenario) => app.tour.lessons.find((each) => each.scenario === scenario.name)?.[app.language]?.title || (app.language === "zh" && CHINESE[scenario.name]) || scenario.title;
 
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
@@ -244,7 +245,7 @@ async function drawPane() {
     if (focused && $(focused) && !document.activeElement?.id) $(focused).focus({ preventScroll: true });
   };
   if (app.tab === "lesson" && app.tour.replay) return drawRecording(fill);
-  if (app.tab === "lesson") return fill(lessonPane(t, app.lesson, app.place, act));
+  if (app.tab === "lesson") return fill(lessonPane(t, lessonIn(app.language, app.lesson), app.place, act));
   if (app.tab === "object") return fill(objectPane(t, app.trace.objects, app.ref));
   if (app.tab === "break") return fill(breakPane(t, faultOf, app, app.trace.points[app.at], act));
   let shown = hop();

@@ -1,0 +1,140 @@
+"""The tour's Chinese words: as much of them as of the English ones, and written as Chinese texts are."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
+from chinesetexts import HAN, problems
+from programs import ImportedProgram
+
+from clientgo.tour import web
+
+PROGRAM = ImportedProgram("informer-tour")
+with PROGRAM:
+    chinese: Any = PROGRAM.module("chinese")
+    lessons: Any = PROGRAM.module("lessons")
+    pageserver: Any = PROGRAM.module("pageserver")
+LESSONS = lessons.all_()
+CHINESE_LESSONS = [lesson for lesson in LESSONS if chinese.words_of(lesson)]
+PAGE = web.PAGE
+
+
+def texts_of(words: dict[str, Any]) -> list[str]:
+    """All that a reader of a lesson reads."""
+    steps = [text for step in words["steps"] for text in (step["title"], step["ask"], *step["text"]) if text]
+    return [words["title"], *words["intro"], *steps]
+
+
+def page_words() -> dict[str, str]:
+    """The page's Chinese words by name."""
+    text = (PAGE / "words.js").read_text(encoding="utf-8")
+    found = re.findall(
+        r'([\w.-]+)"?: "((?:[^"\\]|\\.)*)"', text[text.index("  zh: {") : text.index("export const GLOSSARY")]
+    )
+    glossary = text[text.index("export const GLOSSARY") :]
+    return dict(found) | dict(re.findall(r'\["([^"]*)", "[^"]*", "([^"]*)"\]', glossary))
+
+
+@pytest.mark.parametrize("lesson", CHINESE_LESSONS, ids=lambda lesson: lesson.name)
+def test_a_lesson_has_the_same_steps_questions_and_paragraphs_in_both_languages(lesson):
+    words, english = chinese.words_of(lesson), lesson.to_dict()
+    assert len(words["intro"]) == len(english["intro"])
+    assert [(bool(step["ask"]), len(step["text"])) for step in words["steps"]] == [
+        (bool(step["ask"]), len(step["text"])) for step in english["steps"]
+    ]
+    for text in texts_of(words):
+        assert re.search(rf"[{HAN}]", text)
+
+
+def test_every_chinese_lesson_is_one_of_the_english_ones():
+    assert {path.stem for path in chinese.FOLDER.glob("*.md")} <= {lesson.name for lesson in LESSONS}
+
+
+@pytest.mark.parametrize("lesson", CHINESE_LESSONS, ids=lambda lesson: lesson.name)
+def test_a_chinese_lesson_has_no_english_sentence_and_the_punctuation_of_chinese(lesson):
+    assert [found for text in texts_of(chinese.words_of(lesson)) for found in problems(text)] == []
+
+
+def test_the_pages_chinese_words_have_no_english_sentence_and_the_punctuation_of_chinese():
+    assert len(page_words()) > 250
+    assert [found for text in page_words().values() for found in problems(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("它不会再次 List。", False),
+        ("先 list and watch，再处理 `the object has been modified`。", False),
+        ("The worker looks once.", True),
+        ("缓存里有 the newer state of it。", True),
+        ("缓存,队列", True),
+        ("缓存：队列 (dirty)", False),
+        ("缓存(dirty)", True),
+        ("完成.", True),
+    ],
+)
+def test_english_sentences_and_punctuation_are_found(text, found):
+    assert bool(problems(text)) == found
+
+
+@pytest.mark.parametrize("literal", ["机器", "站点", "忘掉", "墙上时钟", "事件种类"])
+def test_the_page_says_nothing_word_for_word_from_english(literal):
+    everything = [
+        *page_words().values(),
+        *(text for lesson in CHINESE_LESSONS for text in texts_of(chinese.words_of(lesson))),
+    ]
+    assert [text for text in everything if literal in text] == []
+
+
+@pytest.mark.parametrize(
+    ("term", "gloss"),
+    [
+        ("协调", "调谐"),
+        ("墓碑", "DeletedFinalStateUnknown|没有看到"),
+        ("水平触发", "状态"),
+        ("索引器", "索引的|缓存"),
+        ("退避", "等待"),
+    ],
+)
+def test_a_term_is_explained_where_a_lesson_uses_it_first(term, gloss):
+    for lesson in CHINESE_LESSONS:
+        words = chinese.words_of(lesson)
+        # A title is too short for it.
+        texts = [*words["intro"], *(text for step in words["steps"] for text in (step["ask"], *step["text"]))]
+        first = next((text for text in texts if term in text), None)
+        assert first is None or re.search(gloss, first), f"{lesson.name}: {first}"
+
+
+SMALL = "# 标题\n\n引言。\n\n## 第一步\nask: 会怎样？\n\n答案。\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("引言。", "does not begin with a title"),
+        (SMALL.replace("引言。", "引言。\n\n又一段。"), "the introduction has 2 paragraphs, not 1"),
+        (SMALL + "\n## 第二步\n\n又一步。\n", "has 2 steps, not 1"),
+        (SMALL.replace("ask: 会怎样？\n", ""), "must have a question if"),
+        (SMALL + "\n又一段。\n", "has 2 paragraphs, but 'B' has 1"),
+    ],
+)
+def test_a_chinese_lesson_that_differs_from_the_english_one_is_refused(tmp_path, text, problem):
+    english = tmp_path / "lesson.md"
+    english.write_text("# A\nscenario: queue\n\nIntroduction.\n\n## B\nstop: queue added\nask: C?\n\nD.\n")
+    lesson = lessons.read(english)
+    path = tmp_path / "chinese.md"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"zh/chinese\.md.*{problem}"):
+        chinese.read(path, lesson)
+    path.write_text(SMALL, encoding="utf-8")
+    assert chinese.read(path, lesson)["steps"] == [{"title": "第一步", "ask": "会怎样？", "text": ["答案。"]}]
+
+
+def test_the_server_sends_a_lesson_in_both_languages():
+    answer = pageserver._lesson(None, {"name": LESSONS[0].name})
+    assert answer["title"] == LESSONS[0].title and answer["zh"]["title"] == "List 与 Watch：先列举，再监听"
+    titles = {each["name"]: each["zh"]["title"] for each in pageserver._tour(None, {})["lessons"]}
+    assert titles[LESSONS[0].name] == answer["zh"]["title"]
