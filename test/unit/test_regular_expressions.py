@@ -79,7 +79,6 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/apimachinery/runtime/undecoded.py:_TEN_DIGITS": Attack("0", functions=("search",)),
     "clientgo/apimachinery/util/json/json.py:_SMALL": Attack("e-0"),
     "clientgo/apimachinery/util/json/json.py:_WHOLE": Attack(".0"),
-    "clientgo/apimachinery/util/jsonpatch/patch.py:_NUMBER": Attack("0"),
     "clientgo/apimachinery/util/managedfields/fieldpath.py:_UNUSUAL": Attack("e"),
     "clientgo/apimachinery/util/resourceversion/resourceversion.py:_WELL_FORMED": Attack("1"),
     "clientgo/apimachinery/util/validation/validation.py:_CONFIG_MAP_KEY": Attack("a"),

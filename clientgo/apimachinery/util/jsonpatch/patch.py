@@ -2,7 +2,8 @@
 
 Mirrors what Kubernetes uses of the Go library json-patch v4; it is apimachinery's by use, though Go keeps it apart. As
 there, a field that is not there is null for `test`, `replace` and `copy`, an array is counted from its end by a
-negative index, and what stands before the first slash of a path does not count.
+negative index, and what stands before the first slash of a path does not count. The path "", the whole document, fits
+only `test` and, with an object or an array, `replace`. Errors have Go's texts.
 
 Differs: the limit on copies is an argument of `apply`, a package variable in Go.
 """
@@ -10,10 +11,11 @@ Differs: the limit on copies is an argument of `apply`, a package variable in Go
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
+from clientgo.golang.json import UnmarshalTypeError
+from clientgo.golang.strconv import parse_int
 
 
 class PatchError(ValueError):
@@ -53,9 +55,9 @@ def apply(original: Any, operations: list[Any], *, accumulated_copy_size_limit: 
     copies = _Copies(accumulated_copy_size_limit)
     try:
         for operation in operations:
-            if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
-                raise PatchError("missing path")
-            document = _apply_operation(document, operation, copies)
+            if operation is not None and not isinstance(operation, dict):
+                raise PatchError(str(UnmarshalTypeError(operation, "jsonpatch.Operation")))
+            document = _apply_operation(document, operation or {}, copies)
     except RecursionError:
         # Copies of a value into itself add levels as fast as bytes.
         raise PatchError("exceeded max depth") from None
@@ -87,26 +89,157 @@ def _size(value: Any) -> int:
 
 def _apply_operation(document: Any, operation: dict[str, Any], copies: _Copies) -> Any:
     kind = operation.get("op")
-    path = _pointer(operation["path"])
-    if kind == "test":
-        if not _equal(_get(document, path), operation.get("value")):
-            raise FailedTestError(f"testing value {operation['path']} failed")
+    match kind:
+        case "add":
+            path = _text_of(operation, "path", "add")
+            _insert(document, path, copy_json(operation.get("value")), "add")
+        case "remove":
+            path = _text_of(operation, "path", "remove")
+            container, key = _find(document, path, f'remove operation does not apply: doc is missing path: "{path}"')
+            _delete(container, key, f"error in remove for path: '{path}'")
+        case "replace":
+            return _replace(document, operation)
+        case "move":
+            _move(document, operation)
+        case "test":
+            _test(document, operation)
+        case "copy":
+            _copy(document, operation, copies)
+        case _:
+            raise PatchError(f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}")
+    return document
+
+
+def _replace(document: Any, operation: dict[str, Any]) -> Any:
+    path = _text_of(operation, "path", "replace")
+    value = copy_json(operation.get("value"))
+    if path == "":
+        if not isinstance(value, (dict, list)):
+            raise PatchError("replace operation value must be object or array: %!w(<nil>)")
+        return value
+    container, key = _find(document, path, f"replace operation does not apply: doc is missing path: {path}")
+    if isinstance(container, dict):
+        container[key] = value
         return document
-    if kind == "remove":
-        return _remove(document, path)
-    if kind == "add":
-        return _add(document, path, copy_json(operation.get("value")))
-    if kind == "replace":
-        return _replace(document, path, copy_json(operation.get("value")))
-    if kind in ("move", "copy"):
-        if not isinstance(operation.get("from"), str):
-            raise PatchError(f"{kind} operation failed to decode from")
-        source = _pointer(operation["from"])
-        value = _get(document, source)
-        if kind == "copy":
-            return _add(document, path, copies.copy(value))
-        return _add(_remove(document, source), path, value)
-    raise PatchError(f"Unexpected kind: {kind}")
+    try:
+        container[_index(container, key)] = value
+    except PatchError:
+        raise PatchError(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}") from None
+    return document
+
+
+def _move(document: Any, operation: dict[str, Any]) -> None:
+    source = _text_of(operation, "from", "move")
+    container, key = _find(document, source, f"move operation does not apply: doc is missing from path: {source}")
+    value = _get(container, key, f"error in move for path: '{key}'")
+    _delete(container, key, f"error in move for path: '{key}'")
+    _insert(document, _text_of(operation, "path", "move"), value, "move")
+
+
+def _copy(document: Any, operation: dict[str, Any], copies: _Copies) -> None:
+    source = _text_of(operation, "from", "copy")
+    container, key = _find(document, source, f"copy operation does not apply: doc is missing from path: {source}")
+    value = _get(container, key, f"error in copy for from: '{source}'")
+    path = _text_of(operation, "path", "copy")
+    _find(document, path, f"copy operation does not apply: doc is missing destination path: {path}")
+    _insert(document, path, copies.copy(value), "copy")
+
+
+def _test(document: Any, operation: dict[str, Any]) -> None:
+    path = _text_of(operation, "path", "test")
+    if path == "":
+        value = document
+    else:
+        container, key = _find(document, path, f"test operation does not apply: is missing path: {path}")
+        value = _get(container, key, f"error in test for path: '{path}'")
+    if not _equal(value, operation.get("value")):
+        raise FailedTestError(f"testing value {path} failed: test failed")
+
+
+# What Go's errors end with, which say what kind of error it is.
+_MISSING = "missing value"
+_INVALID_INDEX = "invalid index referenced"
+
+
+def _text_of(operation: dict[str, Any], field: str, kind: str) -> str:
+    """Return the path or the origin of an operation. Raises PatchError with Go's text."""
+    text = operation.get(field)
+    if isinstance(text, str):
+        return text
+    if field == "path" and kind in ("add", "remove", "copy"):
+        reason = _MISSING
+    elif text is not None:
+        reason = str(UnmarshalTypeError(text, "string"))
+    else:
+        reason = f"operation{',' if field == 'from' else ''} missing {field} field: {_MISSING}"
+    raise PatchError(f"{kind} operation failed to decode {field}: {reason}")
+
+
+def _find(document: Any, path: str, failure: str) -> tuple[Any, str]:
+    """Return the container that a path's last part names something in, and that part.
+
+    The path "" names the whole document, which is in no container. Raises PatchError. Go: findObject.
+    """
+    _, *parts = path.split("/")
+    if not parts:
+        raise PatchError(f"{failure}: {_MISSING}")
+    *way, key = (part.replace("~1", "/").replace("~0", "~") for part in parts)
+    for part in way:
+        try:
+            document = _get(document, part, "") if isinstance(document, (dict, list)) else None
+        except PatchError:
+            document = None
+    if not isinstance(document, (dict, list)):
+        raise PatchError(f"{failure}: {_MISSING}")
+    return document, key
+
+
+def _get(container: Any, key: str, failure: str) -> Any:
+    """Return a value; None for a key that an object does not have. Raises PatchError."""
+    if isinstance(container, dict):
+        return container.get(key)
+    try:
+        return container[_index(container, key)]
+    except PatchError as err:
+        raise PatchError(f"{failure}: {err}") from None
+
+
+def _delete(container: Any, key: str, failure: str) -> None:
+    if isinstance(container, list):
+        try:
+            del container[_index(container, key)]
+        except PatchError as err:
+            raise PatchError(f"{failure}: {err}") from None
+    elif key in container:
+        del container[key]
+    else:
+        raise PatchError(f"{failure}: Unable to remove nonexistent key: {key}: {_MISSING}")
+
+
+_NO_DESTINATION = {
+    "add": 'add operation does not apply: doc is missing path: "{path}"',
+    "move": "move operation does not apply: doc is missing destination path: {path}",
+    "copy": "copy operation does not apply: doc is missing destination path: {path}",
+}
+_NOT_INSERTED = {
+    "add": "error in add for path: '{path}'",
+    "move": "error in move for path: '{path}'",
+    "copy": "error while adding value during copy",
+}
+
+
+def _insert(document: Any, path: str, value: Any, kind: str) -> None:
+    container, key = _find(document, path, _NO_DESTINATION[kind].format(path=path))
+    if isinstance(container, dict):
+        container[key] = value
+        return
+    if key == "-":
+        container.append(value)
+        return
+    try:
+        container.insert(_index(container, key, new=True), value)
+    except PatchError as err:
+        raise PatchError(f"{_NOT_INSERTED[kind].format(path=path)}: {err}") from None
 
 
 def _equal(here: Any, wanted: Any) -> bool:
@@ -118,79 +251,14 @@ def _equal(here: Any, wanted: Any) -> bool:
     return isinstance(here, bool) is isinstance(wanted, bool) and bool(here == wanted)
 
 
-def _pointer(text: str) -> list[str]:
-    if text == "":
-        return []
-    if "/" not in text:
-        raise PatchError(f"invalid path {text}")
-    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
-
-
-def _index(items: list[Any], name: str, *, end: bool) -> int:
-    """The place of an item, or with `end` the one where it shall be inserted."""
-    if name == "-" and end:
-        return len(items)
-    if _NUMBER.fullmatch(name) is None:
-        raise PatchError(f"value was not a proper array index: '{name}'")
-    size = len(items) + end
-    at = int(name)
-    if not -size <= at < size:
-        raise PatchError(f"Unable to access invalid index: {at}")
-    return at + size if at < 0 else at
-
-
-_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
-
-
-def _get(document: Any, path: list[str]) -> Any:
-    """The value at a path whose container is there; None for a key that is not."""
-    if not path:
-        return document
-    parent, name = _parent(document, path), path[-1]
-    return parent.get(name) if isinstance(parent, dict) else parent[_index(parent, name, end=False)]
-
-
-def _parent(document: Any, path: list[str]) -> Any:
-    for name in path[:-1]:
-        if isinstance(document, dict):
-            document = document.get(name)
-        elif isinstance(document, list):
-            document = document[_index(document, name, end=False)]
-    if not isinstance(document, (dict, list)):
-        raise PatchError("missing container")
-    return document
-
-
-def _add(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
-        return value
-    parent, name = _parent(document, path), path[-1]
-    if isinstance(parent, dict):
-        parent[name] = value
-    else:
-        parent.insert(_index(parent, name, end=True), value)
-    return document
-
-
-def _replace(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
-        return value
-    parent, name = _parent(document, path), path[-1]
-    if isinstance(parent, dict):
-        parent[name] = value
-    else:
-        parent[_index(parent, name, end=False)] = value
-    return document
-
-
-def _remove(document: Any, path: list[str]) -> Any:
-    if not path:
-        raise PatchError("remove operation does not apply")
-    parent, name = _parent(document, path), path[-1]
-    if isinstance(parent, list):
-        del parent[_index(parent, name, end=False)]
-    elif name in parent:
-        del parent[name]
-    else:
-        raise PatchError(f"Unable to remove nonexistent key: {name}")
-    return document
+def _index(items: list[Any], name: str, *, new: bool = False) -> int:
+    """Return the place of an item, or with `new` the one to insert an item at. Raises PatchError."""
+    try:
+        number = parse_int(name)
+    except ValueError as err:
+        text = str(err).replace("strconv.ParseInt", "strconv.Atoi")
+        raise PatchError(f"value was not a proper array index: '{name}': {text}" if new else text) from None
+    size = len(items) + new
+    if not -size <= number < size:
+        raise PatchError(f"Unable to access invalid index: {number}: {_INVALID_INDEX}")
+    return number + size if number < 0 else number

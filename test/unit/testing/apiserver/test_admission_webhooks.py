@@ -286,7 +286,9 @@ def test_a_webhook_cannot_change_what_a_client_cannot(hooks: Webhooks) -> None:
     [
         (JSONPatchOp("remove", "/data/nothing"), "Internal error occurred: "),
         (JSONPatchOp("replace", "/data", "text"), "cannot unmarshal string"),
-        (JSONPatchOp("replace", "", 3), "is no object"),
+        (JSONPatchOp("replace", "", 3), "replace operation value must be object or array"),
+        (JSONPatchOp("replace", "", []), "is no object"),
+        (JSONPatchOp("add", "", {}), 'doc is missing path: ""'),
     ],
 )
 def test_a_patch_that_does_not_fit_is_an_internal_error(hooks: Webhooks, patch: JSONPatchOp, why: str) -> None:

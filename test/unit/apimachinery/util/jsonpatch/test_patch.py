@@ -102,3 +102,149 @@ def test_copies_into_their_own_value_cannot_exhaust_the_stack() -> None:
     ]
     with pytest.raises(jsonpatch.PatchError, match="exceeded max depth"):
         jsonpatch.apply({"a": {}}, deep, accumulated_copy_size_limit=3 << 20)
+
+
+@pytest.mark.parametrize(
+    ("operation", "failure"),
+    [
+        ({"op": "add", "path": "", "value": 1}, 'add operation does not apply: doc is missing path: "": missing value'),
+        ({"op": "remove", "path": ""}, 'remove operation does not apply: doc is missing path: "": missing value'),
+        (
+            {"op": "move", "from": "/a", "path": ""},
+            "move operation does not apply: doc is missing destination path: : missing value",
+        ),
+        (
+            {"op": "copy", "from": "/a", "path": ""},
+            "copy operation does not apply: doc is missing destination path: : missing value",
+        ),
+        (
+            {"op": "move", "from": "", "path": "/b"},
+            "move operation does not apply: doc is missing from path: : missing value",
+        ),
+        (
+            {"op": "copy", "from": "", "path": "/b"},
+            "copy operation does not apply: doc is missing from path: : missing value",
+        ),
+        ({"op": "replace", "path": "", "value": 1}, "replace operation value must be object or array: %!w(<nil>)"),
+        ({"op": "replace", "path": "", "value": None}, "replace operation value must be object or array: %!w(<nil>)"),
+        ({"op": "test", "path": "", "value": {"a": 2}}, "testing value  failed: test failed"),
+    ],
+)
+def test_the_whole_document_can_only_be_tested_and_replaced(operation: dict[str, Any], failure: str) -> None:
+    """Go: TestAllCases, BadCases; findObject finds nothing for a path without a slash."""
+    document = {"a": {"b": 1}}
+    with pytest.raises(jsonpatch.PatchError) as found:
+        jsonpatch.apply(document, [operation])
+    assert str(found.value) == failure
+    assert document == {"a": {"b": 1}}
+
+
+def test_the_whole_document_is_tested_and_replaced() -> None:
+    """Go: TestAllCases, the case with an id and a parentID."""
+    steps = [
+        {"op": "test", "path": "", "value": {"id": "0", "parentID": "0"}},
+        {"op": "replace", "path": "", "value": {"id": "1", "originalID": "bar", "parentID": "0"}},
+    ]
+    assert jsonpatch.apply({"id": "0", "parentID": "0"}, steps) == {"id": "1", "originalID": "bar", "parentID": "0"}
+    assert jsonpatch.apply({"a": 1}, [{"op": "replace", "path": "", "value": [1]}]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("document", "operation", "failure"),
+    [
+        (
+            {"foo": "bar"},
+            {"op": "add", "path": "/baz/bat", "value": "qux"},
+            'add operation does not apply: doc is missing path: "/baz/bat": missing value',
+        ),
+        (
+            {"a": {"b": {"d": 1}}},
+            {"op": "remove", "path": "/a/b/c"},
+            "error in remove for path: '/a/b/c': Unable to remove nonexistent key: c: missing value",
+        ),
+        (
+            {"a": {"b": {"d": 1}}},
+            {"op": "move", "from": "/a/b/c", "path": "/a/b/e"},
+            "error in move for path: 'c': Unable to remove nonexistent key: c: missing value",
+        ),
+        (
+            {"a": {"b": [1]}},
+            {"op": "remove", "path": "/a/b/1"},
+            "error in remove for path: '/a/b/1': Unable to access invalid index: 1: invalid index referenced",
+        ),
+        (
+            {"a": {"b": [1]}},
+            {"op": "move", "from": "/a/b/1", "path": "/a/b/2"},
+            "error in move for path: '1': Unable to access invalid index: 1: invalid index referenced",
+        ),
+        (
+            {"foo": "bar"},
+            {"op": "add", "pathz": "/baz", "value": "qux"},
+            "add operation failed to decode path: missing value",
+        ),
+        (
+            {"foo": ["bar", "baz"]},
+            {"op": "replace", "path": "/foo/2", "value": "bum"},
+            "replace operation does not apply: doc is missing key: /foo/2: missing value",
+        ),
+        (
+            {"foo": ["bar", "baz"]},
+            {"op": "add", "path": "/foo/-4", "value": "bum"},
+            "error in add for path: '/foo/-4': Unable to access invalid index: -4: invalid index referenced",
+        ),
+        (
+            {"name": {"foo": "bat", "qux": "bum"}},
+            {"op": "replace", "path": "/foo/bar", "value": "baz"},
+            "replace operation does not apply: doc is missing path: /foo/bar: missing value",
+        ),
+        (
+            {"foo": []},
+            {"op": "remove", "path": "/foo/-"},
+            "error in remove for path: '/foo/-': strconv.Atoi: parsing \"-\": invalid syntax",
+        ),
+        (
+            {"foo": ["bar"]},
+            {"op": "add", "path": "/foo/x", "value": 1},
+            "error in add for path: '/foo/x': value was not a proper array index: 'x': "
+            'strconv.Atoi: parsing "x": invalid syntax',
+        ),
+        ({}, {"op": None, "path": ""}, "Unexpected kind: unknown"),
+        ({}, {"op": "add", "path": None}, "add operation failed to decode path: missing value"),
+        (
+            {},
+            {"op": "copy", "from": None},
+            "copy operation failed to decode from: operation, missing from field: missing value",
+        ),
+        (
+            {"foo": ["bar"]},
+            {"op": "copy", "path": "/foo/6666666666", "from": "/"},
+            "error while adding value during copy: "
+            "Unable to access invalid index: 6666666666: invalid index referenced",
+        ),
+        (
+            {"foo": ["bar"]},
+            {"op": "copy", "path": "/foo/2", "from": "/foo/0"},
+            "error while adding value during copy: Unable to access invalid index: 2: invalid index referenced",
+        ),
+        (
+            {"foo": ["all", "grass", "cows", "eat"]},
+            {"op": "move", "from": "/foo/1", "path": "/foo/4"},
+            "error in move for path: '/foo/4': Unable to access invalid index: 4: invalid index referenced",
+        ),
+        (
+            {"a": 1},
+            {"op": "replace"},
+            "replace operation failed to decode path: operation missing path field: missing value",
+        ),
+        (
+            {"a": 1},
+            {"op": "test", "path": 5},
+            "test operation failed to decode path: json: cannot unmarshal number into Go value of type string",
+        ),
+    ],
+)
+def test_what_does_not_fit_has_the_text_of_go(document: Any, operation: dict[str, Any], failure: str) -> None:
+    """Go: TestAllCases, BadCases."""
+    with pytest.raises(jsonpatch.PatchError) as found:
+        jsonpatch.apply(document, [operation])
+    assert str(found.value) == failure

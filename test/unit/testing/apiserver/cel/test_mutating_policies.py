@@ -121,7 +121,9 @@ def test_conditions_parameters_and_validating_policies_go_with_it(api: Api) -> N
         (apply("Object{data: {'a': object.data.nope}}"), "resulted in error: no such key: nope"),
         (apply("Object{metadata: Object.spec{name: 'x'}}"), 'type mismatch: unexpected type name "Object.spec"'),
         (patch("[JSONPatch{op: 'remove', path: '/nope/nope'}]"), "JSON Patch: "),
-        (patch("[JSONPatch{op: 'replace', path: '', value: 1}]"), "the patched object is no object with metadata"),
+        (patch("[JSONPatch{op: 'replace', path: '', value: 1}]"), "replace operation value must be object or array"),
+        (patch("[JSONPatch{op: 'replace', path: '', value: [1]}]"), "the patched object is no object with metadata"),
+        (patch("[JSONPatch{op: 'move', from: '/data', path: ''}]"), "doc is missing destination path: : missing value"),
         (patch("[JSONPatch{op: 'add', path: '/data', value: ip('1.2.3.4')}]"), "could not marshal to JSON: net.IP"),
     ],
 )
