@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.kinds.validation import fields
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -120,8 +121,7 @@ class Authorizer:
                 continue
             labels = stored.obj["metadata"].get("labels") or {}
             for selector in selectors:
-                wanted = selector.get("matchLabels") or {}
-                if wanted and all(labels.get(key) == value for key, value in wanted.items()):
+                if fields.selector_matches(selector, labels):
                     yield from stored.obj.get("rules") or ()
                     break
 

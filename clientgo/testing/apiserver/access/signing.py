@@ -5,10 +5,17 @@ Nothing here signs; an approved request waits for a signer, as in a cluster with
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.access.rbac import Attributes
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-STORAGE = "certificates.k8s.io/certificatesigningrequests"
+_GROUP = "certificates.k8s.io"
+_PLURAL = "certificatesigningrequests"
+STORAGE = f"{_GROUP}/{_PLURAL}"
 _DECISIONS = ("Approved", "Denied")
 
 
@@ -19,6 +26,38 @@ def asked_by(obj: Json, user: User | None) -> None:
         spec.pop(name, None)
     if user is not None:
         spec.update(user.info())
+
+
+def check_rights(
+    authorize: Callable[[User, Attributes], None], user: User, subresource: str, obj: Json, old: Json
+) -> None:
+    """Raise ApiError 403 when the user may not approve or sign requests of the old object's signer.
+
+    Go: the admission plugins CertificateApproval and CertificateSigning.
+    """
+    if subresource == "approval":
+        verb = "approve"
+    elif subresource == "status" and _signs(obj.get("status") or {}, old.get("status") or {}):
+        verb = "sign"
+    else:
+        return
+    signer = old["spec"].get("signerName", "")
+    if _may(authorize, user, verb, signer) or _may(authorize, user, verb, f"{signer.partition('/')[0]}/*"):
+        return
+    why = f'user not permitted to {verb} requests with signerName "{signer}"'
+    raise errors.forbidden(_GROUP, _PLURAL, old["metadata"]["name"], why)
+
+
+def _signs(status: Json, before: Json) -> bool:
+    return any((status.get(name) or None) != (before.get(name) or None) for name in ("certificate", "conditions"))
+
+
+def _may(authorize: Callable[[User, Attributes], None], user: User, verb: str, signer: str) -> bool:
+    try:
+        authorize(user, Attributes(verb, group=_GROUP, version="*", resource="signers", name=signer))
+    except ApiError:
+        return False
+    return True
 
 
 def decided(obj: Json, old: Json, now: str) -> Json:

@@ -12,6 +12,7 @@ from clientgo.testing.apiserver.kinds import crd, defaults, schema, services
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
 
+_SIGNING_REQUESTS = "certificates.k8s.io/certificatesigningrequests"
 # Built-in resources with a generation; the spec moves it.
 _GENERATION = {
     "/pods",
@@ -199,6 +200,8 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
             obj.pop("status", None)
     if resource.storage == "/namespaces" and subresource == "":
         obj["spec"] = {**obj.get("spec", {}), "finalizers": (old.get("spec") or {}).get("finalizers")}
+    if resource.storage == _SIGNING_REQUESTS:
+        obj["spec"] = old["spec"]
     if resource.storage == "/services":
         services.before_update(obj, old, allocate)
     if resource.storage == "/pods":

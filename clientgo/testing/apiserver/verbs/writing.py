@@ -413,6 +413,8 @@ class Writer(Verb):
             self.times,
             self.registry,
         )
+        if call.resource.storage == signing.STORAGE and old is not None and call.request.user is not None:
+            signing.check_rights(self.authorize, call.request.user, call.subresource, obj, old)
         self.plugins.validate(request)
         self.webhooks.validate(call, obj, old, options)
         self.plugins.charge(request)

@@ -125,3 +125,24 @@ def test_the_roles_a_cluster_starts_with_are_those_its_bindings_refer_to() -> No
         names[plural].add(obj.get("roleRef", obj["metadata"])["name"])
     assert {"cluster-admin", "admin", "edit", "view"} <= names["clusterroles"]
     assert names["clusterrolebindings"] and names["clusterrolebindings"] <= names["clusterroles"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "matches"),
+    [
+        ({"matchLabels": {"a": "b"}}, True),
+        ({"matchLabels": {"a": "c"}}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c"]}]}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}, False),
+        ({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, False),
+        ({"matchExpressions": [{"key": "z", "operator": "Exists"}]}, False),
+        ({}, True),
+    ],
+)
+def test_an_aggregated_role_uses_the_whole_selector(selector: Json, matches: bool) -> None:
+    store = Store(clocktesting.new_fake_clock(0.0))
+    store.create(f"{GROUP}/clusterroles", "part", {"metadata": {"name": "part", "labels": {"a": "b"}}, "rules": [READ]})
+    rule = {"clusterRoleSelectors": [selector]}
+    store.create(f"{GROUP}/clusterroles", "sum", {"metadata": {"name": "sum"}, "aggregationRule": rule})
+    granted = Authorizer(store).rules_of({"kind": "ClusterRole", "name": "sum"}, "")
+    assert granted == ([READ] if matches else [])

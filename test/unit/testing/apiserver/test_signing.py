@@ -46,3 +46,69 @@ def test_a_request_is_made_by_who_makes_it_and_decided_by_approval(api: Api) -> 
 def test_tokens_live_neither_too_short_nor_too_long(api: Api, seconds: int, why: str) -> None:
     path = "/api/v1/namespaces/default/serviceaccounts/default/token"
     assert why in api("POST", path, {"spec": {"expirationSeconds": seconds}}, want=422)["message"]
+
+
+SIGNER_RULES = (("approval", "approve"), ("status", "sign"))
+
+
+@pytest.fixture
+def bob(api: Api) -> Iterator[Api]:
+    """Bob, who may write every part of a request; `let_signers` adds rights on signers."""
+    rule = {
+        "apiGroups": ["certificates.k8s.io"],
+        "resources": [f"certificatesigningrequests{part}" for part in ("", "/approval", "/status")],
+        "verbs": ["get", "create", "update"],
+    }
+    let(api, "bobs", [rule])
+    client = Api(api.env)
+    client.session.headers["Impersonate-User"] = "bob"
+    yield client
+    client.close()
+    for plural in ("clusterroles", "clusterrolebindings"):
+        for name in ("bobs", "signers"):
+            api("DELETE", f"{RBAC}/{plural}/{name}")
+
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+def let(api: Api, name: str, rules: list[Json]) -> None:
+    api("POST", f"{RBAC}/clusterroles", {"metadata": {"name": name}, "rules": rules}, want=201)
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}
+    binding = {"metadata": {"name": name}, "roleRef": {"kind": "ClusterRole", "name": name}, "subjects": [subject]}
+    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
+
+
+def request_of(api: Api, name: str, signer: str = "example.com/signer") -> Json:
+    spec = {"request": "Zm9v", "signerName": signer, "usages": ["client auth"]}
+    made: Json = api("POST", REQUESTS, {"metadata": {"name": name}, "spec": spec}, want=201)
+    return made
+
+
+@pytest.mark.parametrize("media", ["application/json", "application/merge-patch+json"])
+def test_no_update_changes_the_spec_of_a_request(api: Api, media: str) -> None:
+    made = request_of(api, f"fixed-{len(media)}")
+    path = f"{REQUESTS}/{made['metadata']['name']}"
+    change: Json = {"signerName": "example.com/other", "username": "system:admin", "groups": ["system:masters", "x"]}
+    if media == "application/json":
+        changed = api("PUT", path, {**made, "spec": {**made["spec"], **change}}, want=200)
+    else:
+        changed = api("PATCH", path, {"spec": change}, media=media, want=200)
+    assert changed["spec"] == made["spec"]
+
+
+@pytest.mark.parametrize(("subresource", "verb"), SIGNER_RULES)
+@pytest.mark.parametrize("signer", ["example.com/signer", "example.com/*"])
+def test_approval_and_signing_need_a_right_on_the_signer(
+    api: Api, bob: Api, subresource: str, verb: str, signer: str
+) -> None:
+    made = request_of(api, f"{verb}-{len(signer)}")
+    path = f"{REQUESTS}/{made['metadata']['name']}/{subresource}"
+    kind = "Approved" if subresource == "approval" else "Failed"
+    condition = {"type": kind, "status": "True", "reason": "r", "message": "m"}
+    wanted = {**made, "status": {"conditions": [condition]}}
+    refused = bob("PUT", path, wanted, want=403)
+    assert f'user not permitted to {verb} requests with signerName "example.com/signer"' in refused["message"]
+    names = {"apiGroups": ["certificates.k8s.io"], "resources": ["signers"], "resourceNames": [signer]}
+    let(api, "signers", [{**names, "verbs": [verb]}])
+    assert bob("PUT", path, wanted, want=200)["status"]["conditions"][0]["type"] == kind
