@@ -5,7 +5,8 @@ server-side apply, CRDs, RBAC, garbage collection. There is no Go counterpart in
 envtest. Start it in a test with `Environment`, or as a program with `python cmd/apiserver`.
 """
 
-from clientgo.testing.apiserver.access.auth import User, read_token_file
+from clientgo.testing.apiserver.access.auth import read_token_file
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.environment import Environment, kubeconfig_text, read_manifests, write_kubeconfig
 from clientgo.testing.apiserver.server import Server, admin_user
 from clientgo.testing.apiserver.store.storage import Unwritten

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.server import Server
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError
 

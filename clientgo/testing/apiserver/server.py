@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 
 from clientgo import klog
 from clientgo.testing.apiserver.access import escalation, impersonation, rbac, routing
-from clientgo.testing.apiserver.access.auth import AUTHENTICATED, MASTERS, Authenticator, User
+from clientgo.testing.apiserver.access.auth import Authenticator
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
+from clientgo.testing.apiserver.access.tokens import ServiceAccountTokens
+from clientgo.testing.apiserver.access.users import AUTHENTICATED, MASTERS, User
 from clientgo.testing.apiserver.admission import priority
 from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS, Chain
 from clientgo.testing.apiserver.controllers.definitions import Establisher
@@ -144,7 +146,8 @@ class Server:
         if journal is not None:
             journal.load_into(store)
         key = self._remember("signing-key", lambda: secrets.token_hex(32))
-        self._authenticator = Authenticator(known, clock.now, key.encode(), self._account_uid)
+        accounts = ServiceAccountTokens(key.encode(), Times(clock), self._lookup, self._new_uid)
+        self._authenticator = Authenticator(known, accounts)
         self._authorizer = Authorizer(store)
         self._pump: Watches = LocalPump(store, clock) if self._http is None else Pump(store, clock)
         return self._pump
@@ -282,9 +285,9 @@ class Server:
         """Create an object without a request. Raises ApiError."""
         return self._writer.create_own(resource, namespace, obj)
 
-    def _account_uid(self, namespace: str, name: str) -> str:
-        stored = self.store.get("/serviceaccounts", f"{namespace}/{name}")
-        return str(stored.obj["metadata"]["uid"]) if stored is not None else ""
+    def _lookup(self, storage: str, key: str) -> Json | None:
+        stored = self.store.get(storage, key)
+        return stored.obj if stored is not None else None
 
     # ---- requests
 

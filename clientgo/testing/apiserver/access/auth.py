@@ -1,60 +1,17 @@
-"""Who is asking: static bearer tokens, service account tokens, anonymous."""
+"""Authentication: static bearer tokens, service account tokens, anonymous."""
 
 from __future__ import annotations
 
-import base64
 import csv
-import hmac
-import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from hashlib import sha256
 
+from clientgo.testing.apiserver.access.tokens import API_AUDIENCES, InvalidTokenError, ServiceAccountTokens
+from clientgo.testing.apiserver.access.users import ANONYMOUS, AUTHENTICATED, User
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request
-from clientgo.testing.apiserver.wire.jsonio import Json
 
-MASTERS = "system:masters"
-AUTHENTICATED = "system:authenticated"
-UNAUTHENTICATED = "system:unauthenticated"
-
-
-class User:
-    """An authenticated identity."""
-
-    __slots__ = ("extra", "groups", "name", "uid")
-
-    def __init__(
-        self, name: str, uid: str = "", groups: tuple[str, ...] = (), extra: dict[str, list[str]] | None = None
-    ) -> None:
-        self.name = name
-        self.uid = uid
-        self.groups = groups
-        self.extra = extra or {}
-
-    @property
-    def master(self) -> bool:
-        return MASTERS in self.groups
-
-    def __repr__(self) -> str:
-        return f"<User {self.name} {list(self.groups)}>"
-
-    def info(self) -> Json:
-        """authentication.k8s.io UserInfo."""
-        out: Json = {"username": self.name}
-        if self.uid:
-            out["uid"] = self.uid
-        out["groups"] = list(self.groups)
-        if self.extra:
-            out["extra"] = self.extra
-        return out
-
-
-def service_account_groups(namespace: str) -> tuple[str, ...]:
-    """The groups that each service account of a namespace is in."""
-    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
-
-
-ANONYMOUS = User("system:anonymous", "", (UNAUTHENTICATED,))
+_INVALID = "invalid bearer token"
 
 
 def read_token_file(path: str) -> dict[str, User]:
@@ -82,35 +39,18 @@ def _read_tokens(path: str) -> dict[str, User]:
     return out
 
 
-def _encode(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _decode(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
 class Authenticator:
     """Maps a request to a user. Tokens are compared by digest and never logged."""
 
-    def __init__(
-        self,
-        tokens: dict[str, User],
-        now: Callable[[], float],
-        signing_key: bytes,
-        account_uid: Callable[[str, str], str],
-    ) -> None:
-        """`account_uid(namespace, name)` is the uid of a service account that exists, else empty."""
+    def __init__(self, tokens: dict[str, User], accounts: ServiceAccountTokens) -> None:
         self._users = {sha256(token.encode()).digest(): user for token, user in tokens.items()}
-        self._secret = signing_key
-        self._now = now
-        self._account_uid = account_uid
+        self.accounts = accounts
 
     def __repr__(self) -> str:
         return f"<Authenticator {len(self._users)} tokens>"
 
     def authenticate(self, request: Request) -> User:
-        """Raises ApiError 401 for a token that is not known; without a token the user is anonymous."""
+        """Return the user of a request; without a token the anonymous one. Raises ApiError 401 for an invalid token."""
         value = request.headers.get("authorization")
         if not value:
             return ANONYMOUS
@@ -123,43 +63,18 @@ class Authenticator:
         return user
 
     def user_of(self, token: str) -> User | None:
+        """Return the user of a token for this API server, or None."""
+        return self.review(token, API_AUDIENCES)[0]
+
+    def review(self, token: str, audiences: Sequence[str]) -> tuple[User | None, list[str], str]:
+        """Return the user of a token, those of `audiences` that it is for, and if there is no user the reason."""
         known = self._users.get(sha256(token.encode()).digest())
-        return known if known is not None else self._service_account(token)
-
-    # ---- service account tokens: signed here, valid as long as the server keeps its key
-
-    def issue(self, namespace: str, name: str, uid: str, seconds: int, audiences: list[str]) -> tuple[str, float]:
-        """A token for a service account and when it ends."""
-        now = self._now()
-        claims: Json = {
-            "aud": audiences,
-            "exp": int(now) + seconds,
-            "iat": int(now),
-            "iss": "https://kubernetes.default.svc.cluster.local",
-            "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": name, "uid": uid}},
-            "sub": f"system:serviceaccount:{namespace}:{name}",
-        }
-        head = _encode(json.dumps({"alg": "HS256", "typ": "JWT"}, separators=(",", ":")).encode())
-        body = f"{head}.{_encode(json.dumps(claims, separators=(',', ':')).encode())}"
-        return f"{body}.{self._sign(body)}", float(claims["exp"])
-
-    def _sign(self, body: str) -> str:
-        return _encode(hmac.new(self._secret, body.encode(), sha256).digest())
-
-    def _service_account(self, token: str) -> User | None:
-        body, _, signature = token.rpartition(".")
-        if not body or not hmac.compare_digest(signature.encode(), self._sign(body).encode()):
-            return None
+        if known is not None:
+            # A static token is for the API server. Go: WrapAudienceAgnosticToken.
+            valid_for = [each for each in API_AUDIENCES if each in audiences]
+            return (known, valid_for, "") if valid_for else (None, [], _INVALID)
         try:
-            claims = json.loads(_decode(body.partition(".")[2]))
-            if claims["exp"] < self._now():
-                return None
-            account = claims["kubernetes.io"]
-            namespace, name = account["namespace"], account["serviceaccount"]["name"]
-            uid = account["serviceaccount"]["uid"]
-        except (ValueError, KeyError, TypeError):
-            return None
-        # A token dies with its account; another account of the same name has another uid.
-        if self._account_uid(namespace, name) != uid:
-            return None
-        return User(claims["sub"], uid, (*service_account_groups(namespace), AUTHENTICATED))
+            found = self.accounts.authenticate(token, audiences)
+        except InvalidTokenError as err:
+            return None, [], f"[{_INVALID}, {err}]"
+        return (*found, "") if found is not None else (None, [], _INVALID)

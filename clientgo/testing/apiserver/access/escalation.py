@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from clientgo.testing.apiserver.access.auth import User
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text

@@ -6,14 +6,14 @@ from urllib.parse import unquote
 
 from clientgo.apimachinery.util import validation
 from clientgo.golang.strconv import quote
-from clientgo.testing.apiserver.access.auth import (
+from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
+from clientgo.testing.apiserver.access.users import (
     ANONYMOUS,
     AUTHENTICATED,
     UNAUTHENTICATED,
     User,
     service_account_groups,
 )
-from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clientgo.testing.apiserver.access.auth import User
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.kinds.validation import fields
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.wire import errors

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clientgo.testing.apiserver.access.auth import User
 from clientgo.testing.apiserver.access.rbac import Attributes
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json

@@ -192,7 +192,7 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
     if subresource == "ephemeralcontainers":
         return _with_spec(old, _with_or_without(old["spec"], "ephemeralContainers", obj["spec"]))
     if subresource == "resize":
-        return _with_spec(old, obj["spec"])
+        return _with_spec(old, _resized(old["spec"], obj["spec"]))
     if has_status(resource):
         if "status" in old:
             obj["status"] = old["status"]
@@ -239,6 +239,22 @@ def _with_spec(old: Json, spec: Json) -> Json:
     if spec != old["spec"]:
         metadata["generation"] = metadata.get("generation", 0) + 1
     return {**old, "metadata": metadata, "spec": spec}
+
+
+def _resized(old: Json, new: Json) -> Json:
+    """Return the old spec with the new resources of its containers. Go: dropNonResizeUpdates."""
+    out = dict(old)
+    for group in ("containers", "initContainers"):
+        sent = {each.get("name"): each for each in new.get(group) or ()}
+        if old.get(group):
+            out[group] = [_with_resources(each, sent.get(each.get("name"), each)) for each in old[group]]
+    return out
+
+
+def _with_resources(container: Json, sent: Json) -> Json:
+    for field in ("resources", "resizePolicy"):
+        container = _with_or_without(container, field, sent)
+    return container
 
 
 def _keep_admitted(obj: Json, old: Json) -> None:

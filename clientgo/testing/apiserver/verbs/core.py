@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from clientgo.testing.apiserver.access.auth import User
 from clientgo.testing.apiserver.access.rbac import Attributes
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.store.storage import Changed, Exists, Missing, Store, Stored

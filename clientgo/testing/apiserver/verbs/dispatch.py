@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from clientgo.testing.apiserver import kinds
-from clientgo.testing.apiserver.access.auth import Authenticator, User
+from clientgo.testing.apiserver.access.auth import Authenticator
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.access.routing import RequestInfo
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.kinds import crd, validation, warnings
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs import connecting, eviction, reviews, scaling, subresources

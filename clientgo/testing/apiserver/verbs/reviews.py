@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clientgo.testing.apiserver.access.auth import AUTHENTICATED, Authenticator, User
+from clientgo.testing.apiserver.access.auth import Authenticator
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
+from clientgo.testing.apiserver.access.tokens import API_AUDIENCES
+from clientgo.testing.apiserver.access.users import AUTHENTICATED, User
 from clientgo.testing.apiserver.kinds import ownership, schema
 from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.verbs.call import Call
@@ -33,7 +35,7 @@ def review(
     plural = call.resource.plural
     spec = obj.get("spec") or {}
     if plural == "tokenreviews":
-        obj["status"] = _token_status(authenticator, spec.get("token", ""))
+        obj["status"] = _token_status(authenticator, spec)
     elif plural == "selfsubjectreviews":
         obj["metadata"]["creationTimestamp"] = writer.times.now_text()
         obj["status"] = {"userInfo": user.info()}
@@ -53,13 +55,14 @@ def review(
     return render(obj, call.form, 201)
 
 
-def _token_status(authenticator: Authenticator, token: str) -> Json:
+def _token_status(authenticator: Authenticator, spec: Json) -> Json:
+    token = spec.get("token", "")
     if not token:
         raise errors.bad_request("token is required for TokenReview in authentication")
-    found = authenticator.user_of(token)
-    if found is None:
-        return {"user": {}, "error": "invalid bearer token"}
-    return {"authenticated": True, "user": found.info()}
+    user, audiences, why = authenticator.review(token, spec.get("audiences") or API_AUDIENCES)
+    if user is None:
+        return {"user": {}, "error": why}
+    return {"authenticated": True, "user": user.info(), "audiences": audiences}
 
 
 def _problems(plural: str, obj: Json, spec: Json) -> list[FieldError]:

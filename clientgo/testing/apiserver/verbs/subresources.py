@@ -5,6 +5,7 @@ from __future__ import annotations
 from clientgo.apimachinery.util import managedfields
 from clientgo.applyconfigurations import internal
 from clientgo.testing.apiserver.access.auth import Authenticator
+from clientgo.testing.apiserver.access.tokens import API_AUDIENCES, BOUND_KINDS
 from clientgo.testing.apiserver.kinds import schema
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs import decoding
@@ -93,10 +94,10 @@ def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response
         found = errors.field_invalid("spec.expirationSeconds", seconds, f"may not specify a duration {limit}")
         raise errors.invalid("authentication.k8s.io", "TokenRequest", "", [found])
     managed = _token_owner(verb, spec, options.manager)
-    _check_bound(verb, call, spec.get("boundObjectRef"))
-    audiences = spec.get("audiences") or ["https://kubernetes.default.svc"]
+    bound = _bound(verb, call, spec.get("boundObjectRef"))
+    audiences = spec.get("audiences") or [*API_AUDIENCES]
     uid = current.obj["metadata"]["uid"]
-    text, expires = authenticator.issue(call.namespace, call.name, uid, seconds, audiences)
+    text, expires = authenticator.accounts.issue(current.obj, seconds, audiences, bound)
     out = {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
@@ -123,18 +124,15 @@ def _token_owner(verb: Verb, spec: Json, manager: str) -> list[Json]:
     return managedfields.updated(node, {"spec": empty}, {"spec": {**empty, **asked}}, (), writer, verb.times.now_text())
 
 
-_BOUND = {"Pod": ("/pods", "pods", True), "Secret": ("/secrets", "secrets", True), "Node": ("/nodes", "nodes", False)}
-
-
-def _check_bound(verb: Verb, call: Call, reference: Json | None) -> None:
-    """The object that a token shall end with is there, and the one that is meant."""
+def _bound(verb: Verb, call: Call, reference: Json | None) -> tuple[str, Json] | None:
+    """Return the kind and the object that a token is bound to. Raises ApiError if it is missing or another one."""
     if reference is None:
-        return
+        return None
     version, kind, name = reference.get("apiVersion", ""), reference.get("kind", ""), reference.get("name", "")
-    if version != "v1" or kind not in _BOUND:
+    if version != "v1" or kind not in BOUND_KINDS:
         group, _, version = version.rpartition("/")
         raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
-    bucket, plural, namespaced = _BOUND[kind]
+    bucket, plural, namespaced = BOUND_KINDS[kind]
     stored = verb.store.get(bucket, f"{call.namespace}/{name}" if namespaced else name)
     if stored is None:
         raise errors.not_found("", plural, name)
@@ -145,3 +143,4 @@ def _check_bound(verb: Verb, call: Call, reference: Json | None) -> None:
     if kind == "Pod" and stored.obj["spec"].get("serviceAccountName", "") != call.name:
         text = f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.'
         raise errors.bad_request(text)
+    return kind, stored.obj

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from clientgo.testing.apiserver.access.auth import MASTERS, User
+from clientgo.testing.apiserver.access.users import MASTERS, User
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import DeleteOptions, WriteOptions

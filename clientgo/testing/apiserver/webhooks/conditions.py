@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from clientgo.testing.apiserver.access.auth import AUTHENTICATED, User, service_account_groups
 from clientgo.testing.apiserver.access.rbac import Attributes as Asked
 from clientgo.testing.apiserver.access.rbac import Authorizer
+from clientgo.testing.apiserver.access.users import AUTHENTICATED, User, service_account_groups
 from clientgo.testing.apiserver.cel import admission
 from clientgo.testing.apiserver.cel.common.types import BOOL
 from clientgo.testing.apiserver.cel.library.authz import Check, Decision

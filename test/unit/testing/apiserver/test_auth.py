@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from clientgo.testing.apiserver.access.auth import ANONYMOUS, AUTHENTICATED, Authenticator, User, read_token_file
+from clientgo.testing.apiserver.access.auth import Authenticator, read_token_file
+from clientgo.testing.apiserver.access.tokens import API_AUDIENCES, BOUND_KINDS, ServiceAccountTokens
+from clientgo.testing.apiserver.access.users import ANONYMOUS, AUTHENTICATED, User
 from clientgo.testing.apiserver.wire import negotiation
 from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.messages import Request
+from clientgo.testing.apiserver.wire.times import Times
 from clientgo.utils.clock import testing as clocktesting
 
 BOB = User("bob", "1", (AUTHENTICATED,))
@@ -21,10 +27,39 @@ def request(target: str = "/", minor: int = 1, **headers: str) -> Request:
     return Request("GET", target, {name.replace("_", "-"): value for name, value in headers.items()}, minor=minor)
 
 
-def authenticator(accounts: dict[str, str], clock: clocktesting.FakeClock | None = None) -> Authenticator:
-    """Knows bob by the token "secret", and the service accounts of namespace `team` by name and uid."""
-    now = (clock or clocktesting.new_fake_clock(1000.0)).now
-    return Authenticator({"secret": BOB}, now, b"key", lambda namespace, name: accounts.get(name, ""))
+class Cluster:
+    """Objects by storage and key, and an authenticator that knows bob by the token "secret"."""
+
+    def __init__(self) -> None:
+        self.clock = clocktesting.new_fake_clock(1000.0)
+        self.objects: dict[tuple[str, str], Json] = {}
+        self.account = self.add("/serviceaccounts", "robot", "u")
+        uids = (f"id-{number}" for number in itertools.count(1))
+        tokens = ServiceAccountTokens(b"key", Times(self.clock), self.lookup, lambda: next(uids))
+        self.authenticator = Authenticator({"secret": BOB}, tokens)
+
+    def add(self, storage: str, name: str, uid: str, **spec: Any) -> Json:
+        namespace = "" if storage == "/nodes" else "team"
+        obj = {"metadata": {"namespace": namespace, "name": name, "uid": uid}, "spec": spec}
+        self.objects[storage, f"{namespace}/{name}".lstrip("/")] = obj
+        return obj
+
+    def lookup(self, storage: str, key: str) -> Json | None:
+        return self.objects.get((storage, key))
+
+    def issue(self, seconds: int = 600, audiences: tuple[str, ...] = API_AUDIENCES, bound: Any = None) -> str:
+        return self.authenticator.accounts.issue(self.account, seconds, audiences, bound)[0]
+
+    def user_of(self, token: str) -> User | None:
+        return self.authenticator.user_of(token)
+
+    def why_not(self, token: str, *audiences: str) -> str:
+        return self.authenticator.review(token, audiences or API_AUDIENCES)[2]
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
 
 
 @pytest.mark.parametrize(
@@ -38,38 +73,113 @@ def authenticator(accounts: dict[str, str], clock: clocktesting.FakeClock | None
         ("Basic secret", ANONYMOUS),
     ],
 )
-def test_a_token_names_a_user_and_what_is_no_token_nobody(header: str, user: User) -> None:
-    assert authenticator({}).authenticate(request(authorization=header)) is user
+def test_a_token_names_a_user_and_what_is_no_token_nobody(cluster: Cluster, header: str, user: User) -> None:
+    assert cluster.authenticator.authenticate(request(authorization=header)) is user
 
 
 @pytest.mark.parametrize("token", ["other", "a.b.c", "..", "a..b"])
-def test_a_token_nobody_knows_is_refused(token: str) -> None:
+def test_an_unknown_token_is_refused(cluster: Cluster, token: str) -> None:
     with pytest.raises(ApiError) as raised:
-        authenticator({}).authenticate(request(authorization=f"Bearer {token}"))
+        cluster.authenticator.authenticate(request(authorization=f"Bearer {token}"))
     assert (raised.value.code, raised.value.reason) == (401, "Unauthorized")
+    assert cluster.why_not(token) == "invalid bearer token"
 
 
-def test_the_token_of_a_service_account_holds_until_its_time_is_over() -> None:
-    clock = clocktesting.new_fake_clock(1000.0)
-    known = authenticator({"robot": "u"}, clock)
-    token, ends = known.issue("team", "robot", "u", 600, [])
-    user = known.user_of(token)
-    assert user is not None and (user.name, user.uid, ends) == ("system:serviceaccount:team:robot", "u", 1600.0)
+def test_the_token_of_a_service_account_names_it_and_its_credential(cluster: Cluster) -> None:
+    user = cluster.user_of(cluster.issue())
+    assert user is not None and (user.name, user.uid) == ("system:serviceaccount:team:robot", "u")
     assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:team", AUTHENTICATED)
-    clock.step(600.0)
-    assert known.user_of(token) is not None
-    clock.step(1.0)
-    assert known.user_of(token) is None
+    assert user.extra == {"authentication.kubernetes.io/credential-id": ["JTI=id-1"]}
 
 
-def test_the_token_of_a_service_account_dies_with_it_and_cannot_be_made_by_others() -> None:
-    token, _ = authenticator({}).issue("team", "robot", "u", 600, [])
-    for accounts, holds in (({"robot": "u"}, True), ({"robot": "another"}, False), ({}, False)):
-        assert (authenticator(accounts).user_of(token) is not None) is holds
+def test_a_token_is_valid_until_a_minute_after_its_end(cluster: Cluster) -> None:
+    token = cluster.issue(seconds=600)
+    cluster.clock.step(660.0)
+    assert cluster.user_of(token) is not None
+    cluster.clock.step(1.0)
+    assert cluster.user_of(token) is None
+    assert cluster.why_not(token) == "[invalid bearer token, service account token has expired]"
+
+
+def test_a_token_of_the_future_is_refused(cluster: Cluster) -> None:
+    cluster.clock.step(61.0)
+    token = cluster.issue()
+    cluster.clock.set_time(1000.0)
+    assert cluster.why_not(token) == "[invalid bearer token, service account token is not valid yet]"
+
+
+def test_a_token_ends_with_its_service_account(cluster: Cluster) -> None:
+    token = cluster.issue()
+    assert cluster.user_of(token) is not None
+    cluster.add("/serviceaccounts", "robot", "another")
+    assert "service account UID (another) does not match claim (u)" in cluster.why_not(token)
+    cluster.objects.clear()
+    assert 'serviceaccounts "robot" not found' in cluster.why_not(token)
+
+
+def test_only_the_server_makes_tokens(cluster: Cluster) -> None:
+    token, other = cluster.issue(), cluster.issue(seconds=6000)
     head, body, signature = token.split(".")
-    forged = authenticator({}).issue("team", "robot", "v", 600, [])[0].split(".")[1]
+    forged = other.split(".")[1]
     for wrong in (f"{head}.{forged}.{signature}", f"{head}.{body}.{signature[:-2]}", f"{head}.{body}."):
-        assert authenticator({"robot": "u"}).user_of(wrong) is None
+        assert cluster.user_of(wrong) is None
+        assert cluster.why_not(wrong) == "invalid bearer token"
+
+
+@pytest.mark.parametrize(
+    ("token_for", "asked", "valid_for"),
+    [
+        (["vault"], API_AUDIENCES, []),
+        (["vault"], ["vault"], ["vault"]),
+        (["vault", "s3"], ["s3", "other", "vault"], ["vault", "s3"]),
+        (API_AUDIENCES, ["vault"], []),
+        ([*API_AUDIENCES, "vault"], API_AUDIENCES, [*API_AUDIENCES]),
+        ([], API_AUDIENCES, []),
+    ],
+)
+def test_a_token_is_for_its_audiences_only(
+    cluster: Cluster, token_for: Any, asked: Any, valid_for: list[str]
+) -> None:
+    user, audiences, why = cluster.authenticator.review(cluster.issue(audiences=token_for), asked)
+    assert (user is not None, audiences) == (bool(valid_for), valid_for)
+    assert ("is invalid for the target audiences" in why) is not bool(valid_for)
+
+
+def test_a_static_token_is_for_the_api_server(cluster: Cluster) -> None:
+    assert cluster.authenticator.review("secret", API_AUDIENCES) == (BOB, [*API_AUDIENCES], "")
+    assert cluster.authenticator.review("secret", ["vault"]) == (None, [], "invalid bearer token")
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Secret", "Node"])
+def test_a_token_ends_with_the_object_that_it_is_bound_to(cluster: Cluster, kind: str) -> None:
+    storage = BOUND_KINDS[kind][0]
+    token = cluster.issue(bound=(kind, cluster.add(storage, "it", "1")))
+    user = cluster.user_of(token)
+    assert user is not None
+    assert user.extra.get(f"authentication.kubernetes.io/{kind.lower()}-uid", ["1"]) == ["1"]
+    cluster.add(storage, "it", "2")
+    assert f"{kind.lower()} UID (2) does not match" in cluster.why_not(token)
+    cluster.add(storage, "it", "1")["metadata"]["deletionTimestamp"] = "1970-01-01T00:16:40Z"
+    assert cluster.user_of(token) is not None, "for a minute more, while it ends"
+    cluster.clock.step(61.0)
+    assert "service account token has been invalidated" in cluster.why_not(token)
+    del cluster.objects[storage, "it" if kind == "Node" else "team/it"]
+    assert "service account token has been invalidated" in cluster.why_not(token)
+
+
+def test_the_token_of_a_pod_names_its_node_which_does_not_bind_it(cluster: Cluster) -> None:
+    cluster.add("/nodes", "n", "node-uid")
+    token = cluster.issue(bound=("Pod", cluster.add("/pods", "web", "1", nodeName="n")))
+    del cluster.objects["/nodes", "n"]
+    user = cluster.user_of(token)
+    assert user is not None
+    assert {name.rpartition("/")[2]: value for name, value in user.extra.items()} == {
+        "credential-id": ["JTI=id-1"],
+        "node-name": ["n"],
+        "node-uid": ["node-uid"],
+        "pod-name": ["web"],
+        "pod-uid": ["1"],
+    }
 
 
 def test_a_file_of_tokens(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clientgo.testing.apiserver.access import escalation, rbac
-from clientgo.testing.apiserver.access.auth import MASTERS, User
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer, rule_allows
+from clientgo.testing.apiserver.access.users import MASTERS, User
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.wire.errors import ApiError

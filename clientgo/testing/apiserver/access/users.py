@@ -1,0 +1,48 @@
+"""The users of the embedded API server. Mirrors k8s.io/apiserver/pkg/authentication/user."""
+
+from __future__ import annotations
+
+from clientgo.testing.apiserver.wire.jsonio import Json
+
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+
+
+class User:
+    """An authenticated identity."""
+
+    __slots__ = ("extra", "groups", "name", "uid")
+
+    def __init__(
+        self, name: str, uid: str = "", groups: tuple[str, ...] = (), extra: dict[str, list[str]] | None = None
+    ) -> None:
+        self.name = name
+        self.uid = uid
+        self.groups = groups
+        self.extra = extra or {}
+
+    @property
+    def master(self) -> bool:
+        return MASTERS in self.groups
+
+    def __repr__(self) -> str:
+        return f"<User {self.name} {list(self.groups)}>"
+
+    def info(self) -> Json:
+        """authentication.k8s.io UserInfo."""
+        out: Json = {"username": self.name}
+        if self.uid:
+            out["uid"] = self.uid
+        out["groups"] = list(self.groups)
+        if self.extra:
+            out["extra"] = self.extra
+        return out
+
+
+def service_account_groups(namespace: str) -> tuple[str, ...]:
+    """The groups that each service account of a namespace is in."""
+    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+
+
+ANONYMOUS = User("system:anonymous", "", (UNAUTHENTICATED,))

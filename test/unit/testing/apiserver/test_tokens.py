@@ -1,0 +1,93 @@
+"""Tokens of service accounts, requested and used over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from apiclient import Api
+from patience import PATIENCE
+
+from clientgo.testing.apiserver import Environment
+
+pytestmark = pytest.mark.shared_server
+Json = dict[str, Any]
+PODS = "/api/v1/namespaces/default/pods"
+TOKEN = "/api/v1/namespaces/default/serviceaccounts/default/token"
+REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+API = "https://kubernetes.default.svc"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        yield client
+        client.close()
+
+
+def code_for(api: Api, token: str) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    with requests.post(f"{api.env.url}{path}", json={}, headers=headers, timeout=PATIENCE) as answer:
+        return answer.status_code
+
+
+def requested(api: Api, **spec: Any) -> str:
+    return str(api("POST", TOKEN, {"spec": spec}, want=201)["status"]["token"])
+
+
+def review(api: Api, token: str, *audiences: str) -> Json:
+    status: Json = api("POST", REVIEWS, {"spec": {"token": token, "audiences": [*audiences]}}, want=201)["status"]
+    return status
+
+
+def pod(api: Api, name: str, **resources: Json) -> Json:
+    container = {"name": "a", "image": "nginx", "resources": resources}
+    spec = {"serviceAccountName": "default", "containers": [container]}
+    made: Json = api("POST", PODS, {"metadata": {"name": name}, "spec": spec}, want=201)
+    return made
+
+
+def test_a_token_for_another_audience_is_refused(api: Api) -> None:
+    vault = requested(api, audiences=["vault"])
+    assert code_for(api, vault) == 401
+    assert code_for(api, requested(api)) == 201
+    assert code_for(api, requested(api, audiences=["vault", API])) == 201
+
+
+def test_a_review_names_the_audiences_that_the_token_is_for(api: Api) -> None:
+    token = requested(api, audiences=["vault", API])
+    assert review(api, token)["audiences"] == [API]
+    found = review(api, token, "s3", "vault")
+    assert (found["authenticated"], found["audiences"]) == (True, ["vault"])
+    assert found["user"]["username"] == "system:serviceaccount:default:default"
+    refused = review(api, token, "s3")
+    assert refused["user"] == {} and "authenticated" not in refused
+    assert refused["error"] == (
+        f'[invalid bearer token, token audiences ["vault" "{API}"] is invalid for the target audiences ["s3"]]'
+    )
+
+
+def test_a_token_that_is_bound_to_a_pod_ends_with_it(api: Api) -> None:
+    pod(api, "bound")
+    token = requested(api, boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "bound"})
+    assert code_for(api, token) == 201
+    assert review(api, token)["user"]["extra"]["authentication.kubernetes.io/pod-name"] == ["bound"]
+    api("DELETE", f"{PODS}/bound?gracePeriodSeconds=0", want=200)
+    assert code_for(api, token) == 401
+    pod(api, "bound")
+    assert code_for(api, token) == 401, "another pod of the same name"
+
+
+def test_a_resize_changes_resources_only(api: Api) -> None:
+    made = pod(api, "small", requests={"cpu": "100m"}, limits={"cpu": "1"})
+    (container,) = made["spec"]["containers"]
+    more = {"requests": {"cpu": "200m"}, "limits": {"cpu": "1"}}
+    spec = {**made["spec"], "containers": [{**container, "image": "evil", "resources": more}], "hostNetwork": True}
+    metadata = {**made["metadata"], "labels": {"a": "b"}, "annotations": {"a": "b"}}
+    resized = api("PUT", f"{PODS}/small/resize", {**made, "metadata": metadata, "spec": spec}, want=200)
+    assert resized["spec"] == {**made["spec"], "containers": [{**container, "resources": more}]}
+    assert not {"labels", "annotations"} & resized["metadata"].keys()
