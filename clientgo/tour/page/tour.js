@@ -16,7 +16,7 @@ const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
 const faultOf = (name) => (app.language === "zh" && CHINESE[name]) || app.tour.faults[name];
 // A lesson's title is that of its scenario.
-const titleOf = (scenario) => app.tour.lessons.find((each) => each.scenario === scenario.name)?.[app.language]?.title || (app.language === "zh" && CHINESE[scenario.name]) || scenario.title;
+const titleOf = (scenario) => app.tour.lessons.find((each) => each.scenario === scenario.name)?.[app.language]?.title || scenario.title;
 
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);

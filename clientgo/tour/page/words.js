@@ -71,7 +71,7 @@ export const WORDS = {
   },
 };
 
-// The kinds of hops and the faults come from the server in English.
+// The kinds of hops and the faults come from the server in English, the lessons' titles in both languages.
 export const CHINESE = {
   "apiserver.created": "创建了一个对象", "apiserver.updated": "修改了一个对象", "apiserver.deleted": "删除了一个对象", "apiserver.compacted": "历史版本被压缩（compaction），旧的变更查不到了", "apiserver.terminating": "对象正在删除：先修改它，等待 finalizer 清空", "apiserver.collected": "属主已不存在或正在删除，垃圾回收器删除这个对象",
   "reflector.list": "向 API Server 请求全部对象（List）", "reflector.listed": "List 的结果到达，放入 FIFO", "reflector.watch": "从某个版本开始监听（Watch）", "reflector.line": "收到一个 Watch 事件",
@@ -87,9 +87,6 @@ export const CHINESE = {
   "election.leading": "候选者成为 Leader", "election.stopped": "不再是 Leader",
   cut: "切断连接", "half-open": "半开连接：连接还在，但不再有数据", gone: "410 Gone：漏掉一个变化，历史版本又被压缩", compact: "压缩（compaction）：丢弃历史版本", "clock-jump": "系统时间向前跳一小时", busy: "429：连接断开，接下来三次读请求被拒绝", "slow-server": "API Server 每个请求都要两秒才应答",
   restart: "API Server 停机五秒", "delete-unseen": "断线期间有对象被删除：产生墓碑", "writes-fail": "接下来三次写请求失败", "handler-blocks": "第二个事件处理器阻塞", "handler-goes-on": "第二个事件处理器恢复", "handler-raises": "第二个事件处理器抛出一次异常", "watch-lags": "每个 Watch 事件迟到 2.5 秒", "worker-raises": "Worker 接下来三次读缓存时抛出异常", kill: "杀死控制器（有多个副本时杀死 Leader），十秒后启动一个新的", mend: "所有故障恢复正常",
-  "list-and-watch": "List 与 Watch：先列举，再监听", deltas: "Delta：一个 key 为什么要保留多个", queue: "工作队列的三个集合", backoff: "限速与退避", tombstone: "墓碑：没有看到的删除", handlers: "事件处理器、缓冲区，以及一个慢的处理器",
-  versions: "资源版本、书签与 410", fifos: "DeltaFIFO 与 RealFIFO 的对比", indexer: "Indexer：带索引的本地缓存", resync: "Resync：重新同步不等于重新 List", level: "协调为什么是水平触发", stale: "读到自己的写入，以及过期的缓存",
-  events: "Event 与事件关联器", election: "选主", owners: "属主引用、终结器与垃圾回收", priority: "优先级队列", "sample-controller": "逐步走完 sample-controller",
 };
 
 // The words of the texts one may have come from, and where they are here: [word, where, in Chinese].
