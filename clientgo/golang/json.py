@@ -1,9 +1,12 @@
-"""What decoding JSON into the wrong Go type says. Go: encoding/json (decode.go), as sigs.k8s.io/json has it."""
+"""The errors of decoding JSON. Go: encoding/json (decode.go, scanner.go), as sigs.k8s.io/json has it."""
 
 from __future__ import annotations
 
+import json
+from string import hexdigits
 from typing import Any
 
+_LITERALS = ("true", "false", "null")
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
@@ -38,3 +41,77 @@ def kind_of(value: Any) -> str:
     ('array', 'bool', 'null')
     """
     return _KINDS.get(type(value), "null")
+
+
+def syntax_error(err: json.JSONDecodeError) -> str:
+    """Return Go's text for the error that Python's decoder found. Go: json.SyntaxError.
+
+    >>> try:
+    ...     json.loads("[1, 2")
+    ... except json.JSONDecodeError as err:
+    ...     print(syntax_error(err))
+    unexpected end of JSON input
+    """
+    text, at = err.doc, err.pos
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    if at >= len(text) or _is_cut_off(err, text[at - 1 : at], text[at : at + 6]):
+        return "unexpected end of JSON input"
+    for literal in _LITERALS:
+        if text[at] == literal[0] and not text.startswith(literal, at):
+            right = next(i for i, char in enumerate(literal) if text[at + i] != char)
+            return f"invalid character {_shown(text[at + right])} in literal {literal} (expecting '{literal[right]}')"
+    if err.msg.startswith("Invalid \\uXXXX"):
+        at = _after_hexadecimals(err)
+    where = {
+        "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+        "Expecting ':' delimiter": "after object key",
+        "Expecting ',' delimiter": "after object key:value pair",
+        "Extra data": "after top-level value",
+        "Invalid control character at": "in string literal",
+        "Invalid \\escape": "in string escape code",
+        "Invalid \\uXXXX escape": "in \\u hexadecimal character escape",
+    }.get(err.msg, "looking for beginning of value")
+    if where == "after object key:value pair" and _inside_array(text, at):
+        where = "after array element"
+    return f"invalid character {_shown(text[at])} {where}"
+
+
+def _after_hexadecimals(err: json.JSONDecodeError) -> int:
+    """Return the position of the first character that cannot be in the \\u escape with the error."""
+    text = err.doc
+    at = text.index("u", err.pos) + 1
+    while at < len(text) and text[at] in hexdigits:
+        at += 1
+    return at
+
+
+def _shown(char: str) -> str:
+    return f"'{char}'" if char not in "'\\" else f"'\\{char}'"
+
+
+def _is_cut_off(err: json.JSONDecodeError, before: str, rest: str) -> bool:
+    """Report whether the text ends within a token; `before` and `rest` are the characters around the error."""
+    if err.msg.startswith("Unterminated string"):
+        return True
+    if err.msg.startswith("Invalid \\uXXXX"):
+        return _after_hexadecimals(err) == len(err.doc)
+    if before.isdigit():
+        # Python's decoder ends the number before its fraction or exponent.
+        return rest in (".", "e", "E", "e+", "e-", "E+", "E-")
+    return rest == "-" or any(one.startswith(rest) and one != rest for one in _LITERALS)
+
+
+def _inside_array(text: str, at: int) -> bool:
+    depth: list[str] = []
+    quoted = escaped = False
+    for char in text[:at]:
+        if quoted:
+            quoted, escaped = (char != '"' or escaped), (char == "\\" and not escaped)
+        elif char == '"':
+            quoted = True
+        elif char in "[{":
+            depth.append(char)
+        elif char in "]}" and depth:
+            depth.pop()
+    return bool(depth) and depth[-1] == "["

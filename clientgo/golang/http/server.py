@@ -97,13 +97,19 @@ class Request:
         return urllib.parse.parse_qs(self.raw_query, keep_blank_values=True)
 
     def read_body(self, limit: int) -> bytes:
-        """The body; b"" when there is none. Once. Blocks. Raises RequestBodyTooLarge when it is longer than `limit`."""
+        """Return the body; b"" when there is none. Blocks. To be called once.
+
+        Raises RequestBodyTooLarge when it is longer than `limit`, OSError when the client sends less than it announced.
+        """
         length = self.headers.get("Content-Length")
         if self._read is None or length is None:
             return b""
         if int(length) > limit:
             raise RequestBodyTooLarge(limit)
-        return self._read(int(length))
+        body = self._read(int(length))
+        if len(body) < int(length):
+            raise ConnectionResetError("unexpected EOF")
+        return body
 
     def with_path(self, path: str) -> Request:
         """The same request with another path."""

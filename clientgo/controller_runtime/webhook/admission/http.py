@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from clientgo.api.admission import v1 as admissionv1
+from clientgo.apimachinery.runtime.converter import decode_as_go
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
-from clientgo.apimachinery.util import yaml
+from clientgo.controller_runtime.internal.reviewbody import parse
 from clientgo.controller_runtime.webhook.admission.response import errored
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import RequestBodyTooLarge, ResponseWriter
-from clientgo.golang.json import kind_of
+from clientgo.klog.exceptions import operational_error
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook
@@ -26,6 +28,7 @@ MAX_REQUEST_SIZE = 7 * 1024 * 1024
 _DEFAULT = GroupVersionKind("admission.k8s.io", "v1", "AdmissionReview")
 
 
+@operational_error
 class _BadRequest(Exception):
     """Why a request is not even looked at."""
 
@@ -71,24 +74,13 @@ def _decoded(body: bytes) -> tuple[Request, GroupVersionKind]:
     from clientgo.controller_runtime.webhook.admission.webhook import Request
 
     try:
-        document = _parsed(body)
-        if not isinstance(document, dict):
-            tags = ('APIVersion string "json:\\"apiVersion,omitempty\\""', 'Kind string "json:\\"kind,omitempty\\""')
-            shape = f"struct {{ {tags[0]}; {tags[1]} }}"
-            text = f"json: cannot unmarshal {kind_of(document)} into Go value of type {shape}"
-            raise ValueError(f"couldn't get version/kind; json parse error: {text}")
-        request = document.get("request")
-        return Request.from_dict({} if request is None else request), _kind_of(document)
+        document = parse(body)
+        kind = _kind_of(document)
+        review = decode_as_go(admissionv1.AdmissionReview, {"request": document.get("request")})
+        request = Request() if review.request is None else Request.from_dict(review.request.to_dict())
+        return request, kind
     except (ValueError, TypeError, RecursionError) as err:
         raise _BadRequest(400, "unable to decode the request", str(err)) from err
-
-
-def _parsed(body: bytes) -> Any:
-    """As Go's decoder, which takes YAML for JSON too."""
-    try:
-        return json.loads(body)
-    except ValueError:
-        return yaml.unmarshal(body)
 
 
 def _kind_of(document: dict[str, Any]) -> GroupVersionKind:
@@ -102,7 +94,9 @@ def _write(webhook: Webhook, resp: ResponseWriter, response: Response, kind: Gro
     if kind is not None:
         review = {"kind": kind.kind, "apiVersion": kind.group_version().identifier()}
     resp.header()["Content-Type"] = "application/json"
-    resp.write(json.dumps({**review, "response": response.to_dict()}) + "\n")
+    # Go writes these two of every response, also without a request to take a uid from.
+    said = {"uid": response.uid, "allowed": response.allowed, **response.to_dict()}
+    resp.write(json.dumps({**review, "response": said}) + "\n")
     result = response.result
     webhook.logger(None).v(5).info(
         "wrote response",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from clientgo.apimachinery.runtime.converter import check_fields
+from clientgo.controller_runtime.internal.reviewbody import parse
 from clientgo.controller_runtime.webhook.authentication.response import errored
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import RequestBodyTooLarge, ResponseWriter
+from clientgo.klog.exceptions import operational_error
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.webhook.authentication.webhook import Request, Response, Webhook
@@ -19,6 +22,7 @@ _MAX_REQUEST_SIZE = 1024 * 1024
 _VERSIONS = ("authentication.k8s.io/v1", "authentication.k8s.io/v1beta1")
 
 
+@operational_error
 class _BadRequest(Exception):
     """Why a request is not even looked at."""
 
@@ -52,13 +56,12 @@ def _review(req: HTTPRequest) -> tuple[Request, str]:
     if content_type != "application/json":
         raise _BadRequest(f"contentType={content_type}, expected application/json")
     try:
-        document = json.loads(body)
-        if not isinstance(document, dict):
-            raise ValueError("couldn't get version/kind; json parse error: the review is no object")
+        document = parse(body)
         version = document.get("apiVersion", _VERSIONS[0])
         if version not in _VERSIONS or document.get("kind", "TokenReview") != "TokenReview":
             raise ValueError(f'no kind "{document.get("kind")}" is registered for version "{version}"')
         request = Request.from_dict(document)
+        check_fields(request)
         token = request.spec.token
     except (ValueError, TypeError, RecursionError) as err:
         raise _BadRequest(str(err)) from err

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from clientgo.golang import utf8
+from clientgo.golang.json import syntax_error
 
 Json = dict[str, Any]
 # Lists and objects inside each other. Go's limit is 10,000; what comes after the parser here walks objects recursively,
@@ -67,7 +68,7 @@ def loads(text: bytes) -> Any:
     except RecursionError:
         raise ParseError(_TOO_DEEP) from None
     except json.JSONDecodeError as err:
-        raise ParseError(_go_error(err)) from None
+        raise ParseError(syntax_error(err)) from None
     # Counting is much faster than walking, and settles nearly all.
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deep(value):
         raise ParseError(_TOO_DEEP)
@@ -167,44 +168,6 @@ def duplicate_fields(text: bytes) -> list[str]:
     except (ValueError, RecursionError):
         return []
     return found
-
-
-def _go_error(err: json.JSONDecodeError) -> str:
-    text, at = err.doc, err.pos
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    if at >= len(text):
-        return "unexpected end of JSON input"
-    char = f"'{text[at]}'" if text[at] not in "'\\" else f"'\\{text[at]}'"
-    where = {
-        "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
-        "Expecting ':' delimiter": "after object key",
-        "Expecting ',' delimiter": "after object key:value pair",
-        "Extra data": "after top-level value",
-        "Invalid control character at": "in string literal",
-        "Invalid \\escape": "in string escape code",
-        "Invalid \\uXXXX escape": "in \\u hexadecimal character escape",
-    }.get(err.msg, "looking for beginning of value")
-    if err.msg.startswith("Unterminated string"):
-        return "unexpected end of JSON input"
-    if where == "after object key:value pair" and _inside_array(text, at):
-        where = "after array element"
-    return f"invalid character {char} {where}"
-
-
-def _inside_array(text: str, at: int) -> bool:
-    depth: list[str] = []
-    quoted = escaped = False
-    for char in text[:at]:
-        if quoted:
-            quoted, escaped = (char != '"' or escaped), (char == "\\" and not escaped)
-        elif char == '"':
-            quoted = True
-        elif char in "[{":
-            depth.append(char)
-        elif char in "]}" and depth:
-            depth.pop()
-    return bool(depth) and depth[-1] == "["
 
 
 def go_text(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from email.message import Message
 from typing import Any
 
 import pytest
@@ -193,3 +194,72 @@ def test_an_object_in_the_place_of_a_function_is_asked() -> None:
     with pytest.raises(TypeError, match="a handler has a method handle"):
         nothing: Any = 7
         admission.Webhook(handler=nothing, recover_panic=False).handle(background(), REQUEST)
+
+
+def served(body: bytes, announced: int | None = None) -> str:
+    """What a webhook that admits everything answers."""
+    headers = Message()
+    headers["Content-Type"] = "application/json"
+    headers["Content-Length"] = str(len(body) if announced is None else announced)
+    response = ResponseWriter()
+    hook = admission.Webhook(handler=lambda ctx, req: admission.Response(allowed=True))
+    hook.serve_http(response, Request("POST", "/", headers, io.BytesIO(body).read))
+    return bytes(response.body).decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"", "request body is empty"),
+        (b"{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+        (b' {"request":{"uid":"u"', "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+        (b'{"request":{"dryRun":tr', "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+        (
+            b'{"request":{}}}',
+            "couldn't get version/kind; json parse error: invalid character '}' after top-level value",
+        ),
+        (
+            b'{"request":NaN}',
+            "couldn't get version/kind; json parse error: invalid character 'N' looking for beginning of value",
+        ),
+        (
+            b'{"kind":5}',
+            "couldn't get version/kind; json parse error: "
+            "json: cannot unmarshal number into Go struct field .kind of type string",
+        ),
+        (
+            b'{"request":{"uid":5}}',
+            "json: cannot unmarshal number into Go struct field AdmissionRequest.request.uid of type string",
+        ),
+        (
+            b'{"request":{"userInfo":{"groups":"a"}}}',
+            "json: cannot unmarshal string into Go struct field UserInfo.request.userInfo.groups of type []string",
+        ),
+    ],
+)
+def test_a_body_that_is_no_review_is_answered_with_go_s_error_and_an_empty_uid(body: bytes, text: str) -> None:
+    """Go: webhook/admission: Admission Webhooks > should return bad-request when given an undecodable body
+    Go: webhook/admission: Admission Webhooks > should return bad-request when given an empty body
+    """
+    answer = json.loads(served(body))
+    assert answer == {"response": {"uid": "", "allowed": False, "status": {"message": text, "code": 400}}}
+
+
+def test_a_body_shorter_than_announced_is_a_bad_request() -> None:
+    """Go: io.ReadAll fails for a connection that ends early."""
+    whole = b'{"request":{}}'
+    answer = json.loads(served(whole, announced=len(whole) + 1))
+    assert answer["response"]["status"] == {"message": "unexpected EOF", "code": 400}
+    assert answer["response"]["uid"] == ""
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"request":{}}', b'{"request":{"uid":""}}', b'{"request":null}', b"{}", b" ", b"request: {}"]
+)
+def test_the_answer_has_the_uid_of_the_request_though_it_is_empty(body: bytes) -> None:
+    """Go: webhook/admission: Admission Webhooks > should return the response given by the handler with version
+    ... defaulted to v1
+    """
+    answer = json.loads(served(body))
+    assert (answer["kind"], answer["apiVersion"]) == ("AdmissionReview", "admission.k8s.io/v1")
+    assert answer["response"] == {"uid": "", "allowed": True, "status": {"code": 200}}

@@ -1,0 +1,51 @@
+"""The bodies of admission and token reviews, decoded as Go's universal deserializer decodes them.
+
+Stands for what pkg/webhook/admission/http.go and pkg/webhook/authentication/http.go leave to apimachinery's codecs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from clientgo.apimachinery.util import yaml
+from clientgo.golang.json import UnmarshalTypeError, kind_of, syntax_error
+
+__all__ = ["parse"]
+
+_INTERPRET = "couldn't get version/kind; json parse error"
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Return the review's document. Raises ValueError with Go's text.
+
+    A body that begins with a brace is JSON; Go takes anything else for YAML. The values of `apiVersion` and `kind` are
+    strings, the types of other fields are not checked.
+    """
+    document = _json(body) if body.lstrip().startswith(b"{") else yaml.unmarshal(body)
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        tags = ('APIVersion string "json:\\"apiVersion,omitempty\\""', 'Kind string "json:\\"kind,omitempty\\""')
+        shape = f"struct {{ {tags[0]}; {tags[1]} }}"
+        raise ValueError(f"{_INTERPRET}: json: cannot unmarshal {kind_of(document)} into Go value of type {shape}")
+    for name in ("apiVersion", "kind"):
+        value = document.get(name)
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{_INTERPRET}: {UnmarshalTypeError(value, 'string', '', name)}")
+    return document
+
+
+def _json(body: bytes) -> Any:
+    try:
+        # Go reads U+FFFD for bytes that are not UTF-8.
+        return json.loads(body.decode(errors="replace"), parse_constant=_no_constant)
+    except json.JSONDecodeError as err:
+        raise ValueError(f"{_INTERPRET}: {syntax_error(err)}") from None
+    except RecursionError:
+        raise ValueError(f"{_INTERPRET}: exceeded max depth") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    """Reject NaN and Infinity, which Python's decoder takes."""
+    raise ValueError(f"{_INTERPRET}: invalid character '{name[0]}' looking for beginning of value")

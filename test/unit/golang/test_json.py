@@ -1,0 +1,40 @@
+"""The texts of Go's errors for malformed JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clientgo.golang.json import syntax_error
+
+WHOLE = '{"a": [true, null, -1.5e+3, "x\\u00e9\\n"], "b": {"c": false}}'
+
+
+@pytest.mark.parametrize("length", range(len(WHOLE)))
+def test_a_document_that_is_cut_off_anywhere_ends_unexpectedly(length: int) -> None:
+    with pytest.raises(json.JSONDecodeError) as found:
+        json.loads(WHOLE[:length])
+    assert syntax_error(found.value) == "unexpected end of JSON input"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('{"a":1}}', "invalid character '}' after top-level value"),
+        ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
+        ('{"a" 1}', "invalid character '1' after object key"),
+        ('{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
+        ("[1 2]", "invalid character '2' after array element"),
+        ("[x]", "invalid character 'x' looking for beginning of value"),
+        ("[trux]", "invalid character 'x' in literal true (expecting 'e')"),
+        ("[nil]", "invalid character 'i' in literal null (expecting 'u')"),
+        ("[fals]", "invalid character ']' in literal false (expecting 'e')"),
+        ('["\\u12x4"]', "invalid character 'x' in \\u hexadecimal character escape"),
+    ],
+)
+def test_a_malformed_document_is_reported_in_go_s_words(text: str, error: str) -> None:
+    """Go: encoding/json, scanner.go."""
+    with pytest.raises(json.JSONDecodeError) as found:
+        json.loads(text)
+    assert syntax_error(found.value) == error
