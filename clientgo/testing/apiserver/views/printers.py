@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from clientgo.apimachinery.util.duration import human_duration
 from clientgo.testing.apiserver.kinds.selectors import selector_text
 from clientgo.testing.apiserver.wire.jsonio import Json
-from clientgo.testing.apiserver.wire.times import Times, human_duration
+from clientgo.testing.apiserver.wire.times import Times
 
 
 def age(obj: Json, times: Times) -> str:

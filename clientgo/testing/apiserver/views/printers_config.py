@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from clientgo.apimachinery.util.duration import human_duration
 from clientgo.testing.apiserver.views.printers import age
 from clientgo.testing.apiserver.wire.jsonio import Json
-from clientgo.testing.apiserver.wire.times import Times, human_duration
+from clientgo.testing.apiserver.wire.times import Times
 
 _SHOWN_PORTS = 3
 

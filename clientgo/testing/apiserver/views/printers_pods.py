@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from clientgo.apimachinery.util.duration import human_duration
 from clientgo.testing.apiserver.views.printers import age
 from clientgo.testing.apiserver.wire.jsonio import Json
-from clientgo.testing.apiserver.wire.times import Times, human_duration
+from clientgo.testing.apiserver.wire.times import Times
 
 _COMPLETED = {
     "Succeeded": "The pod has completed successfully.",

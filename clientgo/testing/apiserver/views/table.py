@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from clientgo.apimachinery.util.duration import human_duration
 from clientgo.testing.apiserver.views import printers, printers_config, printers_pods
 from clientgo.testing.apiserver.views.columns import described
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
-from clientgo.testing.apiserver.wire.times import Times, human_duration
+from clientgo.testing.apiserver.wire.times import Times
 
 if TYPE_CHECKING:
     from clientgo.testing.apiserver.kinds.registry import Resource

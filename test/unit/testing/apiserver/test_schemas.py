@@ -26,7 +26,6 @@ from clientgo.testing.apiserver.verbs import options
 from clientgo.testing.apiserver.views import openapi, openapi_pb
 from clientgo.testing.apiserver.wire import jsonio
 from clientgo.testing.apiserver.wire.errors import ApiError
-from clientgo.testing.apiserver.wire.times import human_duration
 
 Json = dict[str, Any]
 
@@ -149,19 +148,6 @@ def test_validation(schema: Json, value: Any, message: str) -> None:
 )  # fmt: skip
 def test_schemas_that_are_not_structural(schema: Json, field: str) -> None:
     assert field in [error.field for error in structural_schema.check_schema(schema, "s")]
-
-
-# ---- times
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0s"), (119, "119s"), (120, "2m"), (130, "2m10s"), (600, "10m"), (3 * 3600, "3h"), (3 * 3600 + 60, "3h1m"),
-     (9 * 3600, "9h"), (48 * 3600, "2d"), (53 * 3600, "2d5h"),
-     (8 * 86400, "8d"), (800 * 86400, "2y70d"), (-5, "<invalid>")],
-)  # fmt: skip
-def test_durations_are_for_people(seconds: int, text: str) -> None:
-    assert human_duration(seconds) == text
 
 
 # ---- OpenAPI
