@@ -195,6 +195,9 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/testing/apiserver/kinds/schema_formats.py:_isbn10": Attack("0"),
     "clientgo/testing/apiserver/kinds/schema_formats.py:_isbn13": Attack("0"),
     "clientgo/testing/apiserver/kinds/structural_schema.py:_NOT_OF_STRUCTURE": Attack("x-kubernetes-list"),
+    "clientgo/testing/apiserver/kinds/validation/certificates.py:_PEM": Attack(
+        "a", prefix="-----BEGIN A-----", functions=("search",)
+    ),
     "clientgo/testing/apiserver/kinds/validation/definitions.py:_PROTECTED": Attack("k8s."),
     "clientgo/testing/apiserver/kinds/validation/definitions.py:_approval": Attack("a", suffix="", prefix="http://"),
     "clientgo/testing/apiserver/simulator/statefulsets.py:_ORDINAL": Attack("-1"),
@@ -227,6 +230,9 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/transport/tls.py:_PEM_CERTIFICATE": Attack("-----BEGIN CERTIFICATE-----"),
     "cmd/cockroach-operator/actor/partitioned_update.py:_VERSION": Attack("1", prefix="v"),
     "cmd/cockroach-operator/resources/pods.py:_ORDINAL": Attack("-1"),
+    "cmd/informer-tour/chinese.py:_paragraphs": OWN_FILES,
+    "cmd/informer-tour/chinese.py:_step": OWN_FILES,
+    "cmd/informer-tour/chinese.py:read": OWN_FILES,
     "cmd/informer-tour/lessons.py:_CHECK": OWN_FILES,
     "cmd/informer-tour/lessons.py:_fields": OWN_FILES,
     "cmd/informer-tour/lessons.py:_paragraphs": OWN_FILES,

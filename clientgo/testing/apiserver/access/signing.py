@@ -9,14 +9,13 @@ from collections.abc import Callable
 
 from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.access.users import User
+from clientgo.testing.apiserver.kinds.validation.certificates import DECISIONS
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 _GROUP = "certificates.k8s.io"
 _PLURAL = "certificatesigningrequests"
-STORAGE = f"{_GROUP}/{_PLURAL}"
-_DECISIONS = ("Approved", "Denied")
 
 
 def asked_by(obj: Json, user: User | None) -> None:
@@ -63,11 +62,11 @@ def _may(authorize: Callable[[User, Attributes], None], user: User, verb: str, s
 def decided(obj: Json, old: Json, now: str) -> Json:
     """The request after a write to its approval: the decision is new, everything else is old."""
     before = (old.get("status") or {}).get("conditions") or []
-    others = [condition for condition in before if condition.get("type") not in _DECISIONS]
+    others = [condition for condition in before if condition.get("type") not in DECISIONS]
     decisions = [
         _with_times(condition, before, now)
         for condition in (obj.get("status") or {}).get("conditions") or ()
-        if condition.get("type") in _DECISIONS
+        if condition.get("type") in DECISIONS
     ]
     return {
         **old,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from clientgo.testing.apiserver.admission import (
+    certificate_subject,
     default_classes,
     default_tolerations,
     limit_ranger,
@@ -56,6 +57,7 @@ PLUGINS = (
     Plugin("StorageObjectInUseProtection", storage_protection.admit),
     Plugin("PersistentVolumeClaimResize", validate=default_classes.validate_resize),
     Plugin("RuntimeClass", runtime_class.admit, runtime_class.validate),
+    Plugin("CertificateSubjectRestriction", validate=certificate_subject.validate),
     Plugin("DefaultIngressClass", default_classes.admit_ingress),
     Plugin("ResourceQuota", charge=resource_quota.charge),
 )

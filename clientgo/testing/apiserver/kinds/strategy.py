@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from clientgo.testing.apiserver.kinds import crd, defaults, schema, services
 from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.kinds.validation import certificates
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-_SIGNING_REQUESTS = "certificates.k8s.io/certificatesigningrequests"
 # Built-in resources with a generation; the spec moves it.
 _GENERATION = {
     "/pods",
@@ -200,7 +200,7 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
             obj.pop("status", None)
     if resource.storage == "/namespaces" and subresource == "":
         obj["spec"] = {**obj.get("spec", {}), "finalizers": (old.get("spec") or {}).get("finalizers")}
-    if resource.storage == _SIGNING_REQUESTS:
+    if resource.storage == certificates.STORAGE:
         obj["spec"] = old["spec"]
     if resource.storage == "/services":
         services.before_update(obj, old, allocate)
@@ -286,11 +286,25 @@ def _status_update(resource: Resource, obj: Json, old: Json) -> Json:
         else:
             metadata.pop(name, None)
     out = {**old, "metadata": metadata, "status": obj.get("status", {})}
+    if resource.storage == certificates.STORAGE:
+        out["status"] = _with_decisions(out["status"], old.get("status") or {})
     if resource.storage == "/pods" and not out["status"].get("qosClass") and (old.get("status") or {}).get("qosClass"):
         out["status"] = {**out["status"], "qosClass": old["status"]["qosClass"]}
     if resource.storage == "apps/daemonsets":
         _set_template_generation(out, _template_generation(old))
     return out
+
+
+def _with_decisions(status: Json, old: Json) -> Json:
+    """Keep the decisions that a write to the status leaves out. Go: preserveConditionInstances."""
+    conditions = status.get("conditions") or []
+    kinds = {each.get("type") for each in conditions}
+    missing = [
+        each
+        for each in old.get("conditions") or ()
+        if each.get("type") in certificates.DECISIONS and each.get("type") not in kinds
+    ]
+    return {**status, "conditions": [*conditions, *missing]} if missing else status
 
 
 _NOT_SPEC = ("metadata", "status", "kind", "apiVersion")

@@ -22,6 +22,7 @@ from clientgo.testing.apiserver.kinds import (
     warnings,
 )
 from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.kinds.validation import certificates
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
 from clientgo.testing.apiserver.verbs import configuration, decoding, sizes
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
@@ -97,7 +98,7 @@ class Writer(Verb):
             labels["kubernetes.io/metadata.name"] = metadata.get("name", "")
         strategy.before_create(resource, obj, self.allocate)
         self._stamp_phase(resource, obj, None)
-        if resource.storage == signing.STORAGE:
+        if resource.storage == certificates.STORAGE:
             signing.asked_by(obj, call.request.user)
         obj = self._in_order(resource, obj)
         stored_form = resource.to_storage(obj)
@@ -413,7 +414,7 @@ class Writer(Verb):
             self.times,
             self.registry,
         )
-        if call.resource.storage == signing.STORAGE and old is not None and call.request.user is not None:
+        if call.resource.storage == certificates.STORAGE and old is not None and call.request.user is not None:
             signing.check_rights(self.authorize, call.request.user, call.subresource, obj, old)
         self.plugins.validate(request)
         self.webhooks.validate(call, obj, old, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,28 @@ Json = dict[str, Any]
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 
+NAMES = {"CN": bytes([0x55, 4, 3]), "O": bytes([0x55, 4, 10])}
+
+
+def tlv(tag: int, *parts: bytes) -> bytes:
+    body = b"".join(parts)
+    length = bytes([len(body)]) if len(body) < 0x80 else bytes([0x82, *len(body).to_bytes(2, "big")])
+    return bytes([tag]) + length + body
+
+
+def request_pem(*sets: str, tag: int = 0x0C, encoding: str = "utf-8") -> str:
+    """Return the base64 of a request whose subject has these sets of names: "CN=a", or "CN=a+O=b" for two in a set."""
+    subject = []
+    for each in sets:
+        pairs = [name.partition("=") for name in each.split("+")]
+        values = [tlv(0x30, tlv(6, NAMES[name]), tlv(tag, value.encode(encoding))) for name, _, value in pairs]
+        subject.append(tlv(0x31, *values))
+    info = tlv(0x30, tlv(2, b"\0"), tlv(0x30, *subject))
+    body = base64.encodebytes(tlv(0x30, info)).decode()
+    pem = f"-----BEGIN CERTIFICATE REQUEST-----\n{body}-----END CERTIFICATE REQUEST-----\n"
+    return base64.b64encode(pem.encode()).decode()
+
+
 @pytest.fixture(scope="module")
 def api() -> Iterator[Api]:
     with Environment() as env:
@@ -24,7 +47,12 @@ def api() -> Iterator[Api]:
 
 
 def test_a_request_is_made_by_who_makes_it_and_decided_by_approval(api: Api) -> None:
-    spec = {"request": "Zm9v", "signerName": "example.com/signer", "usages": ["client auth"], "username": "somebody"}
+    spec = {
+        "request": request_pem("CN=a"),
+        "signerName": "example.com/signer",
+        "usages": ["client auth"],
+        "username": "somebody",
+    }
     made = api("POST", REQUESTS, {"metadata": {"name": "r"}, "spec": spec}, want=201)
     assert made["spec"]["username"] == "kubernetes-admin"
     assert "system:masters" in made["spec"]["groups"]
@@ -80,7 +108,7 @@ def let(api: Api, name: str, rules: list[Json]) -> None:
 
 
 def request_of(api: Api, name: str, signer: str = "example.com/signer") -> Json:
-    spec = {"request": "Zm9v", "signerName": signer, "usages": ["client auth"]}
+    spec = {"request": request_pem("CN=a"), "signerName": signer, "usages": ["client auth"]}
     made: Json = api("POST", REQUESTS, {"metadata": {"name": name}, "spec": spec}, want=201)
     return made
 
@@ -112,3 +140,81 @@ def test_approval_and_signing_need_a_right_on_the_signer(
     names = {"apiGroups": ["certificates.k8s.io"], "resources": ["signers"], "resourceNames": [signer]}
     let(api, "signers", [{**names, "verbs": [verb]}])
     assert bob("PUT", path, wanted, want=200)["status"]["conditions"][0]["type"] == kind
+
+
+MASTERS = "system:masters"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"sets": ["O=system:masters"]},
+        {"sets": ["CN=eve", "O=devs", "O=system:masters"]},
+        {"sets": ["CN=eve+O=system:masters"]},
+        {"sets": ["O=" + "x" * 300, "O=system:masters"]},
+        {"sets": ["O=system:masters"], "tag": 0x13},
+        {"sets": ["O=system:masters"], "tag": 0x1E, "encoding": "utf-16-be"},
+    ],
+)
+def test_a_client_of_the_api_server_cannot_ask_for_its_administrators(api: Api, subject: Any) -> None:
+    request = request_pem(*subject.pop("sets"), **subject)
+    spec = {"request": request, "signerName": "kubernetes.io/kube-apiserver-client", "usages": ["client auth"]}
+    refused = api("POST", REQUESTS, {"metadata": {"name": "eve"}, "spec": spec}, want=403)
+    assert "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed" in str(refused)
+    other = {**spec, "signerName": "example.com/signer"}
+    api("POST", f"{REQUESTS}?dryRun=All", {"metadata": {"name": "eve"}, "spec": other}, want=201)
+
+
+DER = b"0\x03\x02\x01"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"",
+        b"foo",
+        b"-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----",
+        b"-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----",
+        b"-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----",
+        b"-----BEGIN CERTIFICATE REQUEST-----\nMIQ=\n-----END CERTIFICATE REQUEST-----",
+        b"-----BEGIN CERTIFICATE REQUEST-----\n" + base64.b64encode(DER) + b"\n-----END CERTIFICATE REQUEST-----",
+        b"-----BEGIN CERTIFICATE REQUEST-----\nMIT/////AA==\n-----END CERTIFICATE REQUEST-----",
+        b"-----BEGIN CERTIFICATE REQUEST-----\nA\n-----END CERTIFICATE REQUEST-----",
+        b"\xff\x00",
+    ],
+)
+def test_a_request_that_is_none_is_invalid(api: Api, request_bytes: bytes) -> None:
+    text = base64.b64encode(request_bytes).decode()
+    spec = {"request": text, "signerName": "kubernetes.io/kube-apiserver-client", "usages": ["client auth"]}
+    refused = api("POST", REQUESTS, {"metadata": {"name": "no"}, "spec": spec}, want=422)
+    assert [cause["field"] for cause in refused["details"]["causes"]] == ["spec.request"]
+
+
+def with_conditions(made: Json, *kinds: str, status: str = "True", **more: Any) -> Json:
+    conditions = [{"type": kind, "status": status, "reason": "r", "message": "m"} for kind in kinds]
+    return {**made, "status": {"conditions": conditions, **more}}
+
+
+def test_a_write_to_the_status_decides_nothing(api: Api) -> None:
+    path = f"{REQUESTS}/signed"
+    made = request_of(api, "signed")
+    refused = api("PUT", f"{path}/status", with_conditions(made, "Approved"), want=422)
+    assert 'updates may not add a condition of type "Approved"' in refused["message"]
+    approved = api("PUT", f"{path}/approval", with_conditions(made, "Approved", certificate="Zm9v"), want=200)
+    assert "certificate" not in approved["status"], "approval issues nothing"
+    issued = api("PUT", f"{path}/status", {**approved, "status": {"certificate": "Zm9v"}}, want=200)
+    assert issued["status"]["conditions"] == approved["status"]["conditions"], "a decision stays"
+    assert issued["status"]["certificate"] == "Zm9v"
+    other = {**issued, "status": {**issued["status"], "certificate": "YmFy"}}
+    assert "may not modify existing certificate" in api("PUT", f"{path}/status", other, want=422)["message"]
+
+
+def test_a_decision_is_final(api: Api) -> None:
+    path = f"{REQUESTS}/decided/approval"
+    made = request_of(api, "decided")
+    both = api("PUT", path, with_conditions(made, "Approved", "Denied"), want=422)
+    assert "Approved and Denied conditions are mutually exclusive" in both["message"]
+    assert "must be True" in api("PUT", path, with_conditions(made, "Denied", status="False"), want=422)["message"]
+    denied = api("PUT", path, with_conditions(made, "Denied"), want=200)
+    removed = api("PUT", path, with_conditions(denied, "Approved"), want=422)
+    assert 'updates may not remove a condition of type "Denied"' in removed["message"]

@@ -16,6 +16,7 @@ from clientgo.golang import utf8
 from clientgo.testing.apiserver.kinds.validation import (
     access,
     autoscaling,
+    certificates,
     networking,
     pods,
     quota,
@@ -277,6 +278,7 @@ _CREATE: dict[str, Create] = {
     "autoscaling/horizontalpodautoscalers": autoscaling.autoscaler,
     "batch/jobs": workloads.job,
     "batch/cronjobs": workloads.cron_job,
+    certificates.STORAGE: certificates.signing_request,
     "coordination.k8s.io/leases": _lease,
     "discovery.k8s.io/endpointslices": networking.endpoint_slice,
     "networking.k8s.io/ingresses": networking.ingress_create,
@@ -294,6 +296,7 @@ _CREATE: dict[str, Create] = {
 # Of an update, where less is asked than of a new object.
 _AGAIN: dict[str, Create] = {
     "/pods": _nothing,
+    certificates.STORAGE: _nothing,
     "networking.k8s.io/ingresses": networking.ingress,
     "scheduling.k8s.io/priorityclasses": _nothing,
 }
@@ -328,4 +331,6 @@ _SUBRESOURCES: dict[str, Update] = {
     "/services/status": networking.service_status,
     "apps/deployments/status": workloads.deployment_status,
     "apps/replicasets/status": workloads.replica_set_status,
+    f"{certificates.STORAGE}/approval": certificates.approval_update,
+    f"{certificates.STORAGE}/status": certificates.status_update,
 }
