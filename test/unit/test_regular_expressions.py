@@ -228,6 +228,8 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/tour/seam.py:_compiled": OWN_SOURCE,
     "clientgo/transport/round_trippers.py:_ILLEGAL_IN_HEADER_KEY": Attack("/"),
     "clientgo/transport/tls.py:_PEM_CERTIFICATE": Attack("-----BEGIN CERTIFICATE-----"),
+    "clientgo/apimachinery/util/version/version.py:_EXTRA": Attack("a."),
+    "clientgo/apimachinery/util/version/version.py:_VERSION": Attack("1."),
     "clientgo/util/jsonpath/parser.py:_COMPARISON": Attack("=", prefix="a", suffix="\n"),
     "clientgo/util/jsonpath/parser.py:_DICT_KEY": Attack("a", prefix="'"),
     "clientgo/util/jsonpath/parser.py:_FLOAT": Attack("1"),

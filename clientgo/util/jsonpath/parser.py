@@ -31,8 +31,9 @@ __all__ = ["ErrSyntax", "Parser", "new_parser", "parse", "unquote_extend"]
 
 _DICT_KEY: Final = re.compile(r"'([^']*)'")
 _SLICE: Final = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
-_COMPARISON: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)")
-_FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+# With the line ends, which no match may have in its last group: without them a long text takes quadratic time.
+_COMPARISON: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
+_FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _HEX: Final = re.compile(r"[0-9A-Fa-f]+")
 _OCTAL: Final = re.compile(r"[0-7]{3}")
 
@@ -195,7 +196,7 @@ class Parser:
             raise ValueError("unclosed array expect ]")
         text = self._consume()[: -len(")]")]
         comparison = _COMPARISON.fullmatch(text)
-        if not comparison:
+        if not comparison or "\n" in comparison[3]:
             cur.nodes.append(FilterNode(_parse_action("text", text), ListNode(), "exists"))
             return
         left = _parse_action("left", comparison[1])
