@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.access.users import User
-from clientgo.testing.apiserver.kinds.validation.certificates import DECISIONS
+from clientgo.testing.apiserver.kinds.certificates import DECISIONS
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json

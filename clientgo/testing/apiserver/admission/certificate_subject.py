@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
-from clientgo.testing.apiserver.kinds.validation import certificates
+from clientgo.testing.apiserver.kinds import certificates
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.wire import errors
 

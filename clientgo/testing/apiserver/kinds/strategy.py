@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clientgo.testing.apiserver.kinds import crd, defaults, schema, services
+from clientgo.testing.apiserver.kinds import certificates, crd, defaults, schema, services
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.kinds.validation import certificates
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 # Built-in resources with a generation; the spec moves it.

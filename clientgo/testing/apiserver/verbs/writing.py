@@ -15,6 +15,7 @@ from clientgo.testing.apiserver.access import signing
 from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds import (
+    certificates,
     crd,
     ownership,
     strategy,
@@ -22,7 +23,6 @@ from clientgo.testing.apiserver.kinds import (
     warnings,
 )
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.kinds.validation import certificates
 from clientgo.testing.apiserver.store.storage import Exists, Stored, with_version
 from clientgo.testing.apiserver.verbs import configuration, decoding, sizes
 from clientgo.testing.apiserver.verbs.call import Call, internal_call

@@ -254,6 +254,7 @@ def _node_update(obj: Json, old: Json) -> list[FieldError]:
     return []
 
 
+_SIGNING_REQUESTS = "certificates.k8s.io/certificatesigningrequests"
 Create = Callable[[Json], list[FieldError]]
 Update = Callable[[Json, Json], list[FieldError]]
 _CREATE: dict[str, Create] = {
@@ -278,7 +279,7 @@ _CREATE: dict[str, Create] = {
     "autoscaling/horizontalpodautoscalers": autoscaling.autoscaler,
     "batch/jobs": workloads.job,
     "batch/cronjobs": workloads.cron_job,
-    certificates.STORAGE: certificates.signing_request,
+    _SIGNING_REQUESTS: certificates.signing_request,
     "coordination.k8s.io/leases": _lease,
     "discovery.k8s.io/endpointslices": networking.endpoint_slice,
     "networking.k8s.io/ingresses": networking.ingress_create,
@@ -296,7 +297,7 @@ _CREATE: dict[str, Create] = {
 # Of an update, where less is asked than of a new object.
 _AGAIN: dict[str, Create] = {
     "/pods": _nothing,
-    certificates.STORAGE: _nothing,
+    _SIGNING_REQUESTS: _nothing,
     "networking.k8s.io/ingresses": networking.ingress,
     "scheduling.k8s.io/priorityclasses": _nothing,
 }
@@ -331,6 +332,6 @@ _SUBRESOURCES: dict[str, Update] = {
     "/services/status": networking.service_status,
     "apps/deployments/status": workloads.deployment_status,
     "apps/replicasets/status": workloads.replica_set_status,
-    f"{certificates.STORAGE}/approval": certificates.approval_update,
-    f"{certificates.STORAGE}/status": certificates.status_update,
+    f"{_SIGNING_REQUESTS}/approval": certificates.approval_update,
+    f"{_SIGNING_REQUESTS}/status": certificates.status_update,
 }

@@ -1,0 +1,83 @@
+"""What a CertificateSigningRequest asks for. Go parses it with crypto/x509."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+STORAGE = "certificates.k8s.io/certificatesigningrequests"
+DECISIONS = ("Approved", "Denied")
+
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,64})-----([A-Za-z0-9+/=\s]*)-----END \1-----")
+# The object identifier 2.5.4.10, organizationName, in DER.
+_ORGANIZATION = bytes([0x55, 0x04, 0x0A])
+_SEQUENCE, _SET, _INTEGER, _OBJECT_IDENTIFIER = 0x30, 0x31, 0x02, 0x06
+_BMP_STRING = 0x1E
+
+
+def organizations(request: str) -> list[str]:
+    """Return the organizations of the subject, which become groups; `request` is the base64 of PEM. O(len(request)).
+
+    Raises ValueError for a text that is not a certificate request.
+    """
+    try:
+        text = base64.b64decode(request, validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        text = ""
+    found = _PEM.search(text)
+    if found is None or found[1] != "CERTIFICATE REQUEST":
+        raise ValueError("PEM block type must be CERTIFICATE REQUEST")
+    return list(_organizations(base64.b64decode("".join(found[2].split()))))
+
+
+class _Element(NamedTuple):
+    """An element of DER."""
+
+    tag: int
+    body: bytes
+    rest: bytes
+    """The bytes after the element."""
+
+
+def _element(data: bytes) -> _Element:
+    if len(data) < 2:
+        raise ValueError("asn1: syntax error: data truncated")
+    length, start = data[1], 2
+    if length & 0x80:
+        start += length & 0x7F
+        if length in (0x80, 0xFF) or start > 6:
+            raise ValueError("asn1: structure error: length too large")
+        length = int.from_bytes(data[2:start], "big")
+    if start + length > len(data):
+        raise ValueError("asn1: syntax error: data truncated")
+    return _Element(data[0], data[start : start + length], data[start + length :])
+
+
+def _expect(data: bytes, tag: int) -> _Element:
+    element = _element(data)
+    if element.tag != tag:
+        raise ValueError("asn1: structure error: tags don't match")
+    return element
+
+
+def _organizations(der: bytes) -> Iterator[str]:
+    """Yield the organizations of a request of PKCS #10, which are in any set of its subject."""
+    outer = _expect(der, _SEQUENCE)
+    if outer.rest:
+        raise ValueError("asn1: syntax error: trailing data")
+    version = _expect(_expect(outer.body, _SEQUENCE).body, _INTEGER)
+    names = _expect(version.rest, _SEQUENCE).body
+    while names:
+        one = _expect(names, _SET)
+        names = one.rest
+        pairs = one.body
+        while pairs:
+            pair = _expect(pairs, _SEQUENCE)
+            pairs = pair.rest
+            kind = _expect(pair.body, _OBJECT_IDENTIFIER)
+            value = _element(kind.rest)
+            if kind.body == _ORGANIZATION:
+                yield value.body.decode("utf-16-be" if value.tag == _BMP_STRING else "utf-8", "replace")
