@@ -361,6 +361,22 @@ def test_it_speaks_chinese_and_is_dark_when_asked_and_remembers_both(page):
     page.click("#language")
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_in_chinese_shows_no_english_sentence(page, lesson):
+    page.open(SCENARIO_OF[lesson])
+    page.click("#language")
+    seen = shown(page.driver)
+    while not page.has("#lesson-done"):
+        page.step("#lesson-next")
+        seen += shown(page.driver)
+    for tab in ("source", "break", "object"):
+        page.click(f"#tab-{tab}", draws=False)
+        page.until(f"return document.getElementById('tab-{tab}').ariaSelected === 'true'")
+        seen += shown(page.driver)
+    page.click("#language")
+    assert [found for text in seen for found in english(text)] == []
+
+
 def test_switching_the_language_in_the_middle_of_a_lesson_switches_all_of_it(page):
     page.open("queue")
     for _ in range(5):

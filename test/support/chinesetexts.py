@@ -10,7 +10,7 @@ __all__ = ["HAN", "english", "problems", "shown"]
 HAN = r"\u4e00-\u9fff"
 
 # Four words in a row, the last of them in lower case, are a sentence's; three may be a term, as "list and watch".
-_ENGLISH = re.compile(r"\b[A-Za-z][A-Za-z'’-]*(?:,? [A-Za-z'’-]+){2,},? [a-z'’-]+\b")
+_ENGLISH = re.compile(r"\b[A-Za-z][A-Za-z'’-]*(?: [A-Za-z'’-]+){2,} [a-z'’-]+\b")
 _HALF_WIDTH = re.compile(
     rf"[{HAN}）”][,;:!?(]|[,;:!?)][{HAN}（“]|[{HAN}）”]\.(?![\w*])|[{HAN}] [{HAN}]|[，。；：？！、] |[，。、；：]{{2}}"
 )
@@ -30,6 +30,8 @@ _SHOWN = """
 
 def english(text: str) -> list[str]:
     """Return the English sentences outside of backquotes, which hold identifiers and what programs write."""
+    # What client-go's correlator puts into messages of Events is the same in every language.
+    text = text.replace("(combined from similar events)", "")
     return [found[0] for found in _ENGLISH.finditer(re.sub(r"`[^`]*`", "x", text))]
 
 

@@ -3,6 +3,7 @@
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { Picture } from "/page/picture.js";
 import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
+import { errorIn } from "/page/errors.js";
 import { $, arrange, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
@@ -33,7 +34,7 @@ async function goOn() {
       delete $("problem").dataset.why;
     } catch (error) {
       if (!error.unreachable) console.error(error);
-      complain(error.unreachable ? t("ended") : error.message);
+      complain(error.unreachable ? t("ended") : errorIn(app.language, error.message));
       $("problem").dataset.why = "ended";
       await new Promise((done) => setTimeout(done, 1000));
     }
@@ -88,7 +89,7 @@ function draw() {
 function hopRow(hop) {
   if (app.rows.get(hop)?.lang !== app.language) app.rows.set(hop, el("tr", { lang: app.language },
     el("td", { class: "figure" }, `+${hop.time.toFixed(2)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station, title: kindOf(hop) }, `${hop.station}.${hop.kind}`)),
-    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${hop.more.error}` : ""}`)));
+    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${errorIn(app.language, hop.more.error)}` : ""}`)));
   return app.rows.get(hop);
 }
 

@@ -1,6 +1,9 @@
 // The panel on the right: lesson, source, object, what can be broken.
 
+import { errorIn } from "/page/errors.js";
+import { describe } from "/page/functions.js";
 import { hue, shortKey } from "/page/picture.js";
+import { CHINESE } from "/page/words.js";
 
 export function el(name, attributes = {}, ...children) {
   const node = document.createElement(name);
@@ -26,6 +29,7 @@ export function sourcePane(t, source, hop, running = 0) {
   if (!source) return [el("p", { class: "quiet" }, t("no-source"))];
   const ran = new Set(running ? [running] : hop?.code.lines ?? []);
   const last = running || hop?.code.lines.at(-1);
+  const { doc, about } = describe(document.documentElement.lang, source);
   let inDoc = false;
   const rows = source.lines.map((line, number) => {
     const at = source.first + number;
@@ -42,8 +46,8 @@ export function sourcePane(t, source, hop, running = 0) {
       el("dt", {}, t("called")), el("dd", {}, hop?.code.caller || "–")),
     ran.size ? el("p", { class: "quiet" }, t(running ? "is-at" : "ran")) : null,
     el("div", { class: "code", tabindex: "0", role: "region", "aria-label": source.function }, rows),
-    source.doc ? el("h3", {}, t("docstring")) : null, source.doc ? el("p", {}, prose(source.doc.split("\n\n").join(" "))) : null,
-    source.about ? el("h3", {}, t("in-class")) : null, ...source.about.split("\n\n").map((text) => el("p", { class: "quiet" }, prose(text))),
+    doc ? el("h3", {}, t("docstring")) : null, doc ? el("p", {}, prose(doc.split("\n\n").join(" "))) : null,
+    about ? el("h3", {}, t("in-class")) : null, ...about.split("\n\n").map((text) => el("p", { class: "quiet" }, prose(text))),
   ];
 }
 
@@ -127,6 +131,12 @@ export function helpDialog(t, glossary, language, close) {
   ];
 }
 
+// One thing that a hop says beside its kind: the delay, the error ...
+function about_(t, language, name, value) {
+  const text = value === true && language === "zh" ? t("yes") : name === "error" ? errorIn(language, value) : Array.isArray(value) ? value.join(", ") : value;
+  return language === "zh" ? `${CHINESE[`more.${name}`] ?? name}：${text}` : `${name}: ${text}`;
+}
+
 export function now(t, kinds, app, point) {
   if (!point) return [[t("start")], t("start-what"), ""];
   const { hop } = point;
@@ -134,7 +144,7 @@ export function now(t, kinds, app, point) {
   const about = { ...hop.more };
   delete about.resource; delete about.deleting; delete about.notifications; delete about.keys;
   const more = Object.entries(about).filter(([, value]) => value !== "" && value !== false && value !== 0 && !(Array.isArray(value) && !value.length))
-    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`);
+    .map(([name, value]) => about_(t, app.language, name, value));
   if (hop.merged.length) more.push(`${t("merged")} ${hop.merged.join(", ")}`);
   const pill = el("span", { class: "pill", "data-station": hop.station }, t(hop.station));
   const key = hop.key ? el("span", { class: `mono ${hue(hop.key)}` }, `${shortKey(hop.key)}${hop.version ? ` @${hop.version}` : ""}`) : null;

@@ -1,5 +1,6 @@
 // The picture: stations as cards, what they hold as chips, arrows, and things that travel along them.
 
+import { errorIn } from "/page/errors.js";
 import { arrange } from "/page/shell.js";
 import { viewError } from "/page/views.js";
 
@@ -90,7 +91,7 @@ function ofOne(station, view, t) {
     head,
     { text: `${t(view.state)}${view.version ? ` @${view.version}` : ""}`, kind: "text" },
     ...[["lists", "watches"], ["lines"], ["bookmarks"]].map((words) => ({ text: words.map((word) => `${t(word)} ${view[word]}`).join(" · "), kind: "soft" })),
-    ...(view.error ? wrap(view.error, 24, 3).map((text) => ({ text, kind: "soft bad" })) : []),
+    ...(view.error ? errorLines(view.error, 24, 3).map((text) => ({ text, kind: "soft bad" })) : []),
   ];
 }
 
@@ -115,7 +116,7 @@ function station_(station, view, t) {
     { text: t(view.state), kind: "text" },
     { text: `lastSyncResourceVersion ${view.version || "–"}`, kind: "text" },
     pair("lists", view.lists), pair("watches", view.watches), ...(view.lines === undefined ? [] : [pair("lines", view.lines)]), pair("bookmarks", view.bookmarks),
-    ...(view.error ? wrap(view.error, 32, 4).map((text) => ({ text, kind: "soft bad" })) : []),
+    ...(view.error ? errorLines(view.error, 32, 4).map((text) => ({ text, kind: "soft bad" })) : []),
   ];
   if (station === "fifo") {
     if (!view.name) return [];
@@ -178,7 +179,7 @@ function station_(station, view, t) {
     ...(each.delay ? [{ text: `${t("slowed")} ${seconds(each.delay)}`, kind: "text bad" }] : []),
     ...(each.key ? [{ chips: [key(each.key)] }] : []),
     ...(each.line ? wrap(`${each.line}: ${each.text}`, 18, 5).map((text) => ({ text, kind: "soft" })) : []),
-    ...(each.error ? wrap(each.error, 18, 5).map((text) => ({ text, kind: "soft bad" })) : []),
+    ...(each.error ? errorLines(each.error, 18, 5).map((text) => ({ text, kind: "soft bad" })) : []),
   ]);
 }
 
@@ -194,6 +195,12 @@ function wrap(text, width, most) {
     if (rest && lines.length === most) lines[most - 1] = `${lines[most - 1].slice(0, width - 1)}…`;
   }
   return lines;
+}
+
+// A Chinese character takes two columns.
+function errorLines(error, width, most) {
+  const text = errorIn(document.documentElement.lang, error);
+  return wrap(text, text === error ? width : width / 2 + 2, most);
 }
 
 export class Picture {
@@ -301,7 +308,7 @@ export class Picture {
     const fifo = view.informers?.[0].name ?? view.name;
     const name = station === "fifo" && fifo ? fifo : this.t(station);
     const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
-    const spoken = `${name}. ${shown.map((each) => [each.label, each.text, ...(each.chips ?? []).map((chip) => chip.text)].filter(Boolean).join(" ")).join("; ")}`;
+    const spoken = `${name}. ${shown.map((each) => [each.label, each.text, (each.chips ?? []).map((chip) => chip.text).join(", ")].filter(Boolean).join(" ")).join("; ")}`;
     const group = make("g", { class: "card", "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
       make("rect", { class: "halo", x, y, width, height, rx: 14 }),
       make("rect", { class: "body", x, y, width, height, rx: 14 }),

@@ -1,5 +1,6 @@
 // A recording that is replayed: what it is, where in it one is, and what the recorded program did then.
 
+import { errorIn } from "/page/errors.js";
 import { el } from "/page/panel.js";
 
 const count = (number) => number.toLocaleString("en-US");
@@ -21,7 +22,7 @@ export function replayPane(t, app, recorded, act) {
   const warnings = [about.whole ? "" : t("not-whole"), about.damaged ? `${count(about.damaged)} ${t("damaged")}` : "", about.skipped ? `${count(about.skipped)} ${t("not-written")}` : ""].filter(Boolean);
   const hops = (recorded ?? []).slice(-40).reverse().map((hop) => el("tr", {},
     el("td", { class: "figure" }, `${hop.time.toFixed(3)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station }, `${hop.station}.${hop.kind}`)),
-    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${hop.more.error}` : ""}`)));
+    el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${errorIn(document.documentElement.lang, hop.more.error)}` : ""}`)));
   return [
     el("p", { class: "quiet" }, t("replay-what")),
     el("label", { class: "field" }, el("span", {}, t("moment")), slider, el("output", { id: "moment-shown" }, `${now.toFixed(1)}s`)),

@@ -1,5 +1,7 @@
 // What every kind of tour needs: to ask the server, to say what went wrong, to remember, to be light or dark.
 
+import { errorIn } from "/page/errors.js";
+
 export const $ = (id) => document.getElementById(id);
 export const remember = (name, value) => { try { localStorage.setItem(`informer-tour.${name}`, value); } catch { /* a browser that keeps nothing */ } };
 export const remembered = (name) => { try { return localStorage.getItem(`informer-tour.${name}`); } catch { return null; } };
@@ -38,7 +40,7 @@ export function complain(text) {
 
 export function fail(error) {
   console.error(error);
-  complain(error.message);
+  complain(errorIn(document.documentElement.lang, error.message));
 }
 
 export function paint(theme) {

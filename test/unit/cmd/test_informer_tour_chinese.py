@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
@@ -10,7 +11,9 @@ import samplecontroller  # noqa: F401  # makes the sample-controller's packages 
 from chinesetexts import HAN, problems
 from programs import ImportedProgram
 
+from clientgo import tour
 from clientgo.tour import web
+from clientgo.tour.script import Step
 
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:
@@ -19,6 +22,8 @@ with PROGRAM:
     pageserver: Any = PROGRAM.module("pageserver")
 LESSONS = lessons.all_()
 PAGE = web.PAGE
+BREAKING = [Step(1, "create", "bread", "some bread")]
+CHANGES = [Step(3, "update", "bread", "dark bread"), Step(4, "update", "apple", "red"), Step(9, "delete", "bread")]
 
 
 def texts_of(words: dict[str, Any]) -> list[str]:
@@ -60,6 +65,46 @@ def test_a_chinese_lesson_has_no_english_sentence_and_the_punctuation_of_chinese
 def test_the_pages_chinese_words_have_no_english_sentence_and_the_punctuation_of_chinese():
     assert len(page_words()) > 250
     assert [found for text in page_words().values() for found in problems(text)] == []
+
+
+def described(constant: str) -> dict[str, str]:
+    """The Chinese descriptions of functions.js by name."""
+    text = (PAGE / "functions.js").read_text(encoding="utf-8")
+    part = text[text.index(f"export const {constant} = {{") :]
+    return dict(re.findall(r'^  "?([\w.]+)"?: "(.*)",$', part[: part.index("\n};")], re.MULTILINE))
+
+
+def test_every_function_at_which_hops_happen_is_described_in_chinese_with_its_class():
+    workers = {scenario.program.worker.function for scenario in lessons.SCENARIOS.values()}
+    functions = {function for _, function in web._sources()} | workers
+    assert set(described("FUNCTIONS")) == functions
+    assert set(described("CLASSES")) == {function.rpartition(".")[0] for function in functions}
+    texts = [*described("FUNCTIONS").values(), *described("CLASSES").values()]
+    assert [found for text in texts for found in problems(text)] == []
+
+
+@pytest.mark.parametrize("scenario", lessons.SCENARIOS.values(), ids=lambda scenario: scenario.name)
+def test_all_that_a_hop_says_has_a_chinese_name(scenario):
+    said = {name for point in tour.execute(scenario).points for name in point.hop.more}
+    # These are not shown as text.
+    names = said - {"resource", "deleting", "notifications", "keys"}
+    assert {name for name in names if f"more.{name}" not in page_words()} == set()
+
+
+def errors_of(trace: tour.Trace) -> set[str]:
+    """The errors of a run's hops."""
+    return {point.hop.more["error"] for point in trace.points if point.hop.more.get("error")}
+
+
+@pytest.mark.parametrize("fault", tour.FAULTS)
+def test_every_error_that_a_fault_leads_to_is_said_in_chinese(fault):
+    text = (PAGE / "errors.js").read_text(encoding="utf-8")
+    known = re.findall(r'^  \[/(.*)/, "(.*)"\],$', text, re.MULTILINE)
+    assert known and [found for _, words in known for found in problems(words)] == []
+    scenario = dataclasses.replace(tour.SCENARIOS["handlers"], steps=[*BREAKING, Step(2.5, fault), *CHANGES])
+    trace = tour.execute(scenario, limit=1000)
+    unknown = [error for error in errors_of(trace) if not any(re.search(pattern, error) for pattern, _ in known)]
+    assert unknown == []
 
 
 @pytest.mark.parametrize(
