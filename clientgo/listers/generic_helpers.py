@@ -8,6 +8,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.tools import cache
+from clientgo.tools.cache.unsynced import report_early_read
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.labels import Selector
@@ -48,6 +49,7 @@ class ResourceIndexer(Generic[T]):
         key = f"{self._namespace}/{name}" if self._namespace else name
         obj, exists = self.indexer.get_by_key(key)
         if not exists:
+            report_early_read(self.indexer)
             raise errors.new_not_found(self.resource, name)
         found: T = obj
         return found

@@ -10,6 +10,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.dynamic.dynamiclister.interface import Lister, NamespaceLister
 from clientgo.tools import cache
+from clientgo.tools.cache.unsynced import report_early_read
 
 if TYPE_CHECKING:
     from clientgo.apimachinery import labels
@@ -50,6 +51,7 @@ class _DynamicNamespaceLister:
 def _get(indexer: cache.Indexer, key: str, gvr: GroupVersionResource, name: str) -> Unstructured:
     obj, exists = indexer.get_by_key(key)
     if not exists:
+        report_early_read(indexer)
         raise errors.new_not_found(gvr.group_resource(), name)
     assert isinstance(obj, Unstructured)
     return obj

@@ -10,6 +10,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.metadata.metadatalister.interface import Lister, NamespaceLister
 from clientgo.tools import cache
+from clientgo.tools.cache.unsynced import report_early_read
 
 
 class _MetadataLister:
@@ -47,6 +48,7 @@ class _MetadataNamespaceLister:
 def _get(indexer: cache.Indexer, key: str, gvr: GroupVersionResource, name: str) -> metav1.PartialObjectMetadata:
     obj, exists = indexer.get_by_key(key)
     if not exists:
+        report_early_read(indexer)
         raise errors.new_not_found(gvr.group_resource(), name)
     assert isinstance(obj, metav1.PartialObjectMetadata)
     return obj

@@ -18,6 +18,7 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer
 from clientgo.tools.cache.store import Store
+from clientgo.tools.cache.unsynced import report_early_read
 
 AppendFunc = Callable[[Any], object]
 """Takes a matching object over, such as the `append` of a list. Go: AppendFunc."""
@@ -30,6 +31,7 @@ def list_all(store: Store, selector: labels.Selector, append_func: AppendFunc) -
     """
     if labels.matches_nothing(selector):
         return
+    report_early_read(store)
     _append_matching(store.list(), selector, append_func)
 
 
@@ -46,6 +48,7 @@ def list_all_by_namespace(
     if namespace == metav1.NAMESPACE_ALL:
         list_all(indexer, selector, append_func)
         return
+    report_early_read(indexer)
     try:
         objs = indexer.index(NAMESPACE_INDEX, metav1.ObjectMeta(namespace=namespace))
     except Exception as err:
@@ -142,5 +145,6 @@ class _GenericNamespaceLister:
 def _get_or_raise(indexer: Indexer, key: str, resource: GroupResource, name: str) -> Object:
     obj, exists = indexer.get_by_key(key)
     if not exists:
+        report_early_read(indexer)
         raise errors.new_not_found(resource, name)
     return cast(Object, obj)

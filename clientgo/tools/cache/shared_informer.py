@@ -73,6 +73,7 @@ from clientgo.tools.cache.store import Store, new_indexer
 from clientgo.tools.cache.stuck_handlers import StuckHandlers
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
 from clientgo.tools.cache.unstarted import reporting_unstarted
+from clientgo.tools.cache.unsynced import EarlyReads, calling_handlers
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 from clientgo.utils.snapshot import first_of, in_one_go
@@ -456,6 +457,8 @@ class _SharedIndexInformer:
         self._controller: Controller | None = None
         # Set when the controller has synced.
         self._synced = Signal()
+        name = options.object_description or type_string(example_object)
+        self._early_reads = EarlyReads(name, self._indexer, self._synced)
         self._processor = _SharedProcessor(clock)
         self._cache_mutation_detector: MutationDetector | None = None
         if mutation_detector.mutation_detection_enabled:
@@ -520,6 +523,7 @@ class _SharedIndexInformer:
                 return None
             controller = self._controller = self._new_controller(logger)
             self._started = True
+            self._early_reads.is_started = True
             return controller
 
     def _new_controller(self, logger: klog.Logger) -> Controller:
@@ -568,6 +572,7 @@ class _SharedIndexInformer:
         finally:
             with self._started_lock:
                 self._stopped = True
+                self._early_reads.is_stopped = True
             stop_processor(RuntimeError("informer is stopping"))
             for thread in threads:
                 thread.join()
@@ -1151,8 +1156,9 @@ class _ProcessorListener:
             self.awaited.done(), self._sync_tracker.upstream_has_synced
         )
         try:
-            while (notifications := self._take_pending()) is not None:
-                self._deliver(notifications)
+            with calling_handlers():
+                while (notifications := self._take_pending()) is not None:
+                    self._deliver(notifications)
         finally:
             forget_sync()
             self._taken = deque()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
     from clientgo.tools.cache.thread_safe_store import CacheStorage
+    from clientgo.tools.cache.unsynced import EarlyReads
 
 
 class Store(Protocol):
@@ -230,7 +231,7 @@ class _Cache:
     Thread safety is the ThreadSafeStore's business; key and transform functions run before its lock is taken.
     """
 
-    __slots__ = ("_cache_storage", "_identifier", "_key_func", "_metrics", "_transformer")
+    __slots__ = ("_cache_storage", "_identifier", "_key_func", "_metrics", "_transformer", "early_reads")
 
     _cache_storage: CacheStorage
 
@@ -239,6 +240,8 @@ class _Cache:
         self._transformer: TransformFunc | None = None
         self._identifier: InformerNameAndResource | None = None
         self._metrics: InformerMetricsProvider | None = None
+        # Reports a lister's read, until the informer that owns the store has synced; see unsynced.py.
+        self.early_reads: EarlyReads | None = None
 
     def transaction(self, *txns: Transaction) -> None:
         """Apply `txns` in order under one acquisition of the lock; see TransactionStore."""

@@ -1,14 +1,20 @@
 """Log lines about caches that have not synced. Has no Go file, where such a program just seems to hang.
 
-It costs one line at the default level, which states the remedy, when the cache does not sync because it has rejected an
-object of the initial list for ten seconds.
+Each costs one line at the default level, which states the remedy:
+
+  * `RejectionReport`: the cache does not sync, because it has rejected an object of the initial list for ten seconds;
+  * `EarlyReads`: a lister is read before the cache behind it has synced.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from clientgo import klog
+from clientgo.golang.stop import Signal
 from clientgo.tools.cache.refusals import Refusals
 from clientgo.utils.clock import RESOLUTION, PassiveClock
 from clientgo.utils.lookout import look_later
@@ -51,4 +57,62 @@ class RejectionReport:
         )
 
 
-__all__ = ["RejectionReport"]
+# The threads in which the machinery calls functions of the program. Adding and discarding is one operation each.
+_calling_threads: set[int] = set()
+
+
+@contextmanager
+def calling_handlers() -> Iterator[None]:
+    """Mark the thread as one that calls event handlers: what these read is never early."""
+    thread = threading.get_ident()
+    _calling_threads.add(thread)
+    try:
+        yield
+    finally:
+        _calling_threads.discard(thread)
+
+
+class EarlyReads:
+    """Reports the first early read of an indexer, which holds this until its informer has synced or stopped.
+
+    A handler may read at any time: it is called for the objects of the initial list, before the cache has synced. An
+    indexer that a test fills by hand needs no informer that runs.
+    """
+
+    def __init__(self, name: str, indexer: Any, synced: Signal) -> None:
+        """`name` names the type of the objects; `synced` is set when the informer has synced."""
+        self._name = name
+        self._synced = synced
+        # Set by the informer.
+        self.is_started = self.is_stopped = False
+        indexer.early_reads = self
+
+    def report(self, indexer: Any) -> None:
+        """Report a read of `indexer`, unless it is legitimate."""
+        if self._synced.is_set() or self.is_stopped:
+            indexer.early_reads = None
+            return
+        if threading.get_ident() in _calling_threads or (not self.is_started and indexer.size()):
+            return
+        indexer.early_reads = None
+        klog.background().info(_READ_TOO_EARLY if self.is_started else _READ_UNSTARTED, type=self._name)
+
+
+_READ_TOO_EARLY = (
+    "Warning: a lister was read before its cache had synced, so that objects may be missing: first wait for the caches "
+    "to sync, then read listers and start workers"
+)
+_READ_UNSTARTED = (
+    "Warning: a lister was read whose informer was not started, so that it is empty: start the factory after "
+    "requesting the lister, then wait for the caches to sync, then read"
+)
+
+
+def report_early_read(indexer: Any) -> None:
+    """Report a lister's read of `indexer` if the cache has not synced. Cheap otherwise."""
+    early_reads = getattr(indexer, "early_reads", None)
+    if early_reads is not None:
+        early_reads.report(indexer)
+
+
+__all__ = ["EarlyReads", "RejectionReport", "calling_handlers", "report_early_read"]

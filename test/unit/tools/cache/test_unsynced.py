@@ -1,0 +1,205 @@
+"""A lister that is read before its cache has synced costs one log line, which states the remedy. Beyond Go."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from clientgo import context, features
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import labels
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.dynamic import dynamiclister
+from clientgo.features.testing import set_feature_during_test
+from clientgo.golang.channel import Signal
+from clientgo.listers.core.v1 import new_pod_lister
+from clientgo.metadata import metadatalister
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache import testing as framework
+
+Warnings = Callable[[], list[str]]
+PODS = GroupVersionResource("", "v1", "pods")
+
+
+@pytest.fixture(autouse=True)
+def list_mode() -> Iterator[None]:
+    with set_feature_during_test(features.WATCH_LIST_CLIENT, False):
+        yield
+
+
+@pytest.fixture
+def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
+    """The warnings logged so far."""
+    caplog.set_level(logging.INFO)
+    return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
+
+
+def pod(name: str) -> corev1.Pod:
+    return corev1.Pod(metadata=metav1.ObjectMeta(name=name, namespace="ns"))
+
+
+class Source(framework.FakeControllerSource):
+    """Answers no list before it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_list = Signal()
+
+    def list(self, options: metav1.ListOptions) -> Any:
+        self.may_list.wait()
+        return super().list(options)
+
+
+class World:
+    """An informer of one pod."""
+
+    def __init__(self, bubble: synctest.Bubble) -> None:
+        self.bubble = bubble
+        self.source = Source()
+        self.source.add(pod("a"))
+        self.informer = cache.new_shared_index_informer(
+            self.source, corev1.Pod(), 0.0, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+        )
+        self.lister = new_pod_lister(self.informer.get_indexer())
+        self.ctx, self.cancel = context.with_cancel(context.background())
+        self.thread = threading.Thread(target=self.informer.run_with_context, args=(self.ctx,), name="informer")
+
+    def start(self) -> None:
+        self.thread.start()
+        self.bubble.wait()
+
+    def sync(self) -> None:
+        self.source.may_list.set()
+        assert cache.wait_for(self.ctx, "", self.informer.has_synced_checker())
+
+    def end(self) -> None:
+        self.cancel()
+        self.source.may_list.set()
+        if self.thread.ident is not None:
+            self.thread.join()
+        self.source.shutdown()
+
+
+@contextmanager
+def world() -> Iterator[World]:
+    with synctest.bubble() as bubble:
+        made = World(bubble)
+        try:
+            yield made
+        finally:
+            made.end()
+
+
+def listed(indexer: cache.Indexer) -> object:
+    return new_pod_lister(indexer).list(labels.everything())
+
+
+def listed_in_namespace(indexer: cache.Indexer) -> object:
+    return new_pod_lister(indexer).pods("ns").list(labels.everything())
+
+
+def got(indexer: cache.Indexer) -> object:
+    return new_pod_lister(indexer).pods("ns").get("a")
+
+
+def got_generic(indexer: cache.Indexer) -> object:
+    return cache.new_generic_lister(indexer, PODS.group_resource()).by_namespace("ns").get("a")
+
+
+def got_dynamic(indexer: cache.Indexer) -> object:
+    return dynamiclister.new(indexer, PODS).namespace("ns").get("a")
+
+
+def got_metadata(indexer: cache.Indexer) -> object:
+    return metadatalister.new(indexer, PODS).namespace("ns").get("a")
+
+
+@pytest.mark.parametrize("read", [listed, listed_in_namespace, got, got_generic, got_dynamic, got_metadata])
+def test_a_lister_read_before_the_sync_is_reported_once(
+    read: Callable[[cache.Indexer], object], warnings: Warnings
+) -> None:
+    with world() as w:
+        w.start()
+        for _ in range(2):
+            try:
+                assert read(w.informer.get_indexer()) == []
+            except errors.StatusError as err:
+                assert errors.is_not_found(err)
+
+    (line,) = warnings()
+    assert "first wait for the caches to sync, then read listers and start workers" in line
+    assert 'type="*v1.Pod"' in line
+
+
+def test_a_lister_of_an_informer_that_was_not_started_is_reported_once(warnings: Warnings) -> None:
+    with world() as w:
+        assert w.lister.list(labels.everything()) == []
+        assert w.lister.list(labels.everything()) == []
+
+    (line,) = warnings()
+    assert "start the factory after requesting the lister, then wait for the caches to sync, then read" in line
+
+
+def test_a_lister_read_after_the_sync_is_not_reported(warnings: Warnings) -> None:
+    with world() as w:
+        w.start()
+        w.sync()
+        assert len(w.lister.list(labels.everything())) == 1
+        with pytest.raises(errors.StatusError):
+            w.lister.pods("ns").get("b")
+
+    with pytest.raises(errors.StatusError):
+        w.lister.pods("ns").get("b")
+    assert warnings() == []
+
+
+def test_a_lister_read_in_a_handler_is_not_reported(warnings: Warnings) -> None:
+    """An informer's handlers hear of the initial list before it has synced, and those of another one even earlier."""
+    seen: list[int] = []
+    with world() as w:
+        other = World(w.bubble)
+
+        def read(obj: Any) -> None:
+            seen.append(len(w.lister.list(labels.everything())))
+            seen.append(len(other.lister.list(labels.everything())))
+
+        w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=read))
+        other.start()
+        w.start()
+        w.sync()
+        w.bubble.wait()
+        other.end()
+
+    assert seen == [1, 0]
+    assert warnings() == []
+
+
+def test_a_lister_of_an_indexer_filled_by_hand_is_not_reported(warnings: Warnings) -> None:
+    with world() as w:
+        w.informer.get_indexer().add(pod("b"))
+        assert len(w.lister.list(labels.everything())) == 1
+        with pytest.raises(errors.StatusError):
+            w.lister.pods("ns").get("a")
+
+    indexer = cache.new_indexer(cache.meta_namespace_key_func, {})
+    indexer.add(Unstructured({"metadata": {"name": "a"}}))
+    assert len(dynamiclister.new(indexer, PODS).list(labels.everything())) == 1
+    assert warnings() == []
+
+
+def test_a_lister_read_after_a_stop_without_sync_is_not_reported(warnings: Warnings) -> None:
+    with world() as w:
+        w.start()
+
+    assert not w.informer.has_synced()
+    w.lister.list(labels.everything())
+    assert warnings() == []
