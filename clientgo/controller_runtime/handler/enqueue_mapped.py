@@ -45,7 +45,7 @@ def typed_enqueue_requests_from_map_func(fn: TypedMapFunc[ObjectT, RequestT]) ->
 
 class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
     def __init__(self, to_requests: TypedMapFunc[ObjectT, RequestT]) -> None:
-        self._to_requests = to_requests
+        self.map_func = to_requests
 
     def create(self, ctx: Context, evt: TypedCreateEvent[ObjectT], q: TypedRateLimitingInterface[RequestT], /) -> None:
         self._enqueue(ctx, q, evt.is_in_initial_list and evt.object is not None, evt.object)
@@ -67,7 +67,7 @@ class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
     ) -> None:
         queued: set[RequestT] = set()
         for obj in objects:
-            for request in self._to_requests(ctx, obj):
+            for request in self.map_func(ctx, obj):
                 if request in queued:
                     continue
                 queued.add(request)

@@ -2,7 +2,8 @@
 
 Mirrors tools/cache/event_handler_name.go.
 
-Differs from Go in how functions are called: by module and qualified name, as Python does.
+Differs from Go in how functions are called: by module and qualified name, as Python does; and a handler that calls
+another one can name that one.
 """
 
 from __future__ import annotations
@@ -18,21 +19,27 @@ if TYPE_CHECKING:
 def name_for_handler(handler: ResourceEventHandler | None) -> str:
     """A name that tells a reader of the log where `handler` comes from; "<nil>" for None. Go: nameForHandler.
 
-    For a handler made of functions that is where these are defined, for any other one its class.
+    For a handler made of functions that is where these are defined, for any other one its class. A handler that calls
+    another one, such as controller-runtime's, names that one with a method `handler_name`.
     """
     from clientgo.tools.cache.controller import ResourceEventHandlerFuncs  # controller builds on this module
 
     if handler is None:
         return "<nil>"
+    if callable(handler_name := getattr(handler, "handler_name", None)):
+        return str(handler_name())
     name = ""
     if isinstance(handler, ResourceEventHandlerFuncs):
-        name = _name_for_functions(handler.add_func, handler.update_func, handler.delete_func)
-    return name or _name_for_type(type(handler))
+        name = name_for_functions(handler.add_func, handler.update_func, handler.delete_func)
+    return name or name_for_type(type(handler))
 
 
-def _name_for_functions(*functions: Callable[..., Any] | None) -> str:
-    """What encloses all of them (a class, a function, a module), or all their names when that is not the same."""
-    names = [_name_for_function(function) for function in functions if function is not None]
+def name_for_functions(*functions: Callable[..., Any] | None) -> str:
+    """Return what encloses all functions (a class, a function, a module), or all names if that is not the same.
+
+    None stands for no function; "" is the name of none at all.
+    """
+    names = [name_for_function(function) for function in functions if function is not None]
     qualifiers = {_qualifier(name) for name in names}
     return qualifiers.pop() if len(qualifiers) == 1 else "+".join(names)
 
@@ -41,15 +48,17 @@ def _qualifier(name: str) -> str:
     return name.rpartition(".")[0].removesuffix(".<locals>") or name
 
 
-def _name_for_function(function: Callable[..., Any]) -> str:
+def name_for_function(function: Callable[..., Any]) -> str:
+    """Return the name of a function with its module; of another callable, its class."""
     while isinstance(function, partial):
         function = function.func
     qualified_name = getattr(function, "__qualname__", None)
     if qualified_name is None:  # an object that can be called
-        return _name_for_type(type(function))
+        return name_for_type(type(function))
     module = getattr(function, "__module__", None)
     return f"{module}.{qualified_name}" if module else str(qualified_name)
 
 
-def _name_for_type(cls: type) -> str:
+def name_for_type(cls: type) -> str:
+    """Return the name of a class, with its module."""
     return f"{cls.__module__}.{cls.__qualname__}"

@@ -73,7 +73,7 @@ class CallbackThreads:
 
     def _log(self, logger: klog.Logger, lock: rl.Interface) -> None:
         # Loaded here, since an election does not need tools.cache otherwise.
-        from clientgo.tools.cache.event_handler_name import _name_for_function
+        from clientgo.tools.cache.event_handler_name import name_for_function
 
         with self._lock:
             running = list(self._running)
@@ -81,7 +81,7 @@ class CallbackThreads:
             logger.info(
                 "Leader election cannot end: a callback still runs although its context is done; "
                 "let it return when ctx.done() is set",
-                callback=_name_for_function(callback),
+                callback=name_for_function(callback),
                 thread=thread,
                 since=format_duration(_SLOW),
                 lock=lock.describe(),

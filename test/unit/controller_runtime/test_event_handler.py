@@ -8,9 +8,10 @@ import pytest
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
-from clientgo.controller_runtime import handler, predicate
+from clientgo.controller_runtime import handler, predicate, reconcile
 from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
 from clientgo.tools import cache
+from clientgo.tools.cache.event_handler_name import name_for_handler
 
 POD, OTHER = corev1.Pod(), corev1.Pod(kind="Pod")
 
@@ -52,6 +53,29 @@ def test_events_reach_the_handler_with_their_objects() -> None:
     assert tombstone.object is OTHER and tombstone.delete_state_unknown
     # What a handler starts with its context ends with the event.
     assert all(ctx.err() is not None for ctx in told.contexts)
+
+
+def pods_of(ctx: context.Context, obj: Any) -> list[reconcile.Request]:
+    return []
+
+
+class MyHandler(handler.Funcs):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (handler.Funcs(create_func=lambda ctx, evt, q: None), __name__),
+        (handler.Funcs(), "clientgo.controller_runtime.handler.eventhandler.TypedFuncs"),
+        (MyHandler(), f"{__name__}.MyHandler"),
+        (handler.enqueue_requests_from_map_func(pods_of), f"{__name__}.pods_of"),
+        (handler.EnqueueRequestForObject(), "clientgo.controller_runtime.handler.enqueue.TypedEnqueueRequestForObject"),
+    ],
+)
+def test_logs_name_the_handler_of_the_program(given: Any, name: str) -> None:
+    queue: Any = object()
+    assert name_for_handler(new_event_handler(context.background(), queue, given, ())) == name
 
 
 @pytest.mark.parametrize("refuses", ["create", "update", "delete"])

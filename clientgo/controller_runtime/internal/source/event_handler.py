@@ -9,10 +9,11 @@ from clientgo import context
 from clientgo.context import Context
 from clientgo.controller_runtime.client.object import Object
 from clientgo.controller_runtime.event.event import TypedCreateEvent, TypedDeleteEvent, TypedUpdateEvent
-from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler
+from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler, TypedFuncs
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.tools import cache
+from clientgo.tools.cache.event_handler_name import name_for_function, name_for_functions, name_for_type
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
 __all__ = ["EventHandler", "new_event_handler"]
@@ -47,6 +48,15 @@ class EventHandler(Generic[ObjectT, RequestT]):
         self._queue = queue
         self._handler = handler
         self._predicates = tuple(predicates)
+
+    def handler_name(self) -> str:
+        """Return the name of the controller's handler, for logs; see `name_for_handler` of tools/cache."""
+        if isinstance(self._handler, TypedFuncs):
+            funcs = self._handler
+            if name := name_for_functions(funcs.create_func, funcs.update_func, funcs.delete_func):
+                return name
+        map_func = getattr(self._handler, "map_func", None)
+        return name_for_type(type(self._handler)) if map_func is None else name_for_function(map_func)
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         """Tell of a creation."""
