@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clientgo.testing.apiserver.access.users import User
@@ -115,15 +115,26 @@ class Authorizer:
         return rules
 
     def _aggregated(self, role: Json) -> Iterator[Json]:
-        selectors = role["aggregationRule"].get("clusterRoleSelectors") or ()
-        for stored in self._store.list(f"{_GROUP}/clusterroles")[1]:
-            if stored.obj.get("aggregationRule"):
-                continue
-            labels = stored.obj["metadata"].get("labels") or {}
-            for selector in selectors:
-                if fields.selector_matches(selector, labels):
-                    yield from stored.obj.get("rules") or ()
-                    break
+        """Yield the rules that a cluster's controller writes into a role with an aggregationRule.
+
+        A selected role may be an aggregate itself, even of the first one.
+        """
+        roles = [stored.obj for stored in self._store.list(f"{_GROUP}/clusterroles")[1]]
+        waiting, seen = [role], {role["metadata"]["name"]}
+        while waiting:
+            selectors = waiting.pop()["aggregationRule"].get("clusterRoleSelectors") or ()
+            for each in roles:
+                if each["metadata"]["name"] in seen or not _is_selected(each, selectors):
+                    continue
+                seen.add(each["metadata"]["name"])
+                yield from each.get("rules") or ()
+                if each.get("aggregationRule"):
+                    waiting.append(each)
+
+
+def _is_selected(role: Json, selectors: Sequence[Json]) -> bool:
+    labels = role["metadata"].get("labels") or {}
+    return any(fields.selector_matches(selector, labels) for selector in selectors)
 
 
 def _is_subject(user: User, subject: Json, namespace: str) -> bool:

@@ -146,3 +146,24 @@ def test_an_aggregated_role_uses_the_whole_selector(selector: Json, matches: boo
     store.create(f"{GROUP}/clusterroles", "sum", {"metadata": {"name": "sum"}, "aggregationRule": rule})
     granted = Authorizer(store).rules_of({"kind": "ClusterRole", "name": "sum"}, "")
     assert granted == ([READ] if matches else [])
+
+
+def test_aggregated_roles_aggregate_each_other_without_end() -> None:
+    store = Store(clocktesting.new_fake_clock(0.0))
+
+    def add(name: str, label: str, selects: str = "", rules: tuple[Json, ...] = ()) -> None:
+        role: Json = {"metadata": {"name": name, "labels": {"to": label}}, "rules": [*rules]}
+        if selects:
+            role["aggregationRule"] = {"clusterRoleSelectors": [{"matchLabels": {"to": selects}}]}
+        store.create(f"{GROUP}/clusterroles", name, role)
+
+    def granted(name: str) -> list[Json] | None:
+        return Authorizer(store).rules_of({"kind": "ClusterRole", "name": name}, "")
+
+    add("admin", "", selects="admin")
+    add("edit", "admin", selects="edit")
+    add("circle", "edit", selects="admin")
+    add("part", "edit", rules=(READ,))
+    assert granted("admin") == granted("edit") == granted("circle") == [READ]
+    store.delete(f"{GROUP}/clusterroles", "part")
+    assert granted("admin") == []
