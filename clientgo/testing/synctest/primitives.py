@@ -38,6 +38,10 @@ _real_monotonic, _real_monotonic_ns = time.monotonic, time.monotonic_ns
 _real_sleep = time.sleep
 
 
+# Real seconds for a thread that is unwound to let go of a lock.
+_LET_GO = 5.0
+
+
 class _InBubbleOnly(type):
     """Calling the class gives a cooperative object inside a bubble and the ordinary one elsewhere."""
 
@@ -78,7 +82,11 @@ class Lock(metaclass=_InBubbleOnly):
                 return False
             me = b._running
             self._waiters.append(me)
-            woken = b._park(None if deadline is None else deadline - b.elapsed, self)
+            try:
+                woken = b._park(None if deadline is None else deadline - b.elapsed, self)
+            except BaseException:
+                self._leave_line(b, me)
+                raise
             # Not woken and yet not waiting: a release chose this thread when its time was up. The turn must not be
             # lost, so it tries once more.
             if not woken and me in self._waiters:
@@ -86,6 +94,13 @@ class Lock(metaclass=_InBubbleOnly):
                 return False
         self._owner = b._running
         return True
+
+    def _leave_line(self, b: Bubble, me: Task) -> None:
+        """Stop waiting because of an error. A turn that a release has given already goes to the next."""
+        if me in self._waiters:
+            self._waiters.remove(me)
+        elif self._waiters and not self._state.locked():
+            b._wake(self._waiters.popleft())
 
     def release(self) -> None:
         b = current()
@@ -123,8 +138,10 @@ class Lock(metaclass=_InBubbleOnly):
 
     def _acquire_restore(self, state: None) -> None:
         b = current()
-        assert b is not None
-        self._acquire(b, True, None)
+        if b is None:  # all threads are unwound at once, because the first one is stuck
+            self._state.acquire(timeout=_LET_GO)
+        else:
+            self._acquire(b, True, None)
 
     def _is_owned(self) -> bool:
         return self._state.locked()

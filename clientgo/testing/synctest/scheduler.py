@@ -29,8 +29,7 @@ from clientgo.testing.synctest.timeouts import Timeouts
 
 # 2000-01-01T00:00:00Z, where Go's bubbles start too.
 DEFAULT_START = 946_684_800.0
-NANO = 1_000_000_000
-_MICRO = 1_000
+NANO, _MICRO = 1_000_000_000, 1_000
 
 # Real seconds between two looks at a thread that does not come back; of those who would look only if others ended.
 _LOOK_EVERY, _STAND_BY = 0.5, 5.0
@@ -462,6 +461,7 @@ class Bubble:
         if main is self._running and not main.parked:
             raise error
         main.error = error
+        self._idle = [task for task in self._idle if task is not main]
         if main.parked:
             self._wake(main)
         self._ready.remove(main)
@@ -568,7 +568,7 @@ class Bubble:
         task.done = True
         if task is not self._running:  # it was stuck outside, or unwound while the main thread was
             return
-        for joiner in task.joiners:
+        for joiner in (joiner for joiner, parks in task.joiners if joiner.parks == parks):
             self._wake(joiner)
         successor = self._next()
         if self._log is not None:
@@ -582,10 +582,9 @@ class Bubble:
             raise RuntimeError("cannot join current thread")
         self._point()
         if not task.done:
-            me = self._running
-            task.joiners.append(me)
+            # With the number of the parking: an error may end it, and the thread be in another one when `task` ends.
+            task.joiners.append((self._running, self._running.parks + 1))
             if not self._park(timeout, f"thread {task.name!r} to end"):
-                task.joiners.remove(me)
                 return
         _real_thread_join(task.thread)  # only the interpreter's own clean-up is left of it
 

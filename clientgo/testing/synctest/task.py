@@ -24,7 +24,7 @@ class Task:
         self.waiting_for: object = ""
         self.error: BaseException | None = None  # to be raised in this thread when it gets its turn
         self.done = False
-        self.joiners: list[Task] = []
+        self.joiners: list[tuple[Task, int]] = []  # with the number of the parking in which they wait for its end
 
     @property
     def name(self) -> str:

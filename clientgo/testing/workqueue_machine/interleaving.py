@@ -69,6 +69,7 @@ SHAPES: tuple[Shape, ...] = (
     replace(_SMALLEST, between_lines=True),
     Shape(workers=2, producers=1, items="ab", rounds=1),
     Shape(workers=2, producers=1, items="ab", rounds=1, drain_after=1),
+    Shape(workers=2, producers=1, items="ab", rounds=1, drain_after=1, work=0.5),
     Shape(workers=1, producers=2, items="ab", rounds=1, drain_after=4),
     Shape(workers=2, producers=2, items="a", rounds=1, between_lines=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, work=None),

@@ -76,6 +76,8 @@ def test_conditions_and_results_are_negated_and_jumps_dropped(source: str, bugs:
         "x = f'{a + 1}'",
         "@f(1)\nclass A:\n    ...\n",
         "x = (a\n     < b)\n",
+        "def f(a):\n    x = a\n    return None\n",
+        "def f(a):\n    x = a\n    return\n",
     ],
 )
 def test_what_is_no_behaviour_is_left_alone(source: str) -> None:
