@@ -65,6 +65,7 @@ def test_a_schedule_equals_one_with_the_same_picks_only() -> None:
     assert synctest.Schedule({1: 2}) == synctest.Schedule({1: 2})
     assert synctest.Schedule({1: 2}) != synctest.Schedule({1: 3})
     assert synctest.Schedule({}) != {}
+    assert synctest.Schedule({1: 2}).memory == {}
 
 
 def test_explore_shrinks_one_failure_and_prints_no_schedule_again() -> None:
@@ -174,6 +175,13 @@ def test_stacks_show_each_living_thread_with_its_whole_stack_and_none_that_ended
     main = text.partition("thread 'sleeper'")[0]
     assert "text = b.stacks()" in main
     assert main.count(".py:") == 1, "the caller of the bubble is the outermost frame"
+
+
+def test_a_bubble_that_is_not_open_yet_can_be_printed() -> None:
+    b = synctest.bubble()
+
+    assert repr(b) == "<Bubble +0s, 1 threads alive, 0 ready, 0 steps>"
+    assert f"thread {threading.current_thread().name!r} can run" in b.stacks()
 
 
 def test_a_bubble_forgets_its_callers_frame_when_it_closes() -> None:

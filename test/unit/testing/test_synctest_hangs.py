@@ -82,6 +82,7 @@ def test_a_thread_on_an_ordinary_lock_is_reported_after_half_of_the_time(monkeyp
             found.append(now.looks(b))
 
     with synctest.bubble(hang_timeout=8.0) as b:
+        b._look()  # it stood elsewhere before
         sys.setprofile(profile)
         try:
             lock.acquire()
@@ -131,6 +132,23 @@ def test_all_other_threads_are_unwound_when_the_first_is_stuck() -> None:
     assert sorted(unwound) == ["b", "c", "holder"]
     assert went_on == []
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_the_first_thread_cannot_block_again_after_a_hang_was_reported_to_it() -> None:
+    lock = Lock()
+
+    def hold() -> None:
+        with lock:
+            threading.Event().wait()
+
+    with pytest.raises(ZeroDivisionError), synctest.bubble(hang_timeout=0.2) as b:
+        spawn(hold, "holder")
+        b.wait()
+        with pytest.raises(synctest.HangError), lock:
+            time.sleep(1.0)
+        with pytest.raises(BubbleExit):
+            time.sleep(1.0)
+        raise ZeroDivisionError
 
 
 def test_a_condition_made_inside_is_reported_without_waiting_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +300,7 @@ def test_an_error_of_another_thread_goes_to_the_first_before_any_other_runs() ->
 def test_a_report_names_a_thread_that_has_lived_through_very_many_others() -> None:
     with synctest.bubble() as b:
         waiting = threading.Event()
-        old = spawn(waiting.wait, "old")
+        old = spawn(lambda: waiting.wait(1800.0), "old")
         for _ in range(300):
             event = threading.Event()
             thread = spawn(lambda event=event: event.wait(3600.0), "short")  # type: ignore[misc]
