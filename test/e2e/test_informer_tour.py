@@ -136,6 +136,10 @@ class Page:
     def text(self, selector: str) -> str:
         return str(self.driver.find_element("css selector", selector).text)
 
+    def english(self) -> list[str]:
+        """The English sentences that are read, spoken or shown on hovering."""
+        return [found for text in shown(self.driver) for found in english(text)]
+
     @property
     def hop(self) -> int:
         return int(self.text("#count").partition(" ")[0])
@@ -365,16 +369,16 @@ def test_it_speaks_chinese_and_is_dark_when_asked_and_remembers_both(page):
 def test_a_lesson_in_chinese_shows_no_english_sentence(page, lesson):
     page.open(SCENARIO_OF[lesson])
     page.click("#language")
-    seen = shown(page.driver)
+    seen = page.english()
     while not page.has("#lesson-done"):
         page.step("#lesson-next")
-        seen += shown(page.driver)
+        seen += page.english()
     for tab in ("source", "break", "object"):
         page.click(f"#tab-{tab}", draws=False)
         page.until(f"return document.getElementById('tab-{tab}').ariaSelected === 'true'")
-        seen += shown(page.driver)
+        seen += page.english()
     page.click("#language")
-    assert [found for text in seen for found in english(text)] == []
+    assert seen == []
 
 
 def test_switching_the_language_in_the_middle_of_a_lesson_switches_all_of_it(page):
@@ -383,13 +387,13 @@ def test_switching_the_language_in_the_middle_of_a_lesson_switches_all_of_it(pag
         page.key("\ue007")
     assert page.text("#pane h3").startswith("3.") and page.has("#pane .ask")
     there, before = page.hop, shown(page.driver)
-    assert [found for text in before for found in english(text)]
+    assert page.english()
     page.click("#language")
-    assert [found for text in shown(page.driver) for found in english(text)] == []
+    assert page.english() == []
     assert page.hop == there and page.text("#pane h3") == "3. 处理完毕" and "两秒" in page.text("#pane .ask")
     page.click("#lesson-next")
     assert page.text("#pane h3") == "4. 处理期间，对象又发生变化"
-    assert [found for text in shown(page.driver) for found in english(text)] == []
+    assert page.english() == []
     page.shoot("chinese-lesson")
     page.click("#lesson-back")
     page.click("#lesson-next")
@@ -477,6 +481,10 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
         page.until("return document.querySelector('[data-handler][aria-pressed=false]')")
         page.until("return !document.querySelector('[data-station=handlers]').textContent.includes('add bread')")
         assert told == ["apple", "bread"]
+        page.click("#language")
+        for tab in ("lesson", "source", "object", "break"):
+            page.click(f"#tab-{tab}", draws=False)
+            assert page.english() == []
         assert browser.get_log("browser") == []
         browser.get("about:blank")  # asks no more
         cancel()
@@ -583,5 +591,7 @@ def test_a_recording_is_replayed_from_any_moment(browser):
         page.key("\ue011")  # Home
         page.click("#play")
         page.until("return document.getElementById('next').disabled")
+        page.click("#language")
+        assert page.english() == []
         assert browser.get_log("browser") == []
         browser.get("about:blank")

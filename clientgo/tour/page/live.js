@@ -130,7 +130,7 @@ function steering() {
     el("p", { class: "quiet" }, t("pause-what")),
     el("h3", {}, t("handlers")),
     el("div", { class: "list" }, (handlers ?? []).length ? handlers.map((each) => el("button", { type: "button", "data-handler": each.name, "aria-pressed": String(each.paused), onclick: control({ [each.paused ? "go-on" : "pause"]: each.name }) },
-      `${t(each.paused ? "go-on" : "pause_")}: ${each.name}`)) : el("p", { class: "quiet" }, t("no-handlers"))),
+      `${t(each.paused ? "go-on" : "pause_")}${t("colon")}${each.name}`)) : el("p", { class: "quiet" }, t("no-handlers"))),
     el("h3", {}, t("workers")),
     el("div", { class: "list" }, Object.keys(workers).length ? Object.entries(workers).map(worker) : el("p", { class: "quiet" }, t("no-workers"))),
   ];

@@ -86,7 +86,7 @@ export function breakPane(t, fault, app, point, act) {
     el("h3", {}, t("thread-what")),
     threads.length ? el("div", { class: "list" }, threads.map((name) => el("button", { type: "button", "data-thread": name, onclick: () => act.thread(name) }, name))) : el("p", { class: "quiet" }, t("one-thread")),
     app.decisions.length ? el("h3", {}, t("decisions")) : null,
-    app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at}: ${each.kind === "fault" ? fault(each.name) : each.name}`)),
+    app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at}${t("colon")}${each.kind === "fault" ? fault(each.name) : each.name}`)),
       el("button", { type: "button", id: "undo", onclick: act.undo }, t("undo"))) : null,
     el("h3", {}, t("log")),
     ...(point?.log.length ? point.log.map((line) => el("p", { class: "log" }, line)) : [el("p", { class: "quiet" }, t("nothing"))]),
@@ -134,7 +134,7 @@ export function helpDialog(t, glossary, language, close) {
 // One thing that a hop says beside its kind: the delay, the error ...
 function about_(t, language, name, value) {
   const text = value === true && language === "zh" ? t("yes") : name === "error" ? errorIn(language, value) : Array.isArray(value) ? value.join(", ") : value;
-  return language === "zh" ? `${CHINESE[`more.${name}`] ?? name}：${text}` : `${name}: ${text}`;
+  return `${(language === "zh" && CHINESE[`more.${name}`]) || name}${t("colon")}${text}`;
 }
 
 export function now(t, kinds, app, point) {

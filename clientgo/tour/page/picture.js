@@ -105,7 +105,7 @@ function station_(station, view, t) {
     const signs = { ADDED: "+", MODIFIED: "~", DELETED: "−" };
     return [
       ...(view.remote ? [] : view.objects[0]?.kind
-        ? kinds(view.objects).map((kind) => ({ label: `${t("objects")}: ${kind}`, chips: view.objects.filter((each) => each.kind === kind).map(object) }))
+        ? kinds(view.objects).map((kind) => ({ label: `${t("objects")}${t("colon")}${kind}`, chips: view.objects.filter((each) => each.kind === kind).map(object) }))
         : [{ label: t("objects"), chips: view.objects.map(object) }]),
       { label: t(view.remote ? "came" : "history"), chips: view.history.slice(-6).map((each) => ({
         text: `${signs[each.type]} ${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref, title: `${each.type}${each.kind ? ` ${each.kind}` : ""} ${each.key} @${each.version}`, gone: each.type === "DELETED" })) },
@@ -171,7 +171,7 @@ function station_(station, view, t) {
   ] : [];
   if (station === "election") return view.candidates ? [
     { text: `Lease: ${view.holder || "–"}`, kind: "text" }, pair("transitions", view.transitions),
-    ...Object.entries(view.candidates).map(([name, each]) => ({ text: `${name}: ${each.leads ? t("leads") : t("stands-by")}`, kind: each.leads ? "text" : "soft" })),
+    ...Object.entries(view.candidates).map(([name, each]) => ({ text: `${name}${t("colon")}${each.leads ? t("leads") : t("stands-by")}`, kind: each.leads ? "text" : "soft" })),
   ] : [];
   return Object.entries(view.workers ?? {}).flatMap(([name, each]) => [
     { text: name, kind: "text" },

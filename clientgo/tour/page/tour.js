@@ -185,7 +185,7 @@ function draw() {
   if (point?.hop.key && app.tab !== "object") app.ref = point.hop.version ? `${point.hop.key}@${point.hop.version}` : "";
   $("time").max = app.trace.points.length - 1;
   $("time").value = app.at;
-  $("time").setAttribute("aria-valuetext", `${t("hop")} ${app.at + 1}: ${what}`);
+  $("time").setAttribute("aria-valuetext", `${t("hop")} ${app.at + 1}${t("colon")}${what}`);
   $("count").textContent = `${app.at + 1} / ${app.trace.points.length}${app.trace.complete ? "" : "+"}`;
   $("back").disabled = $("first").disabled = app.at < 0;
   $("next").disabled = app.trace.complete && app.at === app.trace.points.length - 1;
@@ -228,7 +228,7 @@ function options(select, values, chosen) {
 function drawBreakpoint() {
   const station = $("bp-station").value;
   options($("bp-station"), [["", t("any")], ...Object.keys(app.tour.kinds).map((name) => [name, t(name)])], station);
-  options($("bp-kind"), [["", t("any")], ...Object.keys(app.tour.kinds[station] ?? {}).map((kind) => [kind, kind])], $("bp-kind").value);
+  options($("bp-kind"), [["", t("any")], ...Object.keys(app.tour.kinds[station] ?? {}).map((kind) => [kind, app.language === "zh" ? kindOf(station, kind) : kind])], $("bp-kind").value);
   const keys = [...new Set(app.trace.points.map((point) => point.hop.key).filter(Boolean))].sort();
   options($("bp-key"), [["", t("any")], ...keys.map((key) => [key, key.replace(/^default\//, "")])], $("bp-key").value);
 }
