@@ -1,6 +1,6 @@
 """Discovery from a list of resources. Mirrors discovery/fake/discovery.go.
 
-Stands here because it needs the fake client, which the library never imports.
+Stands here because fake clientsets have one, and `discovery.fake` has its name; in Go `kubernetes/fake` imports both.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ class FakeDiscovery:
     """Answers from `fake.resources` and records what it was asked (Go: discovery/fake.FakeDiscovery)."""
 
     def __init__(self, fake: Fake, server_version: Info | None = None) -> None:
-        self._fake = fake
+        self.fake = fake
+        """Has the resources and the recorded actions."""
         self.faked_server_version = server_version
         """What `server_version` answers; this library's own version when None."""
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
         """The resources of a group version; raises NotFound when `resources` has none."""
         self._record("resource")
-        for resources in self._fake.resources:
+        for resources in self.fake.resources:
             if resources.group_version == group_version:
                 return resources.deep_copy()
         raise apierrors.StatusError(
@@ -45,7 +46,7 @@ class FakeDiscovery:
         """The groups of `resources`; the first version of each is the preferred one."""
         self._record("group")
         groups: dict[str, metav1.APIGroup] = {}
-        for resources in self._fake.resources:
+        for resources in self.fake.resources:
             group_version = parse_group_version(resources.group_version)
             entry = metav1.GroupVersionForDiscovery(
                 group_version=resources.group_version, version=group_version.version
@@ -61,7 +62,7 @@ class FakeDiscovery:
         """The groups, and all of `resources`."""
         groups = self.server_groups()
         self._record("resource")
-        return list(groups.groups), [resources.deep_copy() for resources in self._fake.resources]
+        return list(groups.groups), [resources.deep_copy() for resources in self.fake.resources]
 
     def server_preferred_resources(self) -> list[metav1.APIResourceList]:
         """Nothing, as in Go."""
@@ -95,7 +96,7 @@ class FakeDiscovery:
         """There are no connections to close."""
 
     def _record(self, resource: str) -> None:
-        self._fake.invokes(ActionImpl(verb="get", resource=GroupVersionResource("", "", resource)), None)
+        self.fake.invokes(ActionImpl(verb="get", resource=GroupVersionResource("", "", resource)), None)
 
     def __repr__(self) -> str:
-        return f"<FakeDiscovery of {len(self._fake.resources)} group versions>"
+        return f"<FakeDiscovery of {len(self.fake.resources)} group versions>"
