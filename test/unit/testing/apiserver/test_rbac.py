@@ -165,5 +165,7 @@ def test_aggregated_roles_aggregate_each_other_without_end() -> None:
     add("circle", "edit", selects="admin")
     add("part", "edit", rules=(READ,))
     assert granted("admin") == granted("edit") == granted("circle") == [READ]
-    store.delete(f"{GROUP}/clusterroles", "part")
+    part = store.get(f"{GROUP}/clusterroles", "part")
+    assert part is not None
+    store.delete(f"{GROUP}/clusterroles", "part", part.rv)
     assert granted("admin") == []
