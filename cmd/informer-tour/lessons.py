@@ -17,6 +17,8 @@ stops at the first such hop of that. {} is the scenario's own. Other steps stop 
 and, if they are given, of that key ("*" for any) and of a handler whose name ends so. A comment behind a paragraph
 holds what must be true there for the paragraph to be true: Python, with `hop` and every station's view by its name.
 Readers do not see it; a test evaluates it.
+
+The lesson's Chinese words are in lessons/zh; a change here needs one there (see chinese.py).
 """
 
 from __future__ import annotations
