@@ -253,13 +253,19 @@ def _diff_lists_of_maps(
 
 
 def _by_merge_key(elements: list[Any], key_text: Callable[[Any], str]) -> list[Any]:
-    """Sort by merge key; a run of equal keys is reversed, as Go's sort leaves it.
+    """Sort by merge key, and equal keys as Go's sort leaves them. Go: sortMapsBasedOnField.
 
-    Go's Less reports also of equal keys that the later element comes first, and its sort of up to twelve elements
-    therefore swaps them. Which elements become a pair depends on it, and with that the patch. Go's order of equal keys
-    in longer lists depends on the pivots; here it is the same for all lengths. Go: sortMapsBasedOnField.
+    Go's Less reports also of equal keys that the later element comes first. Its sort of up to twelve elements therefore
+    reverses them; in a longer list their order depends on the pivots. Which elements become a pair depends on it, and
+    with that the patch.
     """
-    return sorted(elements, key=key_text, reverse=True)[::-1]
+    keyed = [(key_text(element), element) for element in elements]
+    if len({key for key, _ in keyed}) == len(keyed):
+        return [element for _, element in sorted(keyed, key=lambda pair: pair[0])]
+    from clientgo.golang import sort as gosort  # Few lists need it.
+
+    gosort.sort(keyed, lambda one, other: one[0] <= other[0])
+    return [element for _, element in keyed]
 
 
 _BOTH: Final = "both"
@@ -507,6 +513,7 @@ def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchM
             continue
         for each in (*merged, *order) if merge_key else ():
             _merge_value(each, merge_key)
+        _element_type(present or [], wanted or [])  # Raises when there are no elements.
         named, server_only = _partition(merged, order, merge_key)
         before = _order_after_merge(present or [], wanted or [], merge_key)
         original[key] = _merge_sorted(
@@ -574,10 +581,21 @@ def _merge_sorted(left: list[Any], right: list[Any], server_order: list[Any], me
 
 
 def _in_order(elements: list[Any], order: list[Any], merge_key: str) -> list[Any]:
-    """Sorted by the position in `order`; elements that are to be deleted come last."""
+    """Sort by the position in `order`; elements that are to be deleted come last. Go: normalizeSliceOrder.
+
+    An element that `order` does not have is less than every other one, and every other one is less than it. Go's stable
+    sort makes an order of that all the same.
+    """
     kept = [each for each in elements if not (isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE)]
     deleted = [each for each in elements if isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE]
-    return sorted(kept, key=lambda each: _index(order, _identity(each, merge_key), merge_key)) + deleted
+    placed = [(_index(order, _identity(each, merge_key), merge_key), each) for each in kept]
+    if all(position >= 0 for position, _ in placed):
+        placed.sort(key=lambda pair: pair[0])
+    else:
+        from clientgo.golang import sort as gosort  # Few lists need it.
+
+        gosort.stable(placed, lambda one, other: one[0] < 0 or other[0] < 0 or one[0] < other[0])
+    return [each for _, each in placed] + deleted
 
 
 def _remove_directives(value: Any) -> tuple[Any, bool]:

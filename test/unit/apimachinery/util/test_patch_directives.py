@@ -201,3 +201,78 @@ def test_numbers_are_the_same_after_a_patch(number: float) -> None:
     patch = smp.create_two_way_merge_patch(json.dumps(old).encode(), json.dumps(new).encode(), corev1.Pod)
     assert json.loads(patch) == {"metadata": {"name": "newname"}}
     assert json.loads(smp.strategic_merge_patch(json.dumps(old).encode(), patch, corev1.Pod)) == new
+
+
+ORDER = "$setElementOrder/containers"
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "order", "merged"),
+    [
+        (["a", "b"], None, [], ["a", "b"]),
+        (["a", "b"], ["c"], [], ["a", "b", "c"]),
+        (["a", "b"], ["c", "d"], [], ["a", "b", "d", "c"]),
+        (["a", "b"], ["b"], [], ["a", "b"]),
+        (None, ["a", "b"], [], ["b", "a"]),
+        (None, ["a", "b"], ["b", "a"], None),
+        (["a", "b"], None, ["x"], ["a", "b"]),
+        (["a", "b"], ["b"], ["b"], ["a", "b"]),
+    ],
+)
+def test_an_order_that_does_not_name_the_elements_sorts_them_as_go_does(
+    present: list[str] | None, wanted: list[str] | None, order: list[str], merged: list[str] | None
+) -> None:
+    """Go: mergePatchIntoOriginal, normalizeSliceOrder.
+
+    An element that the server does not have yet is less than every other and every other less than it. So insertion
+    sort moves each element to the front of those behind which it found such a one: [c, d, a, b], as the patch is merged
+    first, becomes [d, c, a, b], [a, d, c, b] and [a, b, d, c].
+    """
+    original = {"spec": {} if present is None else {"containers": [c(name) for name in present]}}
+    patch: dict[str, Any] = {"spec": {ORDER: [c(name) for name in order]}}
+    if wanted is not None:
+        patch["spec"]["containers"] = [c(name) for name in wanted]
+    if merged is None:
+        with pytest.raises(ValueError, match="The order in patch list"):
+            smp.strategic_merge_map_patch(original, patch, corev1.Pod)
+        return
+    result = smp.strategic_merge_map_patch(original, patch, corev1.Pod)
+    assert [container["name"] for container in result["spec"]["containers"]] == merged
+
+
+@pytest.mark.parametrize("kind", [("containers", c("x")), ("ephemeralContainers", c("x"))])
+@pytest.mark.parametrize(("present", "wanted"), [([], None), (None, []), ([], [])])
+def test_an_order_of_a_list_without_elements_is_an_error(kind: Any, present: Any, wanted: Any) -> None:
+    """Go: sliceElementType, which finds no type."""
+    name, element = kind
+    original = {"spec": {} if present is None else {name: present}}
+    for order in ([], [element]):
+        patch = {"spec": {f"$setElementOrder/{name}": order, **({} if wanted is None else {name: wanted})}}
+        with pytest.raises(ValueError, match="^no elements in any of the given slices$"):
+            smp.strategic_merge_map_patch(original, patch, corev1.Pod)
+
+
+@pytest.mark.parametrize("order", [[], [c("x")]])
+def test_an_order_of_a_list_that_nobody_has_changes_nothing(order: list[Any]) -> None:
+    original = {"metadata": {"name": "n"}, "spec": {"hostNetwork": True}}
+    assert smp.strategic_merge_map_patch(original, {"spec": {ORDER: order}}, corev1.Pod) == original
+
+
+@pytest.mark.parametrize("order", [None, "a", {}])
+def test_an_order_that_is_no_list_is_an_error(order: Any) -> None:
+    """Go: mergepatch.ErrBadArgType."""
+    with pytest.raises(ValueError, match=r"^expected a \[\]interface \{\}, but received a "):
+        smp.strategic_merge_map_patch(containers(c("a")), {"spec": {ORDER: order}}, corev1.Pod)
+
+
+def test_thirteen_elements_with_one_merge_key_are_paired_in_the_order_of_go_s_quicksort() -> None:
+    """Go: sortMapsBasedOnField; clientgo.golang.sort has the order of thirteen equal elements and of twelve."""
+    before = [{"port": 53, "nodePort": number} for number in range(13)]
+    after = before[:12]
+    pairs = zip([11, 10, 9, 8, 7, 0, 5, 4, 3, 2, 1, 12], range(11, -1, -1), strict=True)
+    original, modified = ({"spec": {"ports": ports}} for ports in (before, after))
+    patch = smp.create_two_way_merge_map_patch(original, modified, corev1.Service)
+    assert patch["spec"]["ports"] == [
+        *({"port": 53, "nodePort": new} for old, new in pairs if old != new),
+        {"port": 53, "$patch": "delete"},
+    ]
