@@ -1,0 +1,50 @@
+"""Differences between objects, for messages. Mirrors apimachinery/pkg/util/diff/diff.go.
+
+Go's file for the build tag usegocmp is left out, and so is legacy_diff.go: it prints Go's memory.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clientgo.apimachinery.runtime.view import copy_json
+from clientgo.apimachinery.util.json import escape_html
+
+__all__ = ["diff"]
+
+
+def diff(a: Any, b: Any) -> str:
+    """Return a unified diff of two objects as indented JSON, "" if they are equal.
+
+    The lines compared are those of `pprint` for what JSON cannot have.
+
+    >>> print(diff({"a": 1, "b": 2}, {"a": 1, "b": 3}), end="")
+    @@ -1,4 +1,4 @@
+     {
+      "a": 1,
+    - "b": 2
+    + "b": 3
+     }
+
+    Go: diff.Diff.
+    """
+    import difflib  # Here, not above: few programs ever need it.
+
+    try:
+        before, after = _pretty_json(a), _pretty_json(b)
+    except (TypeError, ValueError):
+        from pprint import pformat
+
+        before, after = pformat(a), pformat(b)
+    lines = difflib.unified_diff(_lines(before), _lines(after), n=3)
+    # Go's has no lines with the names of files.
+    return "".join(line for at, line in enumerate(lines) if at > 1)
+
+
+def _lines(text: str) -> list[str]:
+    return [f"{line}\n" for line in text.split("\n")]
+
+
+def _pretty_json(value: Any) -> str:
+    return escape_html(json.dumps(copy_json(value), indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False))
