@@ -295,6 +295,11 @@ def test_a_configs_handler_hears_the_warnings_the_one_with_a_context_first(field
     assert default.texts == ([] if heard else ["old with context"])
 
 
+def test_an_answer_without_warnings_has_an_empty_list_of_them():
+    client, _ = client_of(Turns(answer(200, {})))
+    assert client.get().do(context.background()).warnings() == []
+
+
 def test_the_default_handler_of_warnings_logs_and_may_be_replaced(monkeypatch, caplog):
     """
     Go: TestDefaultWarningHandler/default

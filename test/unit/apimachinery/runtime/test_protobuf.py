@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clientgo.api.admissionregistration import v1 as admissionregistrationv1
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apiextensions import v1 as apiextensionsv1
@@ -340,6 +343,57 @@ def test_a_value_with_a_form_of_its_own_is_refused_in_another_wire_type(
         body = sized(number, body)
     with pytest.raises(WireError, match=f"^{path}: proto: wrong wireType = {wire_type} for field"):
         protobuf.decode_message(message(kind), body)
+
+
+def nested(kind: type, path: str, key: Callable[[int], bytes], *values: bytes) -> bytes:
+    """A message with one field, as often as there are values, in as many messages as the path has names."""
+    within, numbers = message(kind), []
+    *parents, last = path.split(".")
+    for name in parents:
+        numbers.append(within.by_name[name].number)
+        within = within.by_name[name].message
+    body = b"".join(key(within.by_name[last].number) + value for value in values)
+    for number in reversed(numbers):
+        body = sized(number, body)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "wire_type", "value", "zero"),
+    [
+        (corev1.Pod, "spec.hostNetwork", 0, b"\x01", b"\x00"),
+        (corev1.Pod, "spec.nodeName", 2, b"\x01a", b"\x00"),
+        (admissionregistrationv1.ValidatingWebhookConfiguration, "webhooks.clientConfig.caBundle", 2, b"\x01a", b"\x00"),
+    ],
+)
+def test_the_last_value_of_a_field_wins_also_when_it_is_the_zero_that_json_leaves_out(
+    kind: type, path: str, wire_type: int, value: bytes, zero: bytes
+) -> None:
+    parent, _, last = path.rpartition(".")
+
+    def decoded(*values: bytes) -> Any:
+        body = nested(kind, path, lambda number: put_varint(number << 3 | wire_type), *values)
+        found: Any = protobuf.decode_message(message(kind), body)
+        for name in parent.split("."):
+            found = found[name]
+            found = found[0] if isinstance(found, list) else found
+        return found
+
+    assert last in decoded(value)
+    assert last in decoded(zero, value)
+    assert last not in decoded(value, zero)
+
+
+def test_a_double_may_be_the_last_field_of_a_message() -> None:
+    kind, path = apiextensionsv1.CustomResourceDefinition, "spec.versions.schema.openAPIV3Schema.maximum"
+    body = nested(kind, path, lambda number: put_varint(number << 3 | 1), struct.pack("<d", 1.5))
+    found: Any = protobuf.decode_message(message(kind), body)
+
+    assert found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["maximum"] == 1.5
+    with pytest.raises(WireError, match="unexpected EOF"):
+        protobuf.decode_message(
+            message(kind), nested(kind, path, lambda number: put_varint(number << 3 | 1), struct.pack("<d", 1.5)[:7])
+        )
 
 
 def test_messages_without_end_are_refused() -> None:

@@ -49,6 +49,29 @@ def series(name: str) -> dict[str, float]:
     }
 
 
+def test_the_context_of_a_reconcile_has_the_controllers_logger_with_its_id(
+    bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids: list[str] = []
+
+    def reconcile(ctx: context.Context, request: str) -> None:
+        ids.append(controller.reconcile_id_from_context(ctx))
+        klog.from_context(ctx).info("in the reconcile")
+
+    ctrl = a_controller(reconcile)
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=ctrl.start, args=(ctx,))
+    thread.start()
+    bubble.wait()
+    ctrl.queue.add("a")
+    bubble.wait()
+    cancel()
+    thread.join()
+
+    (line,) = [message for message in caplog.messages if "in the reconcile" in message]
+    assert ids[0] in line
+
+
 def test_a_controllers_series_exist_from_start_on(bubble: synctest.Bubble) -> None:
     """Go: Controller.initMetrics, called by Start; WithLabelValues makes the others with the first call."""
     ctrl = a_controller(lambda ctx, request: None)

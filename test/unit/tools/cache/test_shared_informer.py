@@ -6,6 +6,7 @@ import logging
 import random
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -304,6 +305,23 @@ def test_handlers_are_removed_one_by_one() -> None:
         assert count(w.informer) == 1
         w.informer.remove_event_handler(first)
         assert count(w.informer) == 0
+
+
+def test_run_waits_for_a_removed_handler_that_is_still_at_work() -> None:
+    order: list[str] = []
+    with world() as w:
+
+        def slow(obj: object) -> None:
+            time.sleep(30.0)
+            order.append("handled")
+
+        registration = w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=slow))
+        w.source.add(pod("a"))
+        w.start()
+        w.informer.remove_event_handler(registration)
+        w.stop()
+        order.append("stopped")
+    assert order == ["handled", "stopped"]
 
 
 def test_a_foreign_registration_cannot_be_removed() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import timedelta
+
+from patience import PATIENCE
 
 from clientgo import context
 from clientgo.api.coordination import v1beta1 as coordinationv1beta1
@@ -91,6 +94,46 @@ def test_a_failing_server_is_asked_again(caplog):
         thread.join()
     assert stored.get_name() == "foo"
     assert caplog.text.count("Ensuring lease failed") == 2
+
+
+def test_run_returns_once_the_renewal_that_it_is_in_has_ended():
+    with synctest.bubble() as b:
+        order: list[str] = []
+        clientset = fake.new_clientset()
+        candidate, _ = leaderelection.new_candidate(clientset, "default", "foo", "lease", "1", "1", "")
+
+        def slow(action: object) -> tuple[bool, None]:
+            time.sleep(30.0)
+            order.append("renewed")
+            return False, None
+
+        clientset.prepend_reactor("create", "leasecandidates", slow)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=lambda: (candidate.run(ctx), order.append("returned")), name="candidate")
+        thread.start()
+        b.sleep(10.0)
+        cancel()
+        thread.join()
+    assert order == ["renewed", "returned"]
+
+
+def test_the_worker_keeps_no_interpreter_alive():
+    candidate, _ = leaderelection.new_candidate(fake.new_clientset(), "default", "foo", "lease", "1", "1", "")
+    ctx, cancel = context.with_cancel(context.background())
+    runs = threading.Event()
+    daemons: list[bool] = []
+
+    def worker(ctx: object) -> None:
+        daemons.append(threading.current_thread().daemon)
+        runs.set()
+
+    candidate._run_worker = worker
+    thread = threading.Thread(target=candidate.run, args=(ctx,), name="candidate")
+    thread.start()
+    assert runs.wait(PATIENCE)
+    cancel()
+    thread.join()
+    assert daemons == [True]
 
 
 def test_cancelled_before_the_informer_has_synced():

@@ -300,7 +300,9 @@ def test_cancelling_the_context_stops_all_threads(bubble: synctest.Bubble) -> No
     # The bubble fails the test if a thread is left.
 
 
-def test_shutdown_without_a_context_ends_the_watchers_too(bubble: synctest.Bubble) -> None:
+def test_shutdown_without_a_context_ends_the_watchers_too(
+    bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture
+) -> None:
     """Go: TestStartEventWatcherExitsOnDirectShutdown"""
     handled: list[corev1.Event] = []
     broadcaster = record.new_broadcaster()
@@ -310,6 +312,7 @@ def test_shutdown_without_a_context_ends_the_watchers_too(bubble: synctest.Bubbl
     late = broadcaster.start_event_watcher(handled.append)
     assert list(late.result_chan()) == []
     assert handled == []
+    assert "Unable start event watcher (will not retry!)" in caplog.text
 
 
 @pytest.mark.parametrize("seed", range(10))

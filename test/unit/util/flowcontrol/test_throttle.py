@@ -79,6 +79,7 @@ def test_never_accepting_fake_blocks_until_stopped(bubble: synctest.Bubble) -> N
     """Go: TestNeverFake"""
     limiter = flowcontrol.new_fake_never_rate_limiter()
     assert not limiter.try_accept()
+    assert limiter.qps() == 1.0
     with pytest.raises(RuntimeError, match="can not be accept"):
         limiter.wait(context.background())
 

@@ -235,7 +235,9 @@ def test_shutdown_hands_out_what_is_ready_and_drops_what_waits(
     assert queue.get() == ("ready", False)
     queue.add("ready")
     queue.add_after("waiting", 1.0)
+    assert queue.shutting_down() is False
     queue.shut_down()
+    assert queue.shutting_down() is True
     queue.add("late")
     queue.add_rate_limited("late")
     bubble.sleep(5.0)
