@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clientgo.api.admissionregistration import v1 as admissionregistrationv1
+from clientgo.api.admissionregistration import v1 as admissionv1
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apiextensions import v1 as apiextensionsv1
@@ -363,7 +363,7 @@ def nested(kind: type, path: str, key: Callable[[int], bytes], *values: bytes) -
     [
         (corev1.Pod, "spec.hostNetwork", 0, b"\x01", b"\x00"),
         (corev1.Pod, "spec.nodeName", 2, b"\x01a", b"\x00"),
-        (admissionregistrationv1.ValidatingWebhookConfiguration, "webhooks.clientConfig.caBundle", 2, b"\x01a", b"\x00"),
+        (admissionv1.ValidatingWebhookConfiguration, "webhooks.clientConfig.caBundle", 2, b"\x01a", b"\x00"),
     ],
 )
 def test_the_last_value_of_a_field_wins_also_when_it_is_the_zero_that_json_leaves_out(
