@@ -41,7 +41,7 @@ export const WORDS = {
     "runto-title": "运行到下一个符合条件的步骤（b）", first: "回到开头（Home）", back: "后退一步（←）", next: "下一步（→）",
     same: "该对象的下一步（o）", play: "播放或停止（空格）", pause: "停止（空格）", theme: "浅色或深色", help: "帮助（?）", controls: "控制",
     timeline: "时间线", tabs: "面板", breakpoint: "运行到断点", any: "任意",
-    apiserver: "API Server", reflector: "Reflector（反射器）", fifo: "FIFO 队列", indexer: "Indexer（索引器）", handlers: "事件处理器", queue: "工作队列", workers: "Worker", events: "Event（事件记录）", election: "选主", "in-api": "在 API 中", recorded: "已记录", written: "已写入", dropped: "已丢弃",
+    apiserver: "API Server", reflector: "Reflector", fifo: "FIFO 队列", indexer: "Indexer", handlers: "事件处理器", queue: "工作队列", workers: "Worker", events: "Event（事件记录）", election: "选主", "in-api": "在 API 中", recorded: "已记录", written: "已写入", dropped: "已丢弃",
     transitions: "换主次数", leads: "是 Leader", "stands-by": "候选", "a-record": "事件", "a-event": "写入 Event", "a-lease": "续约",
     objects: "对象", history: "变更历史", wire: "连接", up: "正常", down: "断开", refusing: "拒绝", slow: "缓慢",
     state: "状态", idle: "空闲", listing: "正在 List", watching: "正在 Watch", waiting: "等待", version: "版本", lists: "List 次数", watches: "Watch 次数",
@@ -94,7 +94,7 @@ export const CHINESE = {
 // The words of the texts one may have come from, and where they are here: [word, where, in Chinese].
 export const GLOSSARY = [
   ["ListAndWatch", "Reflector: lists, then watches", "Reflector：先 List 再 Watch"],
-  ["Reflector", "the station between API server and FIFO", "API Server 与 FIFO 之间的组件"],
+  ["Reflector", "the station between API server and FIFO", "Reflector（反射器）：API Server 与 FIFO 之间的组件"],
   ["watchHandler", "Reflector: a line of the watch becomes a delta", "Reflector：一个 Watch 事件变成一个 Delta"],
   ["resourceVersion", "@ behind every object", "每个对象后面的 @"],
   ["DeltaFIFO", "the FIFO; choose it under Machine", "图中的 FIFO，可在“运行配置”里选择"],
