@@ -373,9 +373,9 @@ def test_a_lesson_in_chinese_shows_no_english_sentence(page, lesson):
     while not page.has("#lesson-done"):
         page.step("#lesson-next")
         seen += page.english()
-    for tab in ("source", "break", "object"):
+    for tab, part in (("source", "#pane .go"), ("break", "[data-fault]"), ("object", "#pane h3, #pane .quiet")):
         page.click(f"#tab-{tab}", draws=False)
-        page.until(f"return document.getElementById('tab-{tab}').ariaSelected === 'true'")
+        page.until(f"return document.querySelector('{part}')")
         seen += page.english()
     page.click("#language")
     assert seen == []
