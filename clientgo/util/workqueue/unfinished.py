@@ -78,9 +78,9 @@ class Unfinished(Generic[T]):
             # From here on `stamp` stays as it is, and no look is due ever again.
             in_progress = len(self._stamps)
         (self._log or klog.background()).info(
-            "Warning: an item is in progress a minute after get: a worker must call done for each item, also when its "
-            "work fails, and until then the queue hands out the item to no worker",
-            queue=self._name,
+            "Warning: an item is in progress a minute after get, and until its done no worker gets it again: call done "
+            "for each item, also when its work fails; let long work return early, and add the item again for the rest",
+            queue=self._name or "(without a name)",
             item=item,
             itemsInProgress=in_progress,
         )

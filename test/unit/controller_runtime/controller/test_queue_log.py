@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any
+
+import pytest
 
 from clientgo import context, logr
 from clientgo.controller_runtime import controller, reconcile, source
 from clientgo.testing import synctest
+from clientgo.utils.clock import REAL_CLOCK
 
 
 class Lines:
@@ -50,3 +54,31 @@ def test_the_queue_of_a_controller_lists_its_items_under_its_name() -> None:
     (listed,) = [pairs for msg, pairs in lines if msg == "workqueue_items"]
     assert listed["controller"] == "listed"
     assert listed["items"] == [{"key": reconcile.Request("ns", "a"), "priority": 0, "readyIn": "59m50s"}]
+
+
+@pytest.mark.parametrize("use_priority_queue", [True, False])
+@pytest.mark.parametrize(("seconds", "reported"), [(50.0, 0), (70.0, 1)])
+def test_a_reconcile_that_takes_more_than_a_minute_is_reported_once(
+    use_priority_queue: bool, seconds: float, reported: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    def work(ctx: context.Context, request: reconcile.Request) -> reconcile.Result:
+        REAL_CLOCK.sleep(seconds)
+        return reconcile.Result(requeue_after=1.0)
+
+    with synctest.bubble() as bubble:
+        options: controller.Options = controller.Options(
+            reconciler=work, use_priority_queue=use_priority_queue, skip_name_validation=True
+        )
+        made = controller.new_unmanaged("slow", options)
+        made.watch(source.Func(lambda ctx, queue: queue.add(reconcile.Request("ns", "a"))))
+        ctx, cancel = context.with_cancel(context.background())
+        running = threading.Thread(target=made.start, args=(ctx,), name="controller")
+        running.start()
+        bubble.sleep(300.0)
+        cancel()
+        running.join()
+    lines = [each.getMessage() for each in caplog.records if "in progress a minute after get" in each.getMessage()]
+    assert len(lines) == reported
+    assert all('queue="slow"' in line and "ns/a" in line for line in lines)

@@ -70,7 +70,7 @@ def test_an_item_that_is_not_done_a_minute_after_get_is_reported_once(
     queue.shut_down()
     assert len(warnings()) == 1
 
-    assert "a worker must call done for each item, also when its work fails" in line
+    assert "call done for each item, also when its work fails; let long work return early" in line
     assert 'queue="pods"' in line
     assert 'item="default/a"' in line
     assert "itemsInProgress=2" in line
@@ -139,6 +139,18 @@ def test_a_drain_that_waits_for_an_item_is_reported_once(new_queue: Callable[...
 
     (line,) = warnings()
     assert 'item="a"' in line
+
+
+def test_a_queue_without_a_name_is_reported_too(warnings: Warnings) -> None:
+    clock = FakeClock()
+    queue = plain(clock, name="")
+    queue.add("a")
+    queue.get()
+    step(clock, 60)
+    queue.shut_down()
+
+    (line,) = warnings()
+    assert 'queue="(without a name)" item="a"' in line
 
 
 def test_a_queue_that_is_gone_is_not_reported(warnings: Warnings) -> None:
