@@ -206,14 +206,34 @@ def test_an_object_that_keeps_the_cache_from_syncing_is_reported_once(
 ) -> None:
     caplog.set_level(logging.INFO)
     with world(shared, pod("a", team="x"), pod("bad"), pod("worse")) as w:
-        w.bubble.sleep(9.0)
+        w.bubble.sleep(9.8)
         assert warnings(caplog) == []
+        w.bubble.sleep(0.2)
+        assert len(warnings(caplog)) == 1
         w.bubble.sleep(600.0)
         assert not w.informer.has_synced()
         (line,) = warnings(caplog)
     assert "it rejects an object of the initial list: mend the index or transform function that fails for it" in line
     assert 'type="*v1.Pod" object="default/bad" rejectedObjects=2' in line
     assert "KeyError" in line
+
+
+@both
+def test_an_object_that_is_rejected_after_another_one_has_ten_seconds_of_its_own(
+    shared: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with world(shared, pod("bad")) as w:
+        w.bubble.sleep(5.0)
+        w.source.add(pod("worse"))
+        w.bubble.sleep(1.0)
+        w.source.modify(pod("bad", team="x"))
+        w.bubble.sleep(8.0)
+        assert [*w.informer.refused()] == ["default/worse"]
+        assert warnings(caplog) == []
+        w.bubble.sleep(10.0)
+        (line,) = warnings(caplog)
+    assert 'object="default/worse" rejectedObjects=1' in line
 
 
 @both

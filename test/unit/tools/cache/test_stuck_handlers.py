@@ -19,6 +19,8 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
+from clientgo.tools.cache.notifications import AddNotification
+from clientgo.tools.cache.stuck_handlers import StuckHandlers
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.testing import FakeClock
 
@@ -141,6 +143,42 @@ def test_a_stop_that_waits_for_a_handler_is_reported_once(warnings: Warnings) ->
     for line in lines:
         assert "the informer cannot stop before its event handler returns" in line
         assert f'handler="{__name__}.World"' in line
+
+
+class BetweenTwoNotifications:
+    """A listener whose notification is neither waiting nor being handled, for the instant between the two."""
+
+    logger = klog.background()
+
+    def __init__(self) -> None:
+        self.now_handling: AddNotification | None = None
+
+    def delivering(self) -> AddNotification | None:
+        return self.now_handling
+
+    def waiting(self) -> int:
+        return int(self.now_handling is not None)
+
+    def statistics(self) -> cache.HandlerStatistics:
+        return cache.HandlerStatistics(handler="slow", pending=1, oldest_age=10.0, failed=0, merged=0, closed=False)
+
+    def is_alive(self) -> bool:
+        return True
+
+
+def test_a_notification_between_buffer_and_handler_is_not_overlooked(warnings: Warnings) -> None:
+    clock, listener = FakeClock(), BetweenTwoNotifications()
+    stuck = StuckHandlers(clock)
+    stuck.watch([listener])
+    clock.step(2.0)
+    listener.now_handling = AddNotification(pod("a"), False)
+    for _ in range(6):
+        assert warnings() == []
+        clock.step(2.0)
+
+    (line,) = warnings()
+    assert 'handler="slow"' in line
+    stuck.end()
 
 
 class CountingClock(FakeClock):

@@ -101,9 +101,10 @@ def test_informers_requested_after_the_start_are_reported_once(
         running.start()
         running.request(NODES)
         running.wait()
-        bubble.sleep(9.0)
+        bubble.sleep(9.7)  # the wait may have polled
         assert warnings() == []
-        bubble.sleep(2.0)
+        bubble.sleep(0.4)
+        assert len(warnings()) == 1
         running.request(GroupVersionResource("apps", "v1", "deployments"))
         bubble.sleep(60.0)
 
@@ -232,8 +233,10 @@ def test_a_wait_for_an_informer_that_was_not_started_is_reported_once(
         else:
             wait = threading.Thread(target=cache.wait_for_cache_sync, args=(ctx.done(), what))
         wait.start()
-        bubble.sleep(9.0)
+        bubble.sleep(9.9)
         assert warnings() == []
+        bubble.sleep(0.2)
+        assert len(warnings()) == 1
         wait.join()
         cancel()
 

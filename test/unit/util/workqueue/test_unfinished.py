@@ -120,6 +120,7 @@ def test_a_queue_that_was_shut_down_is_not_reported(new_queue: Callable[..., Any
     queue.add("a")
     queue.get()
     queue.shut_down()
+    new_queue(clock).shut_down()  # never used
     step(clock, 600)
 
     assert warnings() == []
