@@ -5,8 +5,9 @@ those calls it tells as many as cost little, in bursts of BURST and PER_SECOND i
 says how many it skipped. So a quiet program is told of whole, and a busy one is not slowed down. What the structures
 hold it reads when somebody looks, by their `contents()`, which take no lock.
 
-It waits for nobody in the threads of the machinery, unless somebody asks it to: `pause` lets a handler's thread wait
-before its next call, `slow` a worker's each time it took a key.
+The threads of the machinery wait only on request: `pause` makes a handler's thread wait before its next call, `slow`
+makes a worker's thread wait each time it took a key. Both are logged in the program's log, start and end, and end on
+their own when the pages that asked for them are gone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from clientgo import klog
 from clientgo.golang import callers
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.attached import Attached
@@ -28,7 +30,7 @@ from clientgo.tour.taps import TAPS
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import WithTicker
 
-__all__ = ["BURST", "PER_SECOND", "Held", "Live", "Sum", "Work"]
+__all__ = ["ABSENCE", "BURST", "PER_SECOND", "Held", "Live", "Sum", "Work"]
 
 callers.mark_inserted()
 
@@ -44,6 +46,11 @@ KEPT_HOPS = 5000
 LONGEST_DELAY = 60.0
 """The most by which a worker is slowed down, in seconds a key."""
 
+ABSENCE = 5.0
+"""Seconds without a connected page after which the pauses and delays that pages asked for end."""
+
+# Seconds for which `stay_connected` blocks.
+_HOLD = 2.0
 _TICK = 0.1
 # How often who is paused looks whether his program wants to end, in seconds.
 _PATIENCE = 0.5
@@ -114,6 +121,8 @@ class Live(Attached):
         self._changed = threading.Condition()
         self._paused: frozenset[str] = frozenset()
         self._delays: Mapping[str, float] = {}
+        # When a page last asked for something; None for an observer without pages.
+        self._visited: float | None = None
         self._is_detached = False
         self._informers: list[Any] = []
         self._unlisted = 0
@@ -140,6 +149,7 @@ class Live(Attached):
 
     def detach(self) -> None:
         """Watch no more, and let go who is paused. The machinery is then as it was."""
+        self._ask(paused=frozenset(), delays={}, reason="the tour detached")
         with self._changed:
             self._is_detached = True
             self._changed.notify_all()
@@ -287,18 +297,54 @@ class Live(Attached):
         """Which handlers are paused, and by how much workers are slowed down."""
         return self._paused, self._delays
 
-    def _ask(self, *, paused: frozenset[str] | None = None, delays: Mapping[str, float] | None = None) -> None:
+    def is_detached(self) -> bool:
+        """Report whether `detach` was called."""
+        with self._changed:
+            return self._is_detached
+
+    def connected(self) -> None:
+        """Note that a page is connected. Pauses and delays end when this was last called ABSENCE seconds ago."""
+        with self._changed:
+            self._visited = self.clock.now()
+
+    def stay_connected(self) -> None:
+        """Block for up to two seconds, and note before and after that a page is connected.
+
+        A page in a hidden tab calls this in a loop: browsers slow down its timers, but not its requests.
+        """
+        self.connected()
+        with self._changed:
+            if not self._is_detached:
+                self.clock.wait(self._changed, _HOLD)
+        self.connected()
+
+    def _end_unattended(self, now: float) -> None:
+        with self._changed:
+            is_absent = self._visited is not None and now - self._visited > ABSENCE
+            if not is_absent or not (self._paused or self._delays):
+                return
+        self._ask(paused=frozenset(), delays={}, reason="no page of the tour is connected")
+
+    def _ask(
+        self,
+        *,
+        paused: frozenset[str] | None = None,
+        delays: Mapping[str, float] | None = None,
+        reason: str = "the user asked for it",
+    ) -> None:
         with self._changed:
             if self._is_detached:
                 return
-            was_paused = bool(self._paused)
+            before = self._paused, self._delays
             self._paused = self._paused if paused is None else paused
             self._delays = self._delays if delays is None else delays
+            after = self._paused, self._delays
             self._changed.notify_all()
-            if self._paused and not was_paused:
+            if self._paused and not before[0]:
                 self._controls.attach()
-            elif was_paused and not self._paused:
+            elif before[0] and not self._paused:
                 self._controls.detach()
+        _log_changes(before, after, reason)
 
     def _control_probes(self) -> tuple[Probe, ...]:
         notifications = "clientgo.tools.cache.notifications"
@@ -356,6 +402,7 @@ class Live(Attached):
         with self._collecting:
             self._collect()
         self._note_calls(now)
+        self._end_unattended(now)
         self.on_tick()
 
     def _note_calls(self, now: float) -> None:
@@ -446,6 +493,26 @@ class Live(Attached):
         gone = max(0, len(kept) - KEPT_HOPS)
         del kept[:gone]
         self._first += gone
+
+
+_Asked = tuple[frozenset[str], Mapping[str, float]]
+
+
+def _log_changes(before: _Asked, after: _Asked, reason: str) -> None:
+    """Log the start and the end of each pause and delay: without it, a stopped handler looks like a bug."""
+    logger = klog.background()
+    for handler in sorted(after[0] - before[0]):
+        logger.info("The tour pauses a handler", handler=handler, reason=reason)
+    for handler in sorted(before[0] - after[0]):
+        logger.info("The tour ends the pause of a handler", handler=handler, reason=reason)
+    for thread in sorted(before[1].keys() | after[1].keys()):
+        delay = after[1].get(thread, 0.0)
+        if delay == before[1].get(thread, 0.0):
+            continue
+        if delay:
+            logger.info("The tour slows down a worker", thread=thread, seconds=delay, reason=reason)
+        else:
+            logger.info("The tour ends the delay of a worker", thread=thread, reason=reason)
 
 
 def _note_time(held: Held, item: Any, now: Callable[[], float]) -> None:

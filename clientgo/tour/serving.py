@@ -11,7 +11,9 @@ The page asks, more than ten times a second:
     GET  /api/live?informer=&queue=&since=&key=  all there is to see, see LiveView.paint; with &after= only what is new
                                                  since that look, see LiveView.look
     GET  /api/object?informer=&key=              the states of an object
-    POST /api/control                            {"pause": handler}, {"go-on": handler}, {"slow": thread, "delay": s}
+    GET  /api/connected                          blocks for up to two seconds; while pages call it, pauses last
+    POST /api/control                            {"pause": handler}, {"go-on": handler}, {"slow": thread, "delay": s},
+                                                 {"detach": true}
 """
 
 from __future__ import annotations
@@ -41,7 +43,12 @@ class LivePage(PageServer):
         self.live = live
         self._title = title
         self._view = LiveView(live)
-        get = {"/api/tour": self._tour, "/api/live": self._look, "/api/object": self._object}
+        get = {
+            "/api/tour": self._tour,
+            "/api/live": self._look,
+            "/api/object": self._object,
+            "/api/connected": self._stay_connected,
+        }
         super().__init__(port, get, {"/api/control": self._control})
 
     def _tour(self, request: Request, query: dict[str, str]) -> Json:
@@ -53,6 +60,7 @@ class LivePage(PageServer):
         }
 
     def _look(self, request: Request, query: dict[str, str]) -> Json:
+        self.live.connected()
         informer, queue = _number(query, "informer"), _number(query, "queue")
         since, key = _number(query, "since", -1), query.get("key", "")
         if "after" not in query:
@@ -62,7 +70,12 @@ class LivePage(PageServer):
     def _object(self, request: Request, query: dict[str, str]) -> Json:
         return self._view.object(_number(query, "informer"), query.get("key", ""))
 
+    def _stay_connected(self, request: Request, query: dict[str, str]) -> Json:
+        self.live.stay_connected()
+        return {"detached": self.live.is_detached()}
+
     def _control(self, request: Request, query: dict[str, str]) -> Json:
+        self.live.connected()
         match request.read_json():
             case {"pause": str(handler)}:
                 self.live.pause(handler)
@@ -70,8 +83,10 @@ class LivePage(PageServer):
                 self.live.go_on(handler)
             case {"slow": str(thread), "delay": int() | float() as delay} if not isinstance(delay, bool):
                 self.live.slow(thread, float(delay))
+            case {"detach": True}:
+                self.live.detach()
             case _:
-                raise Refused(400, "it can pause, go-on, and slow with a delay")
+                raise Refused(400, "it can pause, go-on, slow with a delay, and detach")
         paused, delays = self.live.asked()
         return {"paused": sorted(paused), "delays": dict(delays)}
 

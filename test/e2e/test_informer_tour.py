@@ -492,6 +492,39 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
     source.shutdown()
 
 
+def test_closing_the_page_ends_its_pauses_and_detach_ends_the_tour(browser):
+    browser.get_log("browser")
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+    called = threading.Event()
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: called.set()))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    with tour.serve(informer, title="a program") as served:
+        thread.start()
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        page.click("#tab-break", draws=False)
+        page.until("return document.querySelector('[data-handler]')")
+        page.click("[data-handler]")
+        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
+        source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name="apple", namespace="default")))
+        browser.get("about:blank")
+        assert called.wait(PATIENCE)
+        page.open("")
+        page.click("#tab-break", draws=False)
+        page.until("return document.getElementById('detach')")
+        page.run("document.getElementById('detach').click()")
+        page.until("return document.getElementById('now-what').textContent.startsWith('The tour has detached')")
+        assert served.live.is_detached()
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+        cancel()
+        thread.join()
+    source.shutdown()
+
+
 @pytest.mark.parametrize("kind", QUEUES)
 def test_a_live_queue_of_each_kind_is_drawn_in_every_state(browser, kind):
     source = new_fake_controller_source()

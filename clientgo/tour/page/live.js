@@ -7,7 +7,7 @@ import { errorIn } from "/page/errors.js";
 import { $, arrange, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
-const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, look: 0, rows: new WeakMap(), frozen: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
+const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, look: 0, rows: new WeakMap(), frozen: false, detached: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (hop) => (app.language === "zh" && CHINESE[`${hop.station}.${hop.kind}`]) || app.tour.kinds[hop.station][hop.kind];
 const count = (number) => number.toLocaleString("en-US");
@@ -29,7 +29,7 @@ async function goOn() {
   for (;;) {
     const began = performance.now();
     try {
-      if (!app.frozen && !app.held && !document.hidden) { await look(); if (!app.held) draw(); }
+      if (!app.frozen && !app.detached && !app.held && !document.hidden) { await look(); if (!app.held) draw(); }
       $("problem").hidden = $("problem").hidden || $("problem").dataset.why !== "ended";
       delete $("problem").dataset.why;
     } catch (error) {
@@ -77,7 +77,7 @@ function draw() {
   if (!seen) return;
   picture.draw(seen.views, null);
   $("now-where").replaceChildren(el("span", { class: "pill live" }, t("live")), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
-  $("now-what").textContent = app.frozen ? t("frozen") : t("live-what");
+  $("now-what").textContent = app.detached ? t("detached") : app.frozen ? t("frozen") : t("live-what");
   $("now-more").textContent = `${count(seen.calls)} ${t("calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
@@ -113,10 +113,11 @@ function overview() {
 }
 
 // All that the pane of handlers and workers depends on.
-const steered = () => JSON.stringify([app.language, (app.seen.views.handlers.handlers ?? []).map((each) => [each.name, each.paused]),
+const steered = () => JSON.stringify([app.language, app.detached, (app.seen.views.handlers.handlers ?? []).map((each) => [each.name, each.paused]),
   Object.entries(app.seen.views.workers.workers).map(([name, each]) => [name, each.delay])]);
 
 function steering() {
+  if (app.detached) return [el("p", { class: "quiet" }, t("detached"))];
   const { handlers } = app.seen.views.handlers;
   const { workers } = app.seen.views.workers;
   const control = (asked) => () => ask("/api/control", asked).then(look).then(draw).catch(fail);
@@ -133,6 +134,9 @@ function steering() {
       `${t(each.paused ? "go-on" : "pause_")}${t("colon")}${each.name}`)) : el("p", { class: "quiet" }, t("no-handlers"))),
     el("h3", {}, t("workers")),
     el("div", { class: "list" }, Object.keys(workers).length ? Object.entries(workers).map(worker) : el("p", { class: "quiet" }, t("no-workers"))),
+    el("h3", {}, t("detach")),
+    el("p", { class: "quiet" }, t("detach-what")),
+    el("div", { class: "list" }, el("button", { type: "button", id: "detach", onclick: () => detach().catch(fail) }, t("detach"))),
   ];
 }
 
@@ -208,6 +212,23 @@ function onKey(event) {
   KEYS[event.key]();
 }
 
+// As long as the server hears from a page, what was paused stays paused: also in a hidden tab, whose timers are slowed.
+async function stayConnected() {
+  while (!app.detached) {
+    const answer = await ask("/api/connected").catch(() => null);
+    if (answer?.detached) app.detached = true;
+    if (!answer) await new Promise((done) => setTimeout(done, 1000));
+  }
+  if (app.seen) draw();
+}
+
+async function detach() {
+  await ask("/api/control", { detach: true });
+  app.detached = true;
+  await look();
+  draw();
+}
+
 export async function live(tour) {
   app.tour = tour;
   picture.schema = tour.views;
@@ -232,4 +253,5 @@ export async function live(tour) {
   draw();
   document.body.dataset.ready = "true";
   goOn();
+  stayConnected();
 }

@@ -294,6 +294,56 @@ def test_to_end_the_tour_lets_go_who_is_paused():
         assert sorted(program.done) == ["bread", "default/apple"]
 
 
+def test_pauses_and_delays_end_and_are_logged_when_no_page_is_connected_for_a_few_seconds(caplog):
+    caplog.set_level("INFO")
+    with running() as (program, live, _):
+        live.connected()
+        live.pause(NAME)
+        live.slow("worker-0", 50.0)
+        program.source.add(config_map("apple"))
+        program.queue.add("bread")
+        for _ in range(4):
+            program.bubble.sleep(live_module.ABSENCE - 1.0)
+            live.connected()
+        assert program.done == [] and live.asked() != (frozenset(), {})
+        started = [record.getMessage() for record in caplog.records]
+        assert [text for text in started if "The tour pauses a handler" in text and NAME in text]
+        assert [text for text in started if "The tour slows down a worker" in text and "worker-0" in text]
+        program.bubble.sleep(live_module.ABSENCE + 1.0)
+        assert live.asked() == (frozenset(), {})
+        assert sorted(program.done) == ["bread", "default/apple"]
+        ended = [record.getMessage() for record in caplog.records][len(started) :]
+        assert len(ended) == 2 and all("no page of the tour is connected" in text for text in ended)
+
+
+def test_a_pause_that_no_page_asked_for_lasts_until_its_end():
+    with running() as (program, live, _):
+        live.pause(NAME)
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(10 * live_module.ABSENCE)
+        assert program.done == [] and live.asked()[0] == {NAME}
+
+
+def test_a_page_that_waits_counts_as_connected():
+    with running() as (program, live, _):
+        live.connected()
+        live.pause(NAME)
+        program.bubble.sleep(live_module.ABSENCE - 1.0)
+        began = live.clock.now()
+        live.stay_connected()
+        assert 1.0 <= live.clock.now() - began <= 3.0
+        program.bubble.sleep(live_module.ABSENCE - 1.0)
+        assert live.asked()[0] == {NAME}
+
+
+def test_the_page_can_detach_and_the_pauses_end_at_once():
+    with tour.serve() as page:
+        ask(page, "POST", "/api/control", {"pause": "x"})
+        assert ask(page, "POST", "/api/control", {"detach": True}) == (200, {"paused": [], "delays": {}})
+        assert page.live.is_detached() and ask(page, "GET", "/api/connected") == (200, {"detached": True})
+        assert ask(page, "GET", "/api/live")[0] == 200
+
+
 def test_a_slow_worker_waits_with_each_key_until_it_is_quick_again():
     with running() as (program, live, view):
         live.slow("worker-0", 2.0)
