@@ -115,6 +115,23 @@ def test_informers_requested_after_the_start_are_reported_once(
 
 
 @factories
+def test_each_informer_requested_after_the_start_is_looked_at(
+    new_factory: Callable[[], Any], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble, Running(new_factory()) as running:
+        running.start()
+        running.request(PODS)
+        running.start()
+        bubble.sleep(60.0)
+        assert warnings() == []
+        running.request(NODES)
+        bubble.sleep(60.0)
+
+    (line,) = warnings()
+    assert "ode" in line.partition("informers=")[2]
+
+
+@factories
 def test_the_order_of_request_start_and_wait_is_not_reported_when_all_run(
     new_factory: Callable[[], Any], warnings: Warnings
 ) -> None:
