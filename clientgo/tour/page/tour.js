@@ -286,7 +286,7 @@ function drawSettings() {
   };
   const numbers = (values) => values.map((each) => [each, String(each)]);
   $("settings-sheet").replaceChildren(
-    ...Object.entries(app.tour.choices).map(([name, words]) => choice(name, words.map((each) => [each, each]), String)),
+    ...Object.entries(app.tour.choices).map(([name, words]) => choice(name, words.map((each) => [each, (app.language === "zh" && CHINESE[`choice.${each}`]) || each]), String)),
     choice("watch_list", [[false, t("no")], [true, t("yes")]], (text) => text === "true"),
     choice("resync", [[0, t("none")], ...numbers([1, 5, 10, 30])], Number),
     choice("handlers", numbers([1, 2]), Number), choice("replicas", numbers([1, 2]), Number), choice("events", [[false, t("no")], [true, t("yes")]], (text) => text === "true"), choice("workers", numbers([1, 2, 3, 4]), Number),

@@ -87,6 +87,7 @@ export const CHINESE = {
   "election.leading": "候选者成为 Leader", "election.stopped": "不再是 Leader",
   cut: "切断连接", "half-open": "半开连接：连接还在，但不再有数据", gone: "410 Gone：漏掉一个变化，历史版本又被压缩", compact: "压缩（compaction）：丢弃历史版本", "clock-jump": "系统时间向前跳一小时", busy: "429：连接断开，接下来三次读请求被拒绝", "slow-server": "API Server 每个请求都要两秒才应答",
   restart: "API Server 停机五秒", "delete-unseen": "断线期间有对象被删除：产生墓碑", "writes-fail": "接下来三次写请求失败", "handler-blocks": "第二个事件处理器阻塞", "handler-goes-on": "第二个事件处理器恢复", "handler-raises": "第二个事件处理器抛出一次异常", "watch-lags": "每个 Watch 事件迟到 2.5 秒", "worker-raises": "Worker 接下来三次读缓存时抛出异常", kill: "杀死控制器（有多个副本时杀死 Leader），十秒后启动一个新的", mend: "所有故障恢复正常",
+  "choice.exponential": "指数退避（exponential）", "choice.fast-slow": "先快后慢（fast-slow）", "choice.default": "控制器默认（default）", "choice.workqueue": "普通工作队列（workqueue）", "choice.PriorityQueue": "优先级队列（PriorityQueue）",
   "more.objects": "对象数", "more.type": "类型", "more.types": "类型", "more.handler": "事件处理器", "more.method": "方法", "more.tombstone": "墓碑", "more.error": "错误", "more.delay": "等待秒数", "more.failures": "失败次数",
   "more.reason": "原因", "more.message": "消息", "more.count": "次数", "more.leader": "Leader", "more.lease_left": "租约剩余秒数", "more.priority": "优先级", "more.resourceVersion": "请求的 resourceVersion",
 };
