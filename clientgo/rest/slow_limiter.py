@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 from clientgo import klog
 from clientgo.golang.duration import format_duration
 from clientgo.util.flowcontrol import RateLimiter
-from clientgo.util.flowcontrol.throttle import _TokenBucketRateLimiter
 
 # Seconds that one request waits, and seconds that all requests of a window wait together, until the line is worth it.
 _LONG_WAIT = 1.0
@@ -59,12 +58,14 @@ def log_remedy(logger: klog.Logger, limiter: RateLimiter, waited: float, now: fl
         return
     if not is_due:
         return
-    if isinstance(limiter, _TokenBucketRateLimiter):
+    # The limiter that qps and burst of a Config make has this method; a limiter of the user's own need not.
+    burst = getattr(limiter, "burst", None)
+    if callable(burst):
         logger.info(
             "The client's own rate limit delays its requests: raise qps and burst in its rest.Config, "
             "for example qps=50, burst=100; qps=-1 removes the limit",
             qps=limiter.qps(),
-            burst=limiter.burst(),
+            burst=burst(),
             delay=format_duration(waited),
         )
     else:
