@@ -492,6 +492,125 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
     source.shutdown()
 
 
+def test_the_suggested_keys_step_while_the_focus_is_in_the_list_of_lessons(page):
+    page.open("queue")
+    page.run("document.getElementById('scenario').focus()")
+    page.key("\ue014")
+    page.key("\ue014")
+    assert page.hop == 2 and page.run("return document.getElementById('scenario').value") == "queue"
+    page.key("\ue007")
+    assert page.text("#pane h3").startswith("1.")
+
+
+def test_a_list_chosen_from_by_pointer_gives_the_focus_back(page):
+    page.open("queue")
+    page.run("""
+        const select = document.getElementById("scenario");
+        select.focus();
+        select.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}));
+        select.value = "deltas";
+        select.dispatchEvent(new Event("change", {bubbles: true}));
+    """)
+    assert page.run("return document.activeElement.id") == "pane"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (1024, 700), (390, 844)])
+def test_the_step_counter_overlaps_no_part_of_the_timeline(page, width, height):
+    page.resize(width, height)
+    page.open("queue")
+    page.to(12)
+    overlaps = page.run("""
+        const box = (id) => document.getElementById(id).getBoundingClientRect();
+        const count = box("count");
+        return ["ticks", "time"].filter((id) => {
+          const other = box(id);
+          return other.left < count.right && count.left < other.right && other.top < count.bottom
+            && count.top < other.bottom;
+        });
+    """)
+    assert overlaps == []
+
+
+def test_on_a_phone_each_step_of_a_lesson_stays_in_view(page):
+    page.resize(390, 844)
+    page.open("queue")
+    for _ in range(6):
+        page.step("#lesson-next")
+        page.until("""
+            const now = document.getElementById("now").getBoundingClientRect();
+            const footer = document.querySelector("footer").getBoundingClientRect();
+            const title = document.querySelector("#pane h3").getBoundingClientRect();
+            return title.top >= now.bottom && title.bottom <= footer.top;
+        """)
+    assert page.text("#pane h3")[0].isdigit()
+
+
+def test_a_break_shows_in_the_headline_and_enter_continues_the_lesson(page):
+    page.open("list-and-watch")
+    for _ in range(3):
+        page.key("\ue007")
+    step, before = page.text("#pane h3"), page.text("#now-what")
+    page.click("#tab-break", draws=False)
+    page.click("[data-fault=restart]")
+    assert "Breaks behind this hop" in page.text("#now-what") and before in page.text("#now-what")
+    page.run("document.getElementById('tab-lesson').focus(); document.getElementById('tab-lesson').click()")
+    assert page.text("#pane h3") == step
+    for _ in range(3):  # the tab has the focus: Enter is the lesson's all the same
+        page.key("\ue007")
+    assert page.text("#pane h3") != step or page.text("#lesson-next").startswith("Forget all decisions")
+
+
+def test_a_recording_played_faster_draws_hops_of_one_frame_together(browser):
+    with (
+        tour.Recording(ROOT / "test" / "unit" / "tour" / "outage.jsonl") as recording,
+        tour.ReplayPage(recording) as served,
+    ):
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        page.run("document.getElementById('speed').value = 'r1000'")
+        before = page.run("return Number(document.body.dataset.drawn)")
+        page.click("#play")
+        page.until("return document.getElementById('next').disabled")
+        drawn = page.run("return Number(document.body.dataset.drawn)") - before
+        assert drawn < page.hop / 2
+        browser.get("about:blank")
+
+
+def test_a_paused_handler_with_a_full_buffer_shows_that_it_is_paused_and_counts_what_is_hidden(browser):
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: None))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    with tour.serve(informer, title="a program") as served:
+        page = Page(browser, served.url)
+        page.resize(1024, 700)
+        thread.start()
+        page.open("")
+        page.click("#tab-break", draws=False)
+        page.until("return document.querySelector('[data-handler]')")
+        page.run("document.querySelector('[data-handler]').click()")
+        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
+        for number in range(50):
+            source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=f"n-{number}", namespace="default")))
+        card = "document.querySelector('[data-station=indexer]')"
+        page.until(f"return {card}.getAttribute('aria-label').includes('length 50')")
+        page.run("window.before = Number(document.body.dataset.drawn)")
+        page.until("return Number(document.body.dataset.drawn) > window.before + 2")
+        assert "paused" in page.run("return document.querySelector('[data-station=handlers]').textContent")
+        chips, texts = page.run(f"""
+            return [{card}.querySelectorAll(".chip").length,
+              [...{card}.querySelectorAll("text.empty")].map((each) => each.textContent)];
+        """)
+        hidden = [int(text.removesuffix(" …")) for text in texts if text.startswith("+")]
+        assert chips + sum(hidden) == 50
+        browser.get("about:blank")
+        cancel()
+        thread.join()
+    source.shutdown()
+
+
 def test_closing_the_page_ends_its_pauses_and_detach_ends_the_tour(browser):
     browser.get_log("browser")
     source = new_fake_controller_source()

@@ -111,7 +111,10 @@ export function lessonPane(t, lesson, place, act) {
   const next = steps[step + 1];
   const buttons = [];
   if (step >= 0) buttons.push(el("button", { type: "button", id: "lesson-back", onclick: act.lessonBack }, t("back-step")));
-  if (next && asked) {
+  if (next && place.lost) {
+    parts.push(el("p", { class: "ask" }, t("lost")));
+    buttons.push(el("button", { type: "button", class: "main", id: "lesson-next", onclick: act.lessonNext }, t("undo"), " ", el("kbd", {}, "Enter")));
+  } else if (next && asked) {
     parts.push(el("p", { class: "ask" }, prose(next.ask || t("question"))));
     buttons.push(el("button", { type: "button", class: "main", id: "lesson-next", onclick: act.lessonNext }, t("show"), " ", el("kbd", {}, "Enter")));
   } else if (next) buttons.push(el("button", { type: "button", class: "main", id: "lesson-next", onclick: act.lessonNext }, t(step < 0 ? "begin" : "next-step"), " ", el("kbd", {}, "Enter")));

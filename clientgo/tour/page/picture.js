@@ -79,6 +79,12 @@ function sections(station, view, t) {
   return view.facts ? [...facts(view.facts, t), ...shown] : shown;
 }
 
+// Of a live tour's long lists only the beginning is sent: how many there are is the fact "length", less what is elsewhere.
+function factOf(view, sent, elsewhere = 0) {
+  const length = view.facts?.find(([word]) => word === "length")?.[1];
+  return length === undefined ? sent : Math.max(sent, length - elsewhere);
+}
+
 // What there is to say in a live tour, with words of its own: a line for each.
 const facts = (given, t) => given.map(([word, value]) => ({ text: `${t(word)} ${value}`, kind: "soft" }));
 
@@ -139,17 +145,18 @@ function station_(station, view, t) {
       { label: `${t("index")} ${name}` },
       ...Object.entries(table).map(([value, keys]) => ({ text: `${value} → ${keys.map(shortKey).join(", ")}`, kind: "soft" })),
     ]);
-    return [{ label: t("objects"), chips: view.objects.map(object) }, ...tables];
+    return [{ label: t("objects"), chips: view.objects.map(object), total: factOf(view, view.objects.length) }, ...tables];
   }
   if (station === "handlers") return (view.handlers ?? []).flatMap((each) => {
     const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone,
       title: `${one.method} ${one.key} @${one.version}${one.tombstone ? " (DeletedFinalStateUnknown)" : ""}` });
     return [
       { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text" },
-      { label: t("pending"), chips: each.pending.map(notice), inline: true },
+      // Before the buffer: a full one leaves no room below it.
+      ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
+      { label: t("pending"), chips: each.pending.map(notice), total: factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
       { label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
       { label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
-      ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
       each.facts ? facts(each.facts, t) : { text: `${t("calls")} ${each.calls}${each.raised ? `  ${t("raised")} ${each.raised}` : ""}`, kind: each.raised ? "soft bad" : "soft" },
     ].flat();
   });
@@ -157,7 +164,7 @@ function station_(station, view, t) {
     if (!view.order) return [];
     const priority = (each) => (view.priorities[each] === undefined ? "" : ` (${view.priorities[each]})`);
     return [
-      { label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })) },
+      { label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })), total: factOf(view, view.order.length) },
       { label: t("dirty"), chips: view.dirty.map(key) },
       { label: t("processing"), chips: view.processing.map(key) },
       { label: t("heap"), chips: view.waiting.map((each) => ({ text: `${shortKey(each.key)} ${seconds(each.due)}`, key: each.key })) },
@@ -218,8 +225,8 @@ export class Picture {
     return made;
   }
 
-  // `extras`: which of EXTRAS there are.
-  draw(state, hop, extras = []) {
+  // `extras`: which of EXTRAS there are. `follow`: whether a narrow page scrolls to the station of the hop.
+  draw(state, hop, extras = [], follow = true) {
     const focused = document.activeElement?.dataset?.id;
     const wide = matchMedia("(min-width: 821px)").matches;
     const width = wide ? Math.max(760, this.svg.clientWidth) : 380;
@@ -244,7 +251,7 @@ export class Picture {
     const arrows = there.filter(([from, to]) => wide || order.indexOf(to) === order.indexOf(from) + 1).map((each) => this.arrow(...each, hop, wide));
     this.tokens.replaceChildren();
     arrange(this.svg, [...arrows, ...parts, this.tokens]);
-    if (!wide && hop && hop.station !== this.shown) {
+    if (!wide && follow && hop && hop.station !== this.shown) {
       const smooth = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
       this.svg.querySelector(".here")?.scrollIntoView({ block: "center", behavior: smooth });
     }
@@ -271,10 +278,12 @@ export class Picture {
     const content = [];
     let at = y + 54; // the top of what comes next
     const bottom = fixed ? y + fixed - 10 : Infinity;
-    let left = 0;
+    // Objects in sections that have no room, and whether any section has none.
+    let left = 0, isCut = false;
     for (const section of shown) {
       if (section.quiet && !section.chips.length) continue;
-      if (at + 16 > bottom) { left += 1; continue; }
+      const total = Math.max(section.total ?? 0, section.chips?.length ?? 0);
+      if (at + 16 > bottom) { isCut = true; left += total; continue; }
       if (section.label && section.inline && !section.chips.length) {
         content.push(make("text", { class: "label", x: x + 13, y: at + 13 }, fits(section.label, inner - 14), make("tspan", { class: "empty", dx: 8 }, "–")));
         at += 19;
@@ -291,19 +300,24 @@ export class Picture {
       if (!section.chips) continue;
       let cursor = x + 13;
       if (!section.chips.length) content.push(make("text", { class: "empty", x: cursor, y: at + 14 }, "–"));
+      let drawn = true;
       for (const [number, chip] of section.chips.entries()) {
         const text = fits(chip.text, inner - 26);
         const size = text.length * CHAR + 26;
         if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
-        if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${section.chips.length - number}`)); break; }
+        if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${total - number}`)); drawn = false; break; }
         const node = this.chip(chip, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
         content.push(node);
         chips.push([node, chip.key]);
         cursor += size + 6;
       }
+      if (drawn && total > section.chips.length) {
+        if (cursor + 40 > x + 13 + inner) { cursor = x + 13; at += ROW; }
+        content.push(make("text", { class: "empty", x: cursor, y: Math.min(at + 14, bottom) }, `+${total - section.chips.length}`));
+      }
       at += ROW + 3;
     }
-    if (left) content.push(make("text", { class: "empty", x: x + width - 40, y: y + fixed - 8 }, `+${left} …`));
+    if (isCut) content.push(make("text", { class: "empty", x: x + width - 13, y: y + fixed - 8, "text-anchor": "end" }, left ? `+${left} …` : "…"));
     const height = fixed || Math.max(84, at - y + 8);
     const fifo = view.informers?.[0].name ?? view.name;
     const name = station === "fifo" && fifo ? fifo : this.t(station);

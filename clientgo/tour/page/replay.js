@@ -33,10 +33,4 @@ export function replayPane(t, app, recorded, act) {
   ];
 }
 
-// How long to wait for the next hop when one plays as fast as it was, or so many times faster; in milliseconds.
-export function pauseBefore(trace, at, times) {
-  const [here, next] = [trace.points[at]?.hop.time ?? 0, trace.points[at + 1]?.hop.time ?? 0];
-  return Math.max(0, ((next - here) * 1000) / times);
-}
-
 export const SPEEDS = [["r1", "= 1×"], ["r10", "= 10×"], ["r100", "= 100×"], ["r1000", "= 1000×"]];

@@ -5,12 +5,12 @@ import { live } from "/page/live.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
 import { breakPane, el, helpDialog, lessonIn, lessonPane, now, objectPane, sourcePane } from "/page/panel.js";
-import { SPEEDS, momentOf, pauseBefore, replayPane } from "/page/replay.js";
+import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 
 const app = {
   tour: null, trace: null, states: [], at: -1, scenario: "", settings: {}, decisions: [], lesson: null, place: { step: -1, asked: false }, stops: [],
   tab: "lesson", ref: "", station: "", playing: false, language: "en", sources: new Map(), turn: 0,
-  start: 0, recorded: null, recordedAt: -1,
+  start: 0, recorded: null, recordedAt: -1, reading: false, byPointer: false,
 };
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
@@ -110,19 +110,39 @@ function stop() {
   $("play").title = t("play");
 }
 
+// A recording by its own times: hops that are closer than a frame are drawn together, so that the speed is kept.
+async function playByTimes(playing) {
+  const time = (at) => app.trace.points[at]?.hop.time ?? 0;
+  let [moment, before] = [time(app.at), performance.now()];
+  while (app.playing === playing) {
+    await new Promise((done) => requestAnimationFrame(done));
+    const now_ = performance.now();
+    const { value } = $("speed");
+    if (!value.startsWith("r")) { app.playing = false; return play(); }
+    moment += ((now_ - before) / 1000) * Number(value.slice(1));
+    before = now_;
+    let number = app.at;
+    while (app.playing === playing && (await reach(number + 1)) && time(number + 1) <= moment) number += 1;
+    if (app.playing !== playing) return undefined;
+    if (number > app.at) await to(number);
+    if (!(await reach(number + 1))) return stop();
+  }
+  return undefined;
+}
+
 async function play() {
   if (app.playing) return stop();
   const playing = app.playing = {};
   $("play").textContent = "▮▮";
   $("play").title = t("pause");
+  if ($("speed").value.startsWith("r")) return playByTimes(playing);
   while (app.playing === playing) {
     const began = performance.now();
     if (!(await to(app.at + 1, true))) return stop();
     await reach(app.at + 1);
-    const { value } = $("speed");
-    const pause = value.startsWith("r") ? pauseBefore(app.trace, app.at, Number(value.slice(1))) : Math.max(30, pace());
+    if ($("speed").value.startsWith("r")) return playByTimes(playing);
+    const pause = Math.max(30, pace());
     while (app.playing === playing && performance.now() - began < pause) await new Promise((done) => setTimeout(done, Math.min(100, pause - (performance.now() - began))));
-    if (!pause) await new Promise((done) => setTimeout(done));
   }
   return undefined;
 }
@@ -132,6 +152,12 @@ async function play() {
 async function lessonNext() {
   const { place, lesson } = app;
   if (!lesson?.steps[place.step + 1]) return;
+  if (place.lost) {
+    app.decisions = [];
+    app.place = { ...place, lost: false };
+    if (!(await run())) return;
+    return lessonNext();
+  }
   if (!place.asked && lesson.steps[place.step + 1].ask) {
     app.place = { ...place, asked: true };
     return draw();
@@ -140,11 +166,28 @@ async function lessonNext() {
   const anew = await useMachine(lesson, place.step + 1);
   app.at = place.step < 0 || anew ? -1 : app.stops[place.step];
   const number = await find((each) => each.station === station && each.kind === kind && (!key || each.key === key) && (each.more.handler ?? "").endsWith(handler));
+  if (number < 0 && app.decisions.length) {
+    // The decisions led away from the lesson: say so, and let the same key lead back.
+    app.at = place.step < 0 ? -1 : app.stops[place.step];
+    app.place = { ...place, lost: true };
+    return draw();
+  }
   if (number < 0) return complain(t("notfound"));
   app.stops[place.step + 1] = number;
   app.place = { step: place.step + 1, asked: false };
   app.at = number - 1;
-  await to(number, true);
+  await reading(() => to(number, true));
+}
+
+// On a narrow page the lesson is below the picture: its reader is not taken to the picture, and a step begins at its top.
+async function reading(move) {
+  app.reading = true;
+  try {
+    return await move();
+  } finally {
+    app.reading = false;
+    if (!matchMedia("(min-width: 821px)").matches) $("pane").scrollIntoView({ block: "start" });
+  }
 }
 
 // The machine that a lesson wants for a step; whether it is another one than before. Most lessons want none.
@@ -162,7 +205,7 @@ async function lessonBack() {
   if (app.place.asked) app.place = { ...app.place, asked: false };
   else app.place = { step: app.place.step - 1, asked: false };
   await useMachine(app.lesson, app.place.step);
-  return to(app.place.step < 0 ? -1 : app.stops[app.place.step]);
+  return reading(() => to(app.place.step < 0 ? -1 : app.stops[app.place.step]));
 }
 
 // ---- showing
@@ -177,10 +220,12 @@ function show(tab) {
 
 function draw() {
   const point = app.trace.points[app.at];
-  picture.draw(app.states[app.at] ?? {}, point?.hop, EXTRAS.filter((name) => Object.keys(app.states.at(-1)?.[name] ?? {}).length));
+  picture.draw(app.states[app.at] ?? {}, point?.hop, EXTRAS.filter((name) => Object.keys(app.states.at(-1)?.[name] ?? {}).length), !app.reading);
   const [where, what, more] = now(t, kindOf, app, point);
   $("now-where").replaceChildren(...where.filter(Boolean));
-  $("now-what").replaceChildren(what, ...(point && app.at === app.trace.points.length - 1 && app.trace.complete ? [" ", t("end")] : []));
+  // A decision takes effect behind this hop: until the next one only these words show it.
+  const decided = app.decisions.filter((each) => each.at === app.at && point).map((each) => el("span", { class: "decided" }, `⚡ ${t(each.kind === "fault" ? "breaks-here" : "thread-here")}${t("colon")}${each.kind === "fault" ? faultOf(each.name) : each.name}`));
+  $("now-what").replaceChildren(...decided, what, ...(point && app.at === app.trace.points.length - 1 && app.trace.complete ? [" ", t("end")] : []));
   $("now-more").textContent = more;
   if (point?.hop.key && app.tab !== "object") app.ref = point.hop.version ? `${point.hop.key}@${point.hop.version}` : "";
   $("time").max = app.trace.points.length - 1;
@@ -330,9 +375,12 @@ function onKey(event) {
     to_.click();
     return;
   }
-  if (node.matches?.("select, input:not([type=range])")) return;
+  // A list of choices keeps its own keys, but for those that the page suggests: they make hops wherever the focus is.
+  const suggested = node.matches?.("select") && (event.key === "ArrowRight" || event.key === "ArrowLeft" || (event.key === "Enter" && !node.form));
+  if (!suggested && node.matches?.("select, input:not([type=range])")) return;
   if (node.matches?.("input") && (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End")) return;
-  if (node.matches?.("button, summary, [role=button]") && (event.key === "Enter" || event.key === " ")) return;
+  const isShownTab = event.key === "Enter" && node.matches?.("[role=tab][aria-selected=true]");
+  if (!isShownTab && node.matches?.("button, summary, [role=button]") && (event.key === "Enter" || event.key === " ")) return;
   const shifted = event.shiftKey && /^Digit([1-9])$/.exec(event.code);
   const act = shifted ? () => { const name = Object.keys(app.tour.faults)[shifted[1] - 1]; return name && decide("fault", name); } : KEYS[event.key];
   if (!act) return;
@@ -367,6 +415,10 @@ async function begin() {
   $("bp-station").addEventListener("change", drawBreakpoint);
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
+  // After a choice by pointer the keys belong to the page again; who chooses by keys stays in the list.
+  document.addEventListener("pointerdown", () => { app.byPointer = true; }, true);
+  document.addEventListener("keydown", () => { app.byPointer = false; }, true);
+  document.addEventListener("change", (event) => { if (app.byPointer && event.target.matches("select")) $("pane").focus({ preventScroll: true }); });
   document.addEventListener("click", (event) => { if (!$("settings").contains(event.target)) $("settings").open = false; });
   await open(app.scenario, {});
   let size = "";
