@@ -18,6 +18,7 @@ from processes import (
     kubectl_in_turn,
     start_apiserver,
 )
+from signingrequests import request_pem
 
 from clientgo import context, kubernetes
 from clientgo.api.apps import v1 as appsv1
@@ -437,7 +438,7 @@ def test_a_signing_request_is_approved(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "csr.yaml"
     file.write_text(
         "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: bob}\n"
-        "spec: {request: Zm9v, signerName: example.com/signer, usages: [client auth]}\n"
+        f"spec: {{request: {request_pem('CN=a')}, signerName: example.com/signer, usages: [client auth]}}\n"
     )
     run("apply", "-f", str(file))
     assert run("get", "csr", "bob", "--no-headers").split()[-3:] == ["kubernetes-admin", "<none>", "Pending"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
 from ctrlcluster import CTX, Cluster, deployment, in_form, kind_in_form, node, pod
+from signingrequests import request_pem
 
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.authentication import v1 as authenticationv1
@@ -21,10 +23,7 @@ pytestmark = pytest.mark.shared_server
 
 WHOLE = ["typed", "unstructured"]
 
-# Made for this test, with no key that is kept.
-REQUEST = b"""-----BEGIN CERTIFICATE REQUEST-----
------END CERTIFICATE REQUEST-----
-"""
+REQUEST = base64.b64decode(request_pem("CN=a"))
 
 
 def replicas(cluster: Cluster, ns: str) -> int | None:
