@@ -322,11 +322,11 @@ class Painter:
         frames = sys._current_frames() if self._reconciling else {}
         workers = {}
         for name, worker in sorted(self._workers.items()):
-            line, text = 0, ""
+            line, reached, text = 0, 0, ""
             if name in self._reconciling:
                 thread, code = self._reconciling[name]
-                line, text = _line_of(frames.get(thread.ident or 0), code)
-            workers[name] = {**worker, "line": line, "text": text}
+                line, reached, text = _line_of(frames.get(thread.ident or 0), code)
+            workers[name] = {**worker, "line": line, "reached": reached, "text": text}
         return {"workers": workers}
 
     def _paint_events(self) -> Json:
@@ -383,17 +383,18 @@ def _kind(parts: Any) -> str:
     return kind.rpartition(".")[2]
 
 
-def _line_of(frame: FrameType | None, code: Code) -> tuple[int, str]:
-    """Which line of a function a thread is at, and the text of the line of its file that was reached from there."""
-    text = ""
+def _line_of(frame: FrameType | None, code: Code) -> tuple[int, int, str]:
+    """Return the line a thread is at in a function, the line it reached from there in the same file, and its text."""
+    reached, text = 0, ""
     while frame is not None:
         if frame.f_code.co_filename.endswith(code.file):
-            if not text:
-                text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            if not reached:
+                reached = frame.f_lineno
+                text = linecache.getline(frame.f_code.co_filename, reached).strip()
             if frame.f_code.co_firstlineno == code.first:
-                return frame.f_lineno, text
+                return frame.f_lineno, reached, text
         frame = frame.f_back
-    return 0, ""
+    return 0, 0, ""
 
 
 def _readable(document: Json) -> Json:

@@ -48,6 +48,7 @@ _WORKER: Type = {
         "for?": "text",
         "delay?": "number",
         "line?": "number",
+        "reached?": "number",
         "text?": "text",
     }
 }

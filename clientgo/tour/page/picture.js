@@ -185,7 +185,7 @@ function station_(station, view, t) {
     { text: each.for === undefined ? t(each.doing) : `${t(each.doing)} ${each.for}`, kind: each.error ? "soft bad" : "soft" },
     ...(each.delay ? [{ text: `${t("slowed")} ${seconds(each.delay)}`, kind: "text bad" }] : []),
     ...(each.key ? [{ chips: [key(each.key)] }] : []),
-    ...(each.line ? wrap(`${each.line}: ${each.text}`, 18, 5).map((text) => ({ text, kind: "soft" })) : []),
+    ...(each.line ? wrap(`${each.reached}: ${each.text}`, 18, 5).map((text) => ({ text, kind: "soft" })) : []),
     ...(each.error ? errorLines(each.error, 18, 5).map((text) => ({ text, kind: "soft bad" })) : []),
   ]);
 }

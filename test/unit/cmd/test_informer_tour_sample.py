@@ -74,6 +74,18 @@ def test_a_reconcile_is_seen_hop_by_hop_with_the_line_the_worker_is_at():
     assert lines[worker["line"] - 1].strip() == "self.update_foo_status(ctx, foo, deployment)"
 
 
+def test_the_number_and_the_text_of_a_workers_line_belong_together():
+    trace = run(SCENARIO)
+    shown = 0
+    for number, point in enumerate(trace.points):
+        for worker in trace.state(number).get("workers", {}).get("workers", {}).values():
+            if worker["text"]:
+                shown += 1
+                lines = (ROOT / "cmd" / "sample-controller" / "controller.py").read_text().splitlines()
+                assert lines[worker["reached"] - 1].strip() == worker["text"], point.hop
+    assert shown > 3
+
+
 def test_each_informer_has_a_view_of_its_own():
     trace = run(KEPT)
     state = last(trace)
