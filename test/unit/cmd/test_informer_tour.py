@@ -483,3 +483,11 @@ def test_a_python_that_is_not_there_is_named(capsys):
     with PROGRAM:
         assert PROGRAM.module("main").main(["--", "python-of-nobody", "x.py"]) == 1
     assert "cannot run python-of-nobody" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("lesson", "option"), [("06-handlers", "max_pending"), ("16-priority", "ageing")])
+def test_a_lesson_that_names_an_option_of_ours_states_that_go_has_none(lesson, option):
+    folder = Path(__file__).parents[3] / "cmd" / "informer-tour" / "lessons"
+    text = (folder / f"{lesson}.md").read_text()
+    (line,) = [each for each in text.splitlines() if option in each]
+    assert "Go has no such option." in line
