@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from string import hexdigits
-from typing import Any
+from typing import Any, Final
 
 _LITERALS = ("true", "false", "null")
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
@@ -43,6 +43,9 @@ def kind_of(value: Any) -> str:
     return _KINDS.get(type(value), "null")
 
 
+_VALUE_EXPECTED: Final = "Expecting value"
+
+
 def syntax_error(err: json.JSONDecodeError) -> str:
     """Return Go's text for the error that Python's decoder found. Go: json.SyntaxError.
 
@@ -57,7 +60,7 @@ def syntax_error(err: json.JSONDecodeError) -> str:
         at += 1
     if at >= len(text) or _is_cut_off(err, text[at - 1 : at], text[at : at + 6]):
         return "unexpected end of JSON input"
-    for literal in _LITERALS:
+    for literal in _LITERALS if err.msg == _VALUE_EXPECTED else ():
         if text[at] == literal[0] and not text.startswith(literal, at):
             right = next(i for i, char in enumerate(literal) if text[at + i] != char)
             return f"invalid character {_shown(text[at + right])} in literal {literal} (expecting '{literal[right]}')"
@@ -99,6 +102,8 @@ def _is_cut_off(err: json.JSONDecodeError, before: str, rest: str) -> bool:
     if before.isdigit():
         # Python's decoder ends the number before its fraction or exponent.
         return rest in (".", "e", "E", "e+", "e-", "E+", "E-")
+    if err.msg != _VALUE_EXPECTED:
+        return False
     return rest == "-" or any(one.startswith(rest) and one != rest for one in _LITERALS)
 
 

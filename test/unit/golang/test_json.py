@@ -22,6 +22,10 @@ def test_a_document_that_is_cut_off_anywhere_ends_unexpectedly(length: int) -> N
     ("text", "error"),
     [
         ('{"a":1}}', "invalid character '}' after top-level value"),
+        ('{"a":1} trailing', "invalid character 't' after top-level value"),
+        ('{} n', "invalid character 'n' after top-level value"),
+        ('[1 true]', "invalid character 't' after array element"),
+        ('{"a" false}', "invalid character 'f' after object key"),
         ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
         ('{"a" 1}', "invalid character '1' after object key"),
         ('{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
