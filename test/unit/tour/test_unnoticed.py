@@ -162,7 +162,10 @@ def test_a_program_prints_the_same_with_a_tour_attached(tmp_path: Path, how: str
     lines_of("nothing", tmp_path)  # after which no line comes that is printed once in a process
     without = lines_of("nothing", tmp_path)
     with_tour = lines_of(how, tmp_path)
-    assert sorted(with_tour) == sorted(without)
+    # The tour adds one pair of lines on purpose: a user must find in the log why a handler does not run.
+    pauses = [line for line in with_tour if "The tour pauses a handler" in line or "The tour ends the pause" in line]
+    assert len(pauses) == (2 if how in ("live", "both") else 0)
+    assert sorted(line for line in with_tour if line not in pauses) == sorted(without)
     text = "\n".join(without)
     # The program prints names from all sources: of reflectors, callers, tracebacks, places in the code.
     for part in ("Starting reflector", "called by", "Observed a panic", "named after", "Traceback", "KeyError"):
