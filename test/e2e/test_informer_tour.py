@@ -159,7 +159,7 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     pytest.importorskip("selenium", reason="no browser driver: pip install 'clientgo[browser]'")
     if CHROMIUM is None or DRIVER is None:
         pytest.skip("no browser: apt-get install chromium chromium-driver")
@@ -179,6 +179,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield driver
     finally:
         driver.quit()
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Any:
+    """The shared browser with an empty console: the last test's page may have logged while it ended."""
+    chromium.get("about:blank")
+    chromium.get_log("browser")
+    return chromium
 
 
 @pytest.fixture
@@ -612,7 +620,6 @@ def test_a_paused_handler_with_a_full_buffer_shows_that_it_is_paused_and_counts_
 
 
 def test_closing_the_page_ends_its_pauses_and_detach_ends_the_tour(browser):
-    browser.get_log("browser")
     source = new_fake_controller_source()
     informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
     called = threading.Event()
@@ -653,7 +660,6 @@ def test_a_live_queue_of_each_kind_is_drawn_in_every_state(browser, kind):
     informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: None))
     ctx, cancel = context.with_cancel(context.background())
     thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
-    browser.get_log("browser")
     with contextlib.ExitStack() as stack:
         served = stack.enter_context(tour.serve(informer, title="a program \u202b مرحبا 🍞"))
         queue = QUEUES[kind]()
@@ -694,7 +700,6 @@ def test_a_view_that_cannot_be_drawn_is_shown_as_such_and_the_program_is_still_o
     paint = liveview.LiveView._queue
     monkeypatch.setattr(liveview.LiveView, "_queue", lambda *of: {**paint(*of), "priorities": None})
     queue = QUEUES["plain"]()
-    browser.get_log("browser")
     with tour.serve(queue, title="a program") as served:
         page = Page(browser, served.url)
         page.resize(1280, 800)
