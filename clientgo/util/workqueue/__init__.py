@@ -1,14 +1,15 @@
 """Work queues for controllers. Mirrors util/workqueue.
 
-A queue hands items to workers
+A queue has these properties:
 
-* fairly: in the order in which they were added;
-* stingily: an item is never in two workers' hands, and adding it again before a worker takes it changes nothing;
-* to many consumers from many producers; an item may be added again while it is processed and is then processed again;
-* until it is shut down, which every worker is told.
+* Fair: items are processed in the order in which they were added.
+* Stingy: at most one worker processes an item at a time. An item that is added several times before a worker gets it is
+  processed once.
+* Multiple consumers and producers: an item may be added again while a worker processes it. It is then processed again.
+* Shutdown: `get` reports the shutdown to every worker.
 
-`Typed` is that queue, the delaying queue adds items later, the rate limiting queue decides how much later, and
-`PriorityQueue` (not in Go) hands out what matters first.
+`Typed` is the basic queue. The delaying queue adds items after a delay. The rate limiting queue computes the delay from
+the item's failures. `PriorityQueue` (not in Go) returns the items of the highest priority first.
 """
 
 from clientgo.util.workqueue.default_rate_limiters import (

@@ -1,7 +1,7 @@
-"""How long a failing item waits before it is tried again. Mirrors util/workqueue/default_rate_limiters.go.
+"""Rate limiters: compute the delay before a failed item is retried. Mirrors util/workqueue/default_rate_limiters.go.
 
-Delays are float seconds. The exponential limiter computes in whole nanoseconds like Go and shares its odd results at
-the edge of 64 bits. A limiter with a token bucket takes a clock beside Go's arguments.
+Delays are float seconds. The exponential limiter computes in whole nanoseconds like Go, and returns the same results as
+Go when a value overflows 64 bits. A limiter with a token bucket takes a clock in addition to Go's arguments.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ _TWO_TO_63 = 2.0**63
 
 
 class TypedRateLimiter(Protocol[T_contra]):
-    """Decides how long an item waits. Go: workqueue.TypedRateLimiter. Implementations are thread-safe."""
+    """Computes the delay before an item is retried. Implementations are thread-safe. Go: workqueue.TypedRateLimiter."""
 
     def when(self, item: T_contra) -> float:
-        """Count one more failure of `item` and return how many seconds it should wait."""
+        """Count one more failure of `item` and return the seconds to wait before the retry."""
         ...
 
     def forget(self, item: T_contra) -> None:
-        """`item` is not retried any more, because it succeeded or was given up: start anew with it."""
+        """Reset the failures of `item`, because it succeeded or the caller stops retrying it."""
         ...
 
     def num_requeues(self, item: T_contra) -> int:
-        """How many failures `item` has had."""
+        """Return the number of failures of `item` since the last `forget`."""
         ...
 
 
@@ -76,10 +76,10 @@ def default_controller_rate_limiter(clock: WithDelayedExecution | None = None) -
 
 
 def default_typed_controller_rate_limiter(clock: WithDelayedExecution | None = None) -> TypedRateLimiter[Any]:
-    """What a controller should use unless it knows better. Go: workqueue.DefaultTypedControllerRateLimiter.
+    """Return the recommended rate limiter for controllers. Go: workqueue.DefaultTypedControllerRateLimiter.
 
-    Each item waits 5 ms, doubling up to 1000 s; all items together are retried at most 10 times a second after a
-    burst of 100.
+    The first retry of an item waits 5 ms, and each further retry twice as long, up to 1000 s. All items together are
+    retried at most 10 times per second, after a burst of 100.
     """
     return new_typed_max_of_rate_limiter(
         new_typed_item_exponential_failure_rate_limiter(0.005, 1000.0),
@@ -88,21 +88,22 @@ def default_typed_controller_rate_limiter(clock: WithDelayedExecution | None = N
 
 
 class TypedBucketRateLimiter(Generic[T]):
-    """All items share one token bucket: each `when` takes a token from the future. Go: TypedBucketRateLimiter."""
+    """Limits all items together with one token bucket. Go: TypedBucketRateLimiter."""
 
     def __init__(self, limiter: rate.Limiter) -> None:
         self.limiter = limiter
 
     def when(self, item: T) -> float:
-        """Seconds until the token just taken is due; rate.INF_DURATION when the bucket can never give one."""
+        """Reserve a token and return the seconds until it is due; rate.INF_DURATION if the bucket can never supply one.
+        """
         return self.limiter.reserve().delay()
 
     def num_requeues(self, item: T) -> int:
-        """Always 0: the bucket does not tell items apart."""
+        """Return 0: the bucket does not count failures per item."""
         return 0
 
     def forget(self, item: T) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def __repr__(self) -> str:
         return f"<TypedBucketRateLimiter {self.limiter!r}>"
@@ -113,9 +114,9 @@ BucketRateLimiter: TypeAlias = TypedBucketRateLimiter[Any]
 
 
 class TypedItemExponentialFailureRateLimiter(Generic[T]):
-    """An item waits base_delay * 2 ** failures, at most max_delay. Go: TypedItemExponentialFailureRateLimiter.
+    """Delays an item by base_delay * 2 ** failures, at most max_delay. Go: TypedItemExponentialFailureRateLimiter.
 
-    Items are remembered until `forget`.
+    The failures of an item are counted until `forget`.
     """
 
     def __init__(self, base_delay: float, max_delay: float) -> None:
@@ -166,7 +167,7 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
             raise
 
     def failures(self) -> dict[T, int]:
-        """How many failures each item has had, without those forgotten. Beyond Go."""
+        """Return the number of failures of each item, except forgotten items. Beyond Go."""
         with self._failures_lock:
             return dict(self._failures)
 
@@ -175,7 +176,8 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
 
 
 def _to_int64(value: float) -> int:
-    """Go's conversion on amd64: what does not fit, not-a-number and 2 ** 63 included, becomes the smallest integer."""
+    """Convert a float to int64 as Go does on amd64: values out of range and not-a-number become the smallest integer.
+    """
     return int(value) if _MIN_INT64 <= value < _TWO_TO_63 else _MIN_INT64
 
 
@@ -189,7 +191,8 @@ def new_item_exponential_failure_rate_limiter(base_delay: float, max_delay: floa
 
 
 def new_typed_item_exponential_failure_rate_limiter(base_delay: float, max_delay: float) -> TypedRateLimiter[Any]:
-    """Waits doubling from `base_delay` to `max_delay`. Go: workqueue.NewTypedItemExponentialFailureRateLimiter."""
+    """Return a limiter whose delays double up to `max_delay`. Go: workqueue.NewTypedItemExponentialFailureRateLimiter.
+    """
     return TypedItemExponentialFailureRateLimiter(base_delay, max_delay)
 
 
@@ -199,14 +202,14 @@ def default_item_based_rate_limiter() -> RateLimiter:
 
 
 def default_typed_item_based_rate_limiter() -> TypedRateLimiter[Any]:
-    """Waits doubling from 1 ms to 1000 s. Go: workqueue.DefaultTypedItemBasedRateLimiter."""
+    """Return a limiter whose delays double from 1 ms to 1000 s. Go: workqueue.DefaultTypedItemBasedRateLimiter."""
     return new_typed_item_exponential_failure_rate_limiter(0.001, 1000.0)
 
 
 class TypedItemFastSlowRateLimiter(Generic[T]):
-    """An item waits `fast_delay` at its first failures, `slow_delay` after them. Go: TypedItemFastSlowRateLimiter.
+    """Delays an item by `fast_delay` at its first failures, then `slow_delay`. Go: TypedItemFastSlowRateLimiter.
 
-    Items are remembered until `forget`.
+    The failures of an item are counted until `forget`.
     """
 
     def __init__(self, fast_delay: float, slow_delay: float, max_fast_attempts: int) -> None:
@@ -249,7 +252,7 @@ class TypedItemFastSlowRateLimiter(Generic[T]):
             raise
 
     def failures(self) -> dict[T, int]:
-        """How many failures each item has had, without those forgotten. Beyond Go."""
+        """Return the number of failures of each item, except forgotten items. Beyond Go."""
         with self._failures_lock:
             return dict(self._failures)
 
@@ -272,37 +275,38 @@ def new_item_fast_slow_rate_limiter(fast_delay: float, slow_delay: float, max_fa
 def new_typed_item_fast_slow_rate_limiter(
     fast_delay: float, slow_delay: float, max_fast_attempts: int
 ) -> TypedRateLimiter[Any]:
-    """`max_fast_attempts` quick retries, then slow ones. Go: workqueue.NewTypedItemFastSlowRateLimiter."""
+    """Return a limiter with some fast retries, then slow ones. Go: workqueue.NewTypedItemFastSlowRateLimiter."""
     return TypedItemFastSlowRateLimiter(fast_delay, slow_delay, max_fast_attempts)
 
 
 class TypedMaxOfRateLimiter(Generic[T]):
-    """Asks every limiter and takes the worst answer. Go: TypedMaxOfRateLimiter.
+    """Returns the longest delay of several limiters. Go: TypedMaxOfRateLimiter.
 
-    With a token bucket among them the burst can seem exceeded, where other limiters had delayed some items longer.
+    If one of them is a token bucket, more items than its burst may become ready together, because other limiters
+    delayed some of these items longer.
     """
 
     def __init__(self, *limiters: TypedRateLimiter[T]) -> None:
         self._limiters = limiters
 
     def when(self, item: T) -> float:
-        """The longest delay of all limiters, at least 0.0."""
+        """Return the longest delay of all limiters, at least 0.0."""
         longest = 0.0
         for limiter in self._limiters:
             longest = max(longest, limiter.when(item))
         return longest
 
     def num_requeues(self, item: T) -> int:
-        """The largest count of all limiters."""
+        """Return the largest failure count of all limiters."""
         return max((limiter.num_requeues(item) for limiter in self._limiters), default=0)
 
     def forget(self, item: T) -> None:
-        """Tells every limiter."""
+        """Reset the failures of `item` in every limiter."""
         for limiter in self._limiters:
             limiter.forget(item)
 
     def failures(self) -> dict[T, int]:
-        """The largest count of all limiters that remember any. Beyond Go."""
+        """Return the largest failure count of each item in all limiters. Beyond Go."""
         counts: dict[T, int] = {}
         for limiter in self._limiters:
             for item, count in getattr(limiter, "failures", dict)().items():
@@ -323,12 +327,12 @@ def new_max_of_rate_limiter(*limiters: TypedRateLimiter[Any]) -> RateLimiter:
 
 
 def new_typed_max_of_rate_limiter(*limiters: TypedRateLimiter[T]) -> TypedRateLimiter[T]:
-    """The worst of several limiters. Go: workqueue.NewTypedMaxOfRateLimiter."""
+    """Return a limiter that uses the longest delay of several limiters. Go: workqueue.NewTypedMaxOfRateLimiter."""
     return TypedMaxOfRateLimiter(*limiters)
 
 
 class TypedWithMaxWaitRateLimiter(Generic[T]):
-    """Another limiter's delays, but never more than `max_delay`. Go: TypedWithMaxWaitRateLimiter."""
+    """Caps the delays of another limiter at `max_delay`. Go: TypedWithMaxWaitRateLimiter."""
 
     def __init__(self, limiter: TypedRateLimiter[T], max_delay: float) -> None:
         self._limiter = limiter
@@ -347,7 +351,7 @@ class TypedWithMaxWaitRateLimiter(Generic[T]):
         return self._limiter.num_requeues(item)
 
     def failures(self) -> dict[T, int]:
-        """Those that the limiter remembers. Beyond Go."""
+        """Return the inner limiter's number of failures of each item. Beyond Go."""
         counts: dict[T, int] = getattr(self._limiter, "failures", dict)()
         return counts
 
@@ -365,5 +369,6 @@ def new_with_max_wait_rate_limiter(limiter: RateLimiter, max_delay: float) -> Ra
 
 
 def new_typed_with_max_wait_rate_limiter(limiter: TypedRateLimiter[T], max_delay: float) -> TypedRateLimiter[T]:
-    """`limiter` with its delays capped. Go: workqueue.NewTypedWithMaxWaitRateLimiter."""
+    """Return a limiter that caps the delays of `limiter` at `max_delay`. Go: workqueue.NewTypedWithMaxWaitRateLimiter.
+    """
     return TypedWithMaxWaitRateLimiter(limiter, max_delay)

@@ -1,10 +1,10 @@
-"""A work queue that can add items later. Mirrors util/workqueue/delaying_queue.go.
+"""A work queue that can add items after a delay. Mirrors util/workqueue/delaying_queue.go.
 
-In Go a goroutine owns the heap of waiting items and is fed through a channel that holds 1000. Here callers put items
-on the heap themselves, under a lock, and one thread adds what is due. The channel would cost a thread switch an item
-and would block the caller of a busy queue; a Condition is woken only when an item becomes the earliest, so that adding
-100,000 items that wait wakes the thread a handful of times. Go's heartbeat of ten seconds is left out with the channel:
-there is nothing it could find that the Condition missed. Shutdown waits for the thread to end; Go's does not.
+In Go one goroutine owns the heap of waiting items and receives new ones through a channel of capacity 1000. Here the
+caller pushes the item on the heap under a lock, and one thread adds the items that are due. A channel would cost a
+thread switch per item and would block the callers of a busy queue. The thread's Condition is notified only when a new
+item becomes the earliest, so adding 100,000 items rarely wakes the thread. Go's heartbeat of ten seconds is not needed
+without the channel. Differs from Go: shutdown waits for the thread to end.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ T = TypeVar("T", bound=Hashable)
 
 
 class TypedDelayingInterface(TypedInterface[T], Protocol[T]):
-    """A queue that can add an item later, so that a failure is not retried in a hot loop.
+    """A queue that can add an item after a delay, so that a failed item is not retried in a hot loop.
 
     Go: workqueue.TypedDelayingInterface.
     """
 
     def add_after(self, item: T, duration: float) -> None:
-        """Add `item` in `duration` seconds; at once when that is not positive. Never blocks."""
+        """Add `item` after `duration` seconds; immediately if `duration` is not positive. Never blocks."""
         ...
 
 
@@ -66,18 +66,18 @@ DelayingInterface: TypeAlias = TypedDelayingInterface[Any]
 
 @dataclass(kw_only=True)
 class TypedDelayingQueueConfig(Generic[T]):
-    """What can be chosen about a delaying queue. Go: workqueue.TypedDelayingQueueConfig."""
+    """Options of a delaying queue. Go: workqueue.TypedDelayingQueueConfig."""
 
     logger: klog.Logger | None = None
-    """Logs what goes wrong in the queue's thread. The queue's name is not added to it."""
+    """Logs errors of the queue's thread. The queue's name is not added to it."""
     name: str = ""
     """A queue without a name reports no metrics."""
     metrics_provider: MetricsProvider | None = None
-    """Used instead of the one given to `set_provider`."""
+    """Replaces the provider passed to `set_provider`."""
     clock: WithTicker | None = None
-    """The real clock when None."""
+    """The queue's clock; None selects the real clock."""
     queue: TypedInterface[T] | None = None
-    """The queue that items are added to when they are due; a `Typed` when None."""
+    """The queue that receives items when they are due; None creates a `Typed`."""
 
 
 DelayingQueueConfig: TypeAlias = TypedDelayingQueueConfig[Any]
@@ -90,7 +90,7 @@ def new_delaying_queue() -> DelayingInterface:
 
 
 def new_typed_delaying_queue() -> TypedDelayingInterface[Any]:
-    """A delaying queue without name and metrics. Go: workqueue.NewTypedDelayingQueue."""
+    """Return a delaying queue without a name and without metrics. Go: workqueue.NewTypedDelayingQueue."""
     return new_typed_delaying_queue_with_config(TypedDelayingQueueConfig())
 
 
@@ -105,7 +105,7 @@ def typed_new_delaying_queue() -> TypedDelayingInterface[Any]:
 
 
 def new_typed_delaying_queue_with_config(config: TypedDelayingQueueConfig[T]) -> TypedDelayingInterface[T]:
-    """A delaying queue as `config` says. Go: workqueue.NewTypedDelayingQueueWithConfig. Starts its thread."""
+    """Return a delaying queue with these options. Starts its thread. Go: workqueue.NewTypedDelayingQueueWithConfig."""
     logger = config.logger or klog.background()
     clock = config.clock or REAL_CLOCK
     queue = config.queue
@@ -131,10 +131,10 @@ def new_delaying_queue_with_custom_clock(clock: WithTicker, name: str) -> Delayi
     return new_delaying_queue_with_config(DelayingQueueConfig(name=name, clock=clock))
 
 
-# A Condition cannot wait for ever and a day: longer delays look at the clock in between.
+# A Condition rejects very long timeouts. For longer delays the thread wakes once per day and waits again.
 _LONGEST_WAIT = 86_400.0
 
-# How many replaced entries may stay on a heap, however small.
+# Number of replaced entries that may always stay on a heap, even a small one.
 _REPLACED_AT_LEAST = 64
 
 _ASLEEP_FOR_GOOD = math.inf
@@ -142,15 +142,16 @@ _AWAKE = -math.inf
 
 
 class _DelayingType(Generic[T]):
-    """Adds items to another queue when they are due. Everything but the delaying is that queue's own.
+    """Adds items to another queue when they are due. All other operations are those of the inner queue.
 
-    An item waits once: added again while it waits, the earlier time counts. Items due at the same time are added in
-    the order in which they came. O(log n) for n waiting items.
+    An item waits at most once: if it is added again while it waits, the earlier time counts. Items that are due at the
+    same time are added in order of arrival. O(log n) for n waiting items.
 
     Invariants (`_check` asserts them):
-      * `_waiting` holds what waits, by item; each of its entries is on the heap;
-      * other entries on the heap were replaced by an earlier one; at most as many as those that count, plus 64;
-      * the thread wakes at the earliest entry or before it.
+      * `_waiting` maps each waiting item to its entry, and that entry is on the heap;
+      * the other entries on the heap were replaced by earlier ones; there are at most 64 more of them than valid
+        entries;
+      * the thread wakes at the time of the earliest entry or before it.
     """
 
     def __init__(
@@ -162,7 +163,8 @@ class _DelayingType(Generic[T]):
         provider: MetricsProvider | None,
     ) -> None:
         self._inner = queue
-        # Go embeds the inner queue. Its methods become this object's own attributes, so that the hot ones cost nothing.
+        # Go embeds the inner queue. Here its methods become attributes of this object, so that hot calls need no
+        # forwarding.
         self.add = queue.add
         self.len = queue.len
         self.get = queue.get
@@ -170,18 +172,18 @@ class _DelayingType(Generic[T]):
         self.shutting_down = queue.shutting_down
 
         self._clock = clock
-        # The times below are seconds since then: plain floats, which no step of the wall clock moves.
+        # Times below are seconds since `_began`: plain floats that do not change when the wall clock is set.
         self._began = clock.now()
         self._metrics = _new_retry_metrics(name, provider)
         self._guard = utilruntime.handle_crash_with_logger(logger, go_on=True)
         # Guards everything below. Not held while the inner queue is called.
         self._lock = threading.Lock()
-        # Woken when an item is due before the thread would wake by itself, and by shutdown.
+        # Notified by shutdown, and when an item is due before the thread's current timeout.
         self._wakeup = threading.Condition(self._lock)
-        # When the thread will look at the heap at the latest.
+        # The latest time at which the thread will examine the heap.
         self._wakes_at = _AWAKE
         self._stopped = False
-        # (ready at, order of arrival, item); arrivals are unique, so items are never compared.
+        # (ready at, order of arrival, item). Arrival numbers are unique, so items are never compared.
         self._heap: list[tuple[float, int, T]] = []
         self._waiting: dict[T, tuple[float, int, T]] = {}
         self._arrivals = count()
@@ -189,20 +191,20 @@ class _DelayingType(Generic[T]):
         self._thread.start()
 
     def shut_down(self) -> None:
-        """Shut down the inner queue; items that still wait are dropped. Returns after the queue's thread ended.
+        """Shut down the inner queue and drop the items that still wait. Returns after the queue's thread ended.
 
-        May be called again; every call reaches the inner queue (Go: only the first), so that it always ends a drain.
+        May be called again. Every call reaches the inner queue (in Go only the first), so that it always ends a drain.
         """
         self._inner.shut_down()
         self._stop_waiting()
 
     def shut_down_with_drain(self) -> None:
-        """Like `shut_down`, but block until the inner queue has drained. Items that still wait are dropped."""
+        """Shut down like `shut_down`, but block until the inner queue has drained. Drops the items that still wait."""
         self._stop_waiting()
         self._inner.shut_down_with_drain()
 
     def add_after(self, item: T, duration: float) -> None:
-        """Add `item` in `duration` seconds; at once when that is not positive. Does nothing in a shutdown."""
+        """Add `item` after `duration` seconds; immediately if that is not positive. Does nothing after a shutdown."""
         if self.shutting_down():
             return
         if self._metrics is not None:
@@ -217,24 +219,25 @@ class _DelayingType(Generic[T]):
             raise
 
     def statistics(self) -> QueueStatistics:
-        """How much the inner queue holds, and waits to get there. O(1); see Typed.statistics. Beyond Go."""
+        """Return the numbers of items in the inner queue and of waiting items. O(1); see Typed.statistics. Beyond Go.
+        """
         inner: Any = self._inner
         statistics: QueueStatistics = inner.statistics()
         with self._lock:
             return replace(statistics, waiting=len(self._waiting))
 
     def contents(self) -> QueueContents[T]:
-        """What the inner queue holds, and what waits to get there. O(n log n); see Typed.contents. Beyond Go."""
+        """Return the inner queue's items and the waiting items. O(n log n); see Typed.contents. Beyond Go."""
         inner: Any = self._inner
         elapsed = self._clock.since(self._began)
-        waiting = sorted(list(self._waiting.values()))  # noqa: C414 - a list is made in one go, whoever adds meanwhile
+        waiting = sorted(list(self._waiting.values()))  # noqa: C414 - list() copies atomically while other threads add
         due = tuple((max(0.0, ready_at - elapsed), item) for ready_at, _, item in waiting)
         return replace(inner.contents(), waiting=due)
 
     def due(self, item: T) -> tuple[float, float] | None:
-        """When an item that waits will be added: a time to compare, and in how many seconds; None if it does not wait.
+        """Return (sort key, seconds) until a waiting item is added; None if the item does not wait.
 
-        Takes no lock, as `contents`. Beyond Go.
+        Takes no lock, like `contents`. Beyond Go.
         """
         entry = self._waiting.get(item)
         return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
@@ -257,7 +260,7 @@ class _DelayingType(Generic[T]):
                 self._wakeup.notify()
 
     def _waiting_loop(self) -> None:
-        """Add items as they become due, until shutdown. Runs in the queue's thread."""
+        """Add items when they become due, until shutdown. Runs in the queue's thread."""
         add, guard = self.add, self._guard
         while (ready := self._take_ready()) is not None:
             for item in ready:
@@ -265,14 +268,14 @@ class _DelayingType(Generic[T]):
                     add(item)
 
     def _take_ready(self) -> list[T] | None:
-        """Block until items are due and take them all; None in a shutdown."""
+        """Block until items are due, then remove and return all of them. Returns None after a shutdown."""
         with self._lock:
             while not self._stopped:
                 if ready := self._pop_ready(self._clock.since(self._began)):
                     return ready
                 if self._heap:
                     self._wakes_at = self._heap[0][0]
-                    # Read the clock anew, as late as can be: a test may move its clock at any moment.
+                    # Read the clock as late as possible: a test may advance its clock at any moment.
                     remaining = max(0.0, self._wakes_at - self._clock.since(self._began))
                     self._clock.wait(self._wakeup, min(remaining, _LONGEST_WAIT))
                 else:
@@ -296,7 +299,7 @@ class _DelayingType(Generic[T]):
         return ready
 
     def _drop_replaced(self) -> None:
-        """Build the heap anew. It at least halves, so this adds O(1) to each insertion."""
+        """Rebuild the heap without replaced entries. The heap at least halves, so this adds O(1) to each insertion."""
         self._heap[:] = self._waiting.values()
         heapq.heapify(self._heap)
 

@@ -1,6 +1,6 @@
-"""The priority queue that does as controller-runtime. Mirrors its pkg/controller/priorityqueue/priorityqueue.go.
+"""The priority queue with controller-runtime's behaviour. Mirrors its pkg/controller/priorityqueue/priorityqueue.go.
 
-What is common to it and the other queues' way stands in priority_queue.py.
+priority_queue.py holds the common code and the variant that behaves like the other queues.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ T = TypeVar("T", bound=Hashable)
 
 
 class DroppingPriorityQueue(PriorityQueue[T]):
-    """A priority queue that keeps controller-runtime's promises instead of the other queues'. What differs:
+    """A priority queue with controller-runtime's guarantees. It differs from `PriorityQueue`:
 
-    * once a shutdown has begun `get` only reports it: what is left is dropped, as a controller that starts again
-      lists everything anyway. Dropped items still count in `len`;
-    * `len` counts what is due, also what is being processed at the moment and comes again after `done`;
-    * without a priority it is always 0, and only an addition that really waits counts as a retry.
+    * After a shutdown `get` only reports the shutdown. The remaining items are dropped, because a restarted controller
+      lists all objects again. Dropped items still count in `len`.
+    * `len` counts all due items, including those that are being processed and were added again.
+    * An item without a priority has priority 0, and only an addition with a real delay counts as a retry.
     """
 
     _DROPS: ClassVar[bool] = True
 
     def len(self) -> int:
-        """How many items are due, those that have to wait for their `done` included."""
+        """Return the number of due items, including those that wait for their `done`."""
         with self._lock:
             return self._ready_count + self._held_count()
 
     def add_after(self, item: T, duration: float) -> None:
-        """Add `item` in `duration` seconds, with priority 0."""
+        """Add `item` after `duration` seconds, with priority 0."""
         self._add_delayed(item, duration, 0)
 
     def add_rate_limited(self, item: T) -> None:
-        """Add `item` when the rate limiter says so, with priority 0."""
+        """Add `item` after the rate limiter's delay, with priority 0."""
         self.add_with_opts(AddOpts(rate_limited=True), item)
 
     def add_with_opts(self, opts: AddOpts, *items: T) -> None:
-        """Add `items` with a priority, after a delay or rate limited. Never blocks."""
+        """Add `items` with a priority, a delay, or a rate limit. Never blocks."""
         priority = opts.priority or 0
         for item in items:
             after = opts.after
@@ -60,5 +60,5 @@ class DroppingPriorityQueue(PriorityQueue[T]):
             self._add(item, -math.inf, priority)
 
     def shut_down_with_drain(self) -> None:
-        """`shut_down`: there is nothing to wait for, since nothing is handed out any more. As in controller-runtime."""
+        """Shut down like `shut_down`. Does not wait, since `get` returns no further items. As in controller-runtime."""
         self.shut_down()

@@ -1,8 +1,8 @@
-"""What a work queue tells about itself, and to whom. Mirrors util/workqueue/metrics.go.
+"""Metrics of the work queues and the interface to a metrics system. Mirrors util/workqueue/metrics.go.
 
-A program plugs in its metrics system (Prometheus, say) as a `MetricsProvider`, for one queue through its config or for
-all through `set_provider`. Only a queue with a name reports. Differs from Go in how silence is expressed: where Go
-hands out objects that do nothing, a queue without metrics holds None and skips the call.
+A program connects its metrics system (for example Prometheus) as a `MetricsProvider`: for one queue through the queue's
+config, for all queues through `set_provider`. Only queues with a name report metrics. Differs from Go: a queue without
+metrics holds None and skips the calls, where Go uses objects without effect.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class _QueueMetrics(Protocol[T_contra]):
-    """What a queue reports. Every method is called with the queue's lock held."""
+    """The metrics that a queue reports. Every method is called with the queue's lock held."""
 
     def add(self, item: T_contra) -> None: ...
 
@@ -41,7 +41,7 @@ class _QueueMetrics(Protocol[T_contra]):
 
 
 class GaugeMetric(Protocol):
-    """One number that goes up and down. Go: workqueue.GaugeMetric."""
+    """A number that goes up and down. Go: workqueue.GaugeMetric."""
 
     def inc(self) -> None: ...
 
@@ -49,13 +49,13 @@ class GaugeMetric(Protocol):
 
 
 class SettableGaugeMetric(Protocol):
-    """One number that is set. Go: workqueue.SettableGaugeMetric."""
+    """A number that is set. Go: workqueue.SettableGaugeMetric."""
 
     def set(self, value: float, /) -> None: ...
 
 
 class CounterMetric(Protocol):
-    """One number that only grows. Go: workqueue.CounterMetric."""
+    """A number that only increases. Go: workqueue.CounterMetric."""
 
     def inc(self) -> None: ...
 
@@ -87,15 +87,17 @@ class _NoopMetric:
 
 
 class _DefaultQueueMetrics(Generic[T]):
-    """Turns what happens in a queue into the provider's metrics. Not thread-safe: the queue's lock guards it.
+    """Converts a queue's events to the provider's metrics. Not thread-safe: the queue's lock guards it.
 
-    Invariant: an item is in `_add_times` from its add to its get, and in `_processing_start_times` from get to done.
+    Invariant: an item is in `_add_times` from its add to its get, and in `_processing_start_times` from its get to its
+    done.
     """
 
     def __init__(self, provider: MetricsProvider, name: str, clock: Clock, depth: GaugeMetric | None = None) -> None:
-        """`depth` stands in for the provider's, for a queue that counts the depth by itself."""
+        """Create the metrics. `depth` replaces the provider's depth metric, for a queue that counts the depth itself.
+        """
         self._clock = clock
-        # The times below are seconds since then, as in the delaying queue.
+        # Times below are seconds since `_began`, as in the delaying queue.
         self._began = clock.now()
         self._depth = provider.new_depth_metric(name) if depth is None else depth
         self._adds = provider.new_adds_metric(name)
@@ -137,9 +139,9 @@ def _update_until_shutdown(
     stopping: threading.Condition,
     is_shutting_down: Callable[[], bool],
 ) -> None:
-    """Report every period how long the work in progress has taken. For a thread that holds the queue's lock.
+    """Report the duration of the work in progress once per period. The calling thread holds the queue's lock.
 
-    `stopping` is woken when `is_shutting_down` becomes true.
+    `stopping` is notified when `is_shutting_down` becomes true.
     """
     guard = utilruntime.handle_crash(go_on=True)
     next_update = clock.now() + period
@@ -148,12 +150,12 @@ def _update_until_shutdown(
         if ran_out and not is_shutting_down():
             with guard:
                 metrics.update_unfinished_work()
-            # As a ticker does: updates that could not be made in time are left out.
+            # Skip missed updates, as a ticker does.
             next_update = max(next_update + period, clock.now())
 
 
 class _RetryMetrics:
-    """Counts delayed additions. Thread-safe as far as the provider's counter is."""
+    """Counts delayed additions. Thread-safe if the provider's counter is."""
 
     def __init__(self, retries: CounterMetric) -> None:
         self._retries = retries
@@ -163,37 +165,37 @@ class _RetryMetrics:
 
 
 class MetricsProvider(Protocol):
-    """Makes the metrics of a queue; `name` is the queue's. Go: workqueue.MetricsProvider.
+    """Creates the metrics of a queue; `name` is the queue's name. Go: workqueue.MetricsProvider.
 
-    The metrics are called with the queue's lock held: they must be quick and must not call the queue.
+    The queue calls the metrics with its lock held: they must be fast and must not call the queue.
     """
 
     def new_depth_metric(self, name: str) -> GaugeMetric:
-        """How many items are queued, or waiting for their done to be queued again."""
+        """Return the gauge for the number of items that are queued or will be queued again by their done."""
         ...
 
     def new_adds_metric(self, name: str) -> CounterMetric:
-        """How many items were added, duplicates not counted."""
+        """Return the counter of added items, without duplicates."""
         ...
 
     def new_latency_metric(self, name: str) -> HistogramMetric:
-        """Seconds from add to get."""
+        """Return the histogram of the seconds from add to get."""
         ...
 
     def new_work_duration_metric(self, name: str) -> HistogramMetric:
-        """Seconds from get to done."""
+        """Return the histogram of the seconds from get to done."""
         ...
 
     def new_unfinished_work_seconds_metric(self, name: str) -> SettableGaugeMetric:
-        """Seconds that the items in progress have been worked on so far, summed."""
+        """Return the gauge for the seconds spent so far on all items in progress together."""
         ...
 
     def new_longest_running_processor_seconds_metric(self, name: str) -> SettableGaugeMetric:
-        """Seconds that the oldest item in progress has been worked on so far."""
+        """Return the gauge for the seconds spent so far on the oldest item in progress."""
         ...
 
     def new_retries_metric(self, name: str) -> CounterMetric:
-        """How many items were added with a delay or a rate limit."""
+        """Return the counter of items added with a delay or a rate limit."""
         ...
 
 
@@ -225,14 +227,17 @@ _global_metrics_provider: MetricsProvider = _NOOP_PROVIDER
 
 
 def _listener(provider: MetricsProvider | None, name: str) -> MetricsProvider | None:
-    """The provider that a queue reports to; None when it has no name or nobody listens."""
+    """Return the provider that a queue reports to; None if the queue has no name or there is no provider."""
     if provider is None:
         provider = _global_metrics_provider
     return provider if name and provider is not _NOOP_PROVIDER else None
 
 
 def _new_queue_metrics(provider: MetricsProvider | None, name: str, clock: Clock) -> _DefaultQueueMetrics[T] | None:
-    """The metrics of a queue; None when it has no name or nobody listens, so that it needs no updating thread."""
+    """Return a queue's metrics, or None if the queue has no name or there is no provider.
+
+    A queue without metrics needs no thread that updates them.
+    """
     provider = _listener(provider, name)
     return None if provider is None else _DefaultQueueMetrics(provider, name, clock)
 
@@ -246,9 +251,9 @@ _set_provider_lock = threading.Lock()
 
 
 def set_provider(metrics_provider: MetricsProvider) -> None:
-    """Report all named queues made from now on to `metrics_provider`. Only the first call has an effect.
+    """Report the metrics of all named queues that are created from now on to `metrics_provider`.
 
-    Go: workqueue.SetProvider.
+    Only the first call has an effect. Go: workqueue.SetProvider.
     """
     global _global_metrics_provider
     with _set_provider_lock:

@@ -1,4 +1,4 @@
-"""Split work over threads. Mirrors util/workqueue/parallelizer.go."""
+"""Divides work among threads. Mirrors util/workqueue/parallelizer.go."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clientgo.apimachinery.util import runtime as utilruntime
 __all__ = ["DoWorkPieceFunc", "Options", "parallelize_until", "with_chunk_size"]
 
 DoWorkPieceFunc: TypeAlias = Callable[[int], None]
-"""Does the piece of work with the given number, counted from 0."""
+"""Processes the piece of work with the given number, counted from 0."""
 
 
 @dataclass
@@ -25,7 +25,7 @@ Options: TypeAlias = Callable[[_Options], None]
 
 
 def with_chunk_size(c: int) -> Options:
-    """Give workers `c` pieces at a time: less overhead where pieces are many and small."""
+    """Pass `c` pieces at a time to a worker. Reduces the overhead of many small pieces."""
 
     def apply(options: _Options) -> None:
         options.chunk_size = c
@@ -36,10 +36,10 @@ def with_chunk_size(c: int) -> Options:
 def parallelize_until(
     ctx: context.Context | None, workers: int, pieces: int, do_work_piece: DoWorkPieceFunc, *opts: Options
 ) -> None:
-    """Do pieces 0 to `pieces` - 1 in up to `workers` threads; returns when all are done. Go: ParallelizeUntil.
+    """Process pieces 0 to `pieces` - 1 in up to `workers` threads; return when all are done. Go: ParallelizeUntil.
 
-    Once `ctx` is done no further piece is begun. A piece that raises is logged and the others go on; in Go the worker
-    that met it ends and leaves the rest of its chunk undone.
+    No further piece begins once `ctx` is done. If a piece raises, the error is logged and the worker continues. In Go
+    the worker ends and skips the rest of its chunk.
     """
     if pieces == 0:
         return

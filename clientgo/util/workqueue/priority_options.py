@@ -1,4 +1,4 @@
-"""What can be chosen about a priority queue and what is added to it, and what its metrics are told.
+"""Options and metrics of the priority queues.
 
 Mirrors AddOpts and Opts of controller-runtime's pkg/controller/priorityqueue/priorityqueue.go, and the metrics of its
 metrics.go.
@@ -20,23 +20,26 @@ __all__ = ["LOW_PRIORITY", "AddOpts", "DepthMetricWithPriority", "MetricsProvide
 T = TypeVar("T", bound=Hashable)
 
 LOW_PRIORITY = -100
-"""For work that can wait until everything else is done, such as the items of an informer's initial list."""
+"""Priority of work that can wait until everything else is done, such as the items of an informer's initial list."""
 
 
 @dataclass(kw_only=True, slots=True)
 class AddOpts:
-    """How `PriorityQueue.add_with_opts` adds an item."""
+    """Options of one `PriorityQueue.add_with_opts` call."""
 
     after: float = 0.0
     """Seconds until the item is ready."""
     rate_limited: bool = False
-    """Ask the rate limiter how long the item waits, counting one more failure. With `after` the shorter wait counts."""
+    """Delay the item as the rate limiter decides, and count one more failure. With `after` the shorter delay counts."""
     priority: int | None = None
-    """Higher comes first. None means 0; in a PriorityQueue, for a delayed item the one it is being processed with."""
+    """Items with a higher priority come first.
+
+    None means 0. For a delayed item in a PriorityQueue, None means the priority with which a worker is processing it.
+    """
 
 
 class DepthMetricWithPriority(Protocol):
-    """How many items are queued, by priority."""
+    """The number of queued items, by priority."""
 
     def inc(self, priority: int) -> None: ...
 
@@ -45,26 +48,27 @@ class DepthMetricWithPriority(Protocol):
 
 @runtime_checkable
 class MetricsProviderWithPriority(MetricsProvider, Protocol):
-    """A provider that wants to know the depth of each priority."""
+    """A provider with a depth metric per priority."""
 
     def new_depth_metric_with_priority(self, name: str) -> DepthMetricWithPriority:
-        """Used in place of `new_depth_metric` by priority queues."""
+        """Return the depth metric that priority queues use in place of `new_depth_metric`."""
         ...
 
 
 @dataclass(kw_only=True)
 class PriorityQueueConfig(Generic[T]):
-    """What can be chosen about a priority queue."""
+    """Options of a priority queue."""
 
     name: str = ""
     """A queue without a name reports no metrics."""
     metrics_provider: MetricsProvider | None = None
-    """Used instead of the one given to `set_provider`."""
+    """Replaces the provider passed to `set_provider`."""
     clock: WithTicker | None = None
-    """The real clock when None."""
+    """The queue's clock; None selects the real clock."""
     rate_limiter: TypedRateLimiter[T] | None = None
-    """The default controller limiter when None."""
+    """Computes the delays of retries; None selects the default controller limiter."""
     ageing: float | None = None
-    """Seconds in which a ready item's priority grows by one, so that none starves. None: priorities stay."""
+    """Seconds in which a ready item's priority grows by one, so that no item starves. None: priorities do not change.
+    """
     log: Logger | None = None
-    """Gets a list of all items every ten seconds, at verbosity 5."""
+    """Receives a list of all items every ten seconds, at verbosity 5."""

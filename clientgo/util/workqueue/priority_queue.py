@@ -1,12 +1,12 @@
-"""A rate limiting queue that hands out what matters first. Has no Go file in client-go.
+"""A rate limiting queue that returns the items of the highest priority first. Has no Go file in client-go.
 
-client-go offers the place for one (`TypedQueueConfig.queue`) but none; controller-runtime wrote its own
-(pkg/controller/priorityqueue), whose names and rules are used here where they fit. It stands wherever a
-TypedRateLimitingInterface is expected. What is different from the other queues: an item has a priority, and it is in
-the queue once, waiting or ready, so that an `add` pulls a waiting item forward instead of leaving it to fire again.
+client-go has an extension point for such a queue (`TypedQueueConfig.queue`) but no implementation. The names and rules
+follow controller-runtime's implementation (pkg/controller/priorityqueue). The queue can be used as any
+TypedRateLimitingInterface. It differs from the other queues: an item has a priority, and the queue holds an item once,
+waiting or ready. So `add` makes a waiting item ready, and the item is not added a second time when its delay ends.
 
-The order is controller-runtime's. In three things `PriorityQueue` keeps what the other queues promise and
-controller-runtime does not; dropping_priority_queue.py has the one that does as controller-runtime.
+The order is controller-runtime's. `PriorityQueue` keeps three guarantees of the other queues that controller-runtime
+does not give; dropping_priority_queue.py holds the variant without them.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ T = TypeVar("T", bound=Hashable)
 
 
 def new_priority_queue(config: PriorityQueueConfig[T] | None = None) -> PriorityQueue[T]:
-    """A priority queue as `config` says. Starts its thread."""
+    """Return a priority queue with the options in `config`. Starts its thread."""
     return PriorityQueue(config if config is not None else PriorityQueueConfig())
 
 
 def add_event(queue: TypedInterface[T], item: T, is_in_initial_list: bool) -> None:
-    """Add `item` for an event of an informer: with low priority if it belongs to the initial list and the queue can.
+    """Add `item` for an informer's event; with low priority if it is in the initial list and the queue has priorities.
 
-    Of use in `on_add(obj, is_in_initial_list)`: after a restart new changes need not wait for the whole list.
+    For use in `on_add(obj, is_in_initial_list)`: after a restart, new changes need not wait for the whole list.
     """
     if is_in_initial_list and isinstance(queue, PriorityQueue):
         queue.add_with_opts(AddOpts(priority=LOW_PRIORITY), item)
@@ -65,8 +65,7 @@ def add_event(queue: TypedInterface[T], item: T, is_in_initial_list: bool) -> No
         queue.add(item)
 
 
-# What the heaps hold: (due at or urgency, then -priority or 0, order, item); orders are unique, so that items are never
-# compared.
+# A heap entry: (due at or urgency, then -priority or 0, order, item). Orders are unique, so items are never compared.
 _Entry: TypeAlias = tuple[float, int, int, T]
 
 
@@ -77,54 +76,55 @@ class _State(enum.Enum):
 
 
 class _Record(Generic[T]):
-    """What the queue knows of an item that still has to be handed out."""
+    """The state of an item that is waiting, ready or held."""
 
     __slots__ = ("due_since", "entry", "order", "priority", "state")
 
     def __init__(self, priority: int, order: int) -> None:
         self.priority = priority
         self.state = _State.WAITING
-        # The item's entry on the heap of its state. Others with that item were replaced.
+        # The item's valid entry on the heap of its state. Other entries with this item were replaced.
         self.entry: _Entry[T] | None = None
-        # Its place among equals: which addition it was, or, of what waited, which to become due.
+        # The order among equal items: the number of the addition or, for an item that waited, of the end of its delay.
         self.order = order
-        # Since when it is due. Only kept where items age.
+        # The time at which the item became due. Set only if items age.
         self.due_since = 0.0
 
 
-# How many replaced entries may stay on a heap, however small.
+# Number of replaced entries that may always stay on a heap, even a small one.
 _REPLACED_AT_LEAST = 64
-# As in the delaying queue: no Condition can wait for ever and a day.
+# A Condition rejects very long timeouts, as in the delaying queue.
 _LONGEST_WAIT = 86_400.0
 _LOG_PERIOD = 10.0
 
 
 class PriorityQueue(Generic[T]):
-    """A queue of work ordered by priority; implements TypedRateLimitingInterface.
+    """A work queue ordered by priority; implements TypedRateLimitingInterface.
 
-    `get` hands out a ready item of the highest priority, among equals the one there first. Added again, an item
-    keeps the higher of its priorities and the earlier of its times. It keeps its place too, with two exceptions: raised
-    to a higher priority it goes to the end of those, and when its delay ends it goes to the end of its own. As in
-    `Typed` no item is in two workers' hands, and one added while processed is handed out again after `done`. Items are
-    hashable. Thread-safe; only `get`, the shutdowns and the end of their threads block. O(log n) for n items.
+    `get` returns a ready item of the highest priority; among equal priorities, the item that came first. If an item is
+    added again, it keeps the higher priority and the earlier time. It keeps its place too, with two exceptions: an item
+    that is raised to a higher priority goes behind the items of that priority, and an item whose delay ends goes behind
+    the ready items of its own priority. As in `Typed`, at most one worker processes an item at a time, and an item that
+    is added while a worker processes it is returned again after `done`. Items are hashable. Thread-safe; only `get`,
+    the shutdowns and the end of their threads block. O(log n) for n items.
 
     Invariants (`_check` asserts them):
-      * `_records` holds every item that still has to be handed out, once; with a delay not over (WAITING, on the
-        waiting heap), ready (READY, on the ready heap), or due but being processed (HELD, on neither);
-      * no READY item is being processed; `_ready_count` counts the READY ones;
-      * a record's entry is on the heap of its state; replaced entries never outnumber those that count, plus 64;
-      * after shutdown `get` hands out what is READY or HELD, then reports the shutdown; what was WAITING is dropped;
-      * `order` of a record is unique, and of an item that waited it was given when its delay ended.
+      * `_records` holds every item that `get` still has to return, once: WAITING until its delay ends (on the waiting
+        heap), READY (on the ready heap), or HELD while due and being processed (on neither heap);
+      * no READY item is being processed; `_ready_count` counts the READY items;
+      * a record's entry is on the heap of its state; there are at most 64 more replaced entries than valid ones;
+      * after shutdown `get` returns the READY and HELD items, then reports the shutdown; WAITING items are dropped;
+      * a record's `order` is unique; an item that waited receives it when its delay ends.
     """
 
-    # Whether `get` hands out nothing more once a shutdown has begun.
+    # True if `get` returns no further items once a shutdown has begun.
     _DROPS: ClassVar[bool] = False
 
     def __init__(self, config: PriorityQueueConfig[T]) -> None:
-        """Use `new_priority_queue`."""
+        """Create the queue. Callers use `new_priority_queue`."""
         self._name = config.name
         self._clock: WithTicker = config.clock or REAL_CLOCK
-        # When items are due is told in seconds since then: plain floats, which no step of the wall clock moves.
+        # Times below are seconds since `_began`: plain floats that do not change when the wall clock is set.
         self._began = self._clock.now()
         self._ageing = config.ageing
         limiter = config.rate_limiter
@@ -134,14 +134,14 @@ class PriorityQueue(Generic[T]):
 
         # Guards everything below. Held while metrics are called, never while workers or the rate limiter run.
         self._lock = threading.Lock()
-        # Woken when an item becomes ready, and by shutdown.
+        # Notified when an item becomes ready, and by shutdown.
         self._sleepers = Sleepers(self._lock)
-        # Woken when nothing is processed any more. Only shut_down_with_drain waits here.
+        # Notified when no item is being processed any more. Only shut_down_with_drain waits here.
         self._drained = threading.Condition(self._lock)
-        # Woken when an item is due before the waiting thread would wake by itself, and by shutdown.
+        # Notified by shutdown, and when an item is due before the waiting thread's current timeout.
         self._wakeup = threading.Condition(self._lock)
         self._wakes_at = -math.inf
-        # Woken by shutdown. Only the thread that updates metrics waits here.
+        # Notified by shutdown. Only the thread that updates metrics waits here.
         self._stopping = threading.Condition(self._lock)
 
         self._records: dict[T, _Record[T]] = {}
@@ -149,7 +149,7 @@ class PriorityQueue(Generic[T]):
         self._ready: list[_Entry[T]] = []
         self._ready_count = 0
         self._orders = count()
-        # Items in progress, with the priority each was handed out with.
+        # Items in progress, with the priority at which `get` returned each.
         self._processing: dict[T, int] = {}
         # The same items, in the order of their `get`.
         self._stamps: dict[T, int] = {}
@@ -158,7 +158,7 @@ class PriorityQueue(Generic[T]):
         self._drain = False
 
         self._metrics: _metrics._DefaultQueueMetrics[T] | None = None
-        # The depth of each priority; None when the provider does not want to know it, and _metrics counts them all.
+        # The depth of each priority. None if the provider has no such metric; then _metrics counts all items.
         self._depths: DepthMetricWithPriority | None = None
         provider = _metrics._listener(config.metrics_provider, config.name)
         if isinstance(provider, MetricsProviderWithPriority):
@@ -187,19 +187,19 @@ class PriorityQueue(Generic[T]):
     # ---- adding
 
     def add(self, item: T) -> None:
-        """Mark `item` as needing work now, with priority 0. Does nothing in a shutdown."""
+        """Mark `item` as needing work now, with priority 0. Does nothing after a shutdown."""
         self._add(item, -math.inf, 0)
 
     def add_after(self, item: T, duration: float) -> None:
-        """Add `item` in `duration` seconds. A worker's own item keeps the priority it is being processed with."""
+        """Add `item` after `duration` seconds. An item that is being processed keeps its priority."""
         self._add_delayed(item, duration, None)
 
     def add_rate_limited(self, item: T) -> None:
-        """Add `item` when the rate limiter says so. A worker's own item keeps the priority it is processed with."""
+        """Add `item` after the rate limiter's delay. An item that is being processed keeps its priority."""
         self._add_delayed(item, self._rate_limiter.when(item), None)
 
     def add_with_opts(self, opts: AddOpts, *items: T) -> None:
-        """Add `items` with a priority, after a delay or rate limited. Never blocks."""
+        """Add `items` with a priority, a delay, or a rate limit. Never blocks."""
         for item in items:
             after = opts.after
             if opts.rate_limited:
@@ -218,7 +218,7 @@ class PriorityQueue(Generic[T]):
         self._add(item, self._clock.since(self._began) + duration if duration > 0 else -math.inf, priority)
 
     def _add(self, item: T, due_at: float, priority: int | None) -> None:
-        """Add an item or improve what is known of it. `due_at` is -inf for an item that need not wait."""
+        """Add an item, or update its record. `due_at` is -inf for an item without a delay."""
         lock = self._lock
         if not lock.acquire(False):
             acquire_contended(lock)
@@ -236,7 +236,7 @@ class PriorityQueue(Generic[T]):
                 self._raise_priority(item, record, priority)
             if record.state is _State.WAITING:
                 assert record.entry is not None
-                # A raised one has another place among those that become due at the same moment.
+                # A raised item has another place among the items that become due at the same moment.
                 earliest = min(due_at, record.entry[0])
                 if earliest < record.entry[0] or record.entry[1] != -record.priority:
                     self._schedule(item, record, earliest)
@@ -247,7 +247,7 @@ class PriorityQueue(Generic[T]):
             lock.release()
 
     def _raise_priority(self, item: T, record: _Record[T], priority: int) -> None:
-        """To the end of those of the higher priority."""
+        """Raise the item's priority and move it behind the items of that priority."""
         if self._depths is not None and record.state is not _State.WAITING:
             self._depths.dec(record.priority)
             self._depths.inc(priority)
@@ -257,7 +257,7 @@ class PriorityQueue(Generic[T]):
             self._push_ready(item, record)
 
     def _schedule(self, item: T, record: _Record[T], due_at: float) -> None:
-        """Make the item due, or let it wait until `due_at`."""
+        """Make the item ready or held if it is due; otherwise let it wait until `due_at`."""
         if due_at == -math.inf:
             self._make_due(item, record)
             return
@@ -288,17 +288,17 @@ class PriorityQueue(Generic[T]):
             self._sleepers.wake_one()
 
     def _push_ready(self, item: T, record: _Record[T]) -> None:
-        """Put the item on the ready heap; an entry it had there is replaced."""
+        """Push the item on the ready heap. Replaces its previous entry."""
         urgency = float(-record.priority)
         if self._ageing is not None:
-            # All items age at the same speed, so that their order never changes while they wait.
+            # All items age at the same rate, so their order never changes while they wait.
             urgency += record.due_since / self._ageing
         record.entry = (urgency, 0, record.order, item)
         heapq.heappush(self._ready, record.entry)
         self._shed(self._ready, self._ready_count)
 
     def _shed(self, heap: list[_Entry[T]], live: int) -> None:
-        """Drop replaced entries once they are the most. The heap at least halves: O(1) for each insertion."""
+        """Rebuild the heap when most entries are replaced ones. It at least halves: O(1) for each insertion."""
         if len(heap) <= 2 * live + _REPLACED_AT_LEAST:
             return
         heap[:] = [entry for entry in heap if self._is_live(entry)]
@@ -311,7 +311,7 @@ class PriorityQueue(Generic[T]):
     # ---- working
 
     def len(self) -> int:
-        """How many items are ready. For information only: it may have changed when the caller reads it."""
+        """Return the number of ready items. For information only: it may change before the caller reads it."""
         with self._lock:
             return self._ready_count
 
@@ -321,7 +321,7 @@ class PriorityQueue(Generic[T]):
         return item, shutdown
 
     def get_with_priority(self) -> tuple[T, int, bool]:
-        """`get`, with the item's priority: (item, priority, shutdown)."""
+        """Get an item with its priority: (item, priority, shutdown). See `get`."""
         lock = self._lock
         if not lock.acquire(False):
             acquire_contended(lock)
@@ -337,7 +337,7 @@ class PriorityQueue(Generic[T]):
             priority = self._records.pop(item).priority
             self._ready_count -= 1
             if not self._ready_count:
-                # Only replaced entries are left: do not keep their items.
+                # Only replaced entries are left: release their items.
                 self._ready.clear()
             self._processing[item] = priority
             self._stamps[item] = self._unfinished.stamp or self._unfinished.watch()
@@ -350,7 +350,7 @@ class PriorityQueue(Generic[T]):
             lock.release()
 
     def done(self, item: T) -> None:
-        """The work on `item` is over; if it was added meanwhile, it is ready again, or waits on."""
+        """Mark `item` as processed. If it was added meanwhile, it becomes ready or continues to wait."""
         lock = self._lock
         if not lock.acquire(False):
             acquire_contended(lock)
@@ -371,14 +371,17 @@ class PriorityQueue(Generic[T]):
             lock.release()
 
     def statistics(self) -> QueueStatistics:
-        """How much is ready, waiting and in work. O(n) for n items in work; see Typed.statistics. Beyond Go."""
+        """Return the numbers of ready, waiting and processing items. O(n) for n in progress; see Typed.statistics.
+
+        Beyond Go.
+        """
         with self._lock:
             held = self._held_count()
             waiting = len(self._records) - self._ready_count - held
             return QueueStatistics(self._ready_count, len(self._processing), held, self._shutting_down, waiting)
 
     def contents(self) -> QueueContents[T]:
-        """What is ready, waiting and in work. O(n log n). Takes no lock; see Typed.contents."""
+        """Return the ready, waiting and processing items. O(n log n). Takes no lock; see Typed.contents."""
         records, processing = dict(self._records), dict(self._processing)
         elapsed = self._clock.since(self._began)
         ready: list[_Entry[T]] = []
@@ -399,34 +402,33 @@ class PriorityQueue(Generic[T]):
         )
 
     def processing(self) -> frozenset[T]:
-        """What is being processed. Takes no lock, as `contents`."""
+        """Return the items that workers are processing. Takes no lock, like `contents`."""
         return frozenset(dict(self._processing))
 
     def whereabouts(self, item: T) -> tuple[bool, bool]:
-        """Whether `item` is ready or held, and whether it is processed. Takes no lock, as `contents`."""
+        """Report whether `item` is ready or held, and whether a worker processes it. Takes no lock, like `contents`."""
         record = self._records.get(item)
         return record is not None and record.state is not _State.WAITING, item in self._processing
 
     def due(self, item: T) -> tuple[float, float] | None:
-        """When an item that waits will be ready: a time to compare, and in how many seconds; None if it does not wait.
+        """Return (sort key, seconds) until a waiting item is ready; None if the item does not wait.
 
-        Takes no lock, as `contents`.
+        Takes no lock, like `contents`.
         """
         record = self._records.get(item)
         entry = None if record is None or record.state is not _State.WAITING else record.entry
         return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
 
     def due_until(self, time: float) -> list[T]:
-        """What waits until `time` at most, as `due` tells it, earliest first.
+        """Return the items that wait until `time` at most, on the scale of `due`, earliest first.
 
-        To be called with the lock held, as it is where the queue itself looks for what is due: without a GIL nobody may
-        read a heap while another thread is changing it.
+        The caller holds the lock: without a GIL a thread must not read a heap while another thread changes it.
         """
         due = sorted((entry for entry in self._waiting if entry[0] <= time), key=lambda entry: entry[:3])
         return [entry[3] for entry in due if self._is_live(entry)]
 
     def priority_of(self, item: T) -> int:
-        """An item's priority; 0 for one it does not know. Takes no lock, as `contents`."""
+        """Return the item's priority; 0 for an item that is not in the queue. Takes no lock, like `contents`."""
         record = self._records.get(item)
         return self._processing.get(item, 0) if record is None else record.priority
 
@@ -437,7 +439,7 @@ class PriorityQueue(Generic[T]):
     # ---- ending
 
     def shut_down(self) -> None:
-        """Ignore what is added from now on and drop what waits; `get` hands out what is ready, then reports the end.
+        """Shut down: ignore new items and drop waiting ones; `get` returns the ready items, then reports the shutdown.
 
         Releases every `shut_down_with_drain`. May be called again. Returns after the queue's threads ended.
         """
@@ -447,7 +449,7 @@ class PriorityQueue(Generic[T]):
         self._join()
 
     def shut_down_with_drain(self) -> None:
-        """Like `shut_down`, but block until no item is being processed, or until `shut_down` is called."""
+        """Shut down like `shut_down`, but block until no item is being processed, or until `shut_down` is called."""
         with self._lock:
             self._drain = True
             self._begin_shutdown()
@@ -456,7 +458,7 @@ class PriorityQueue(Generic[T]):
         self._join()
 
     def shutting_down(self) -> bool:
-        """Whether a shutdown has begun."""
+        """Report whether a shutdown has begun."""
         with self._lock:
             return self._shutting_down
 
@@ -477,7 +479,7 @@ class PriorityQueue(Generic[T]):
     # ---- the queue's threads
 
     def _waiting_loop(self) -> None:
-        """Make items due when their time has come, until shutdown."""
+        """Make items ready when their delay ends, until shutdown."""
         guard = utilruntime.handle_crash(go_on=True)
         with self._lock:
             while not self._shutting_down:
@@ -501,7 +503,7 @@ class PriorityQueue(Generic[T]):
                 self._make_due(entry[3], record)
 
     def _metrics_loop(self) -> None:
-        """Report every period how long the work in progress has taken, until shutdown."""
+        """Report the duration of the work in progress once per period, until shutdown."""
         assert self._metrics is not None
         period = _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD
         with self._lock:
@@ -510,7 +512,7 @@ class PriorityQueue(Generic[T]):
             )
 
     def _log_loop(self, log: Logger) -> None:
-        """List the items every ten seconds, while the verbosity is high enough for that, until shutdown."""
+        """Log the items every ten seconds while the log verbosity is 5 or higher, until shutdown."""
         guard = utilruntime.handle_crash(go_on=True)
         while True:
             with self._lock:
@@ -524,7 +526,7 @@ class PriorityQueue(Generic[T]):
                     log.info("workqueue_items", items=items)
 
     def _described(self) -> list[dict[str, object]]:
-        """What waits, the first to become due first, then what is ready, in the order of `get`."""
+        """Return descriptions of the waiting items, earliest first, then of the ready items, in the order of `get`."""
         found: list[dict[str, object]] = []
         for heap in (self._waiting, self._ready):
             for entry in sorted(filter(self._is_live, heap), key=lambda entry: entry[:3]):

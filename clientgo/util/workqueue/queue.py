@@ -1,7 +1,7 @@
-"""The plain work queue: fair, without duplicates, never the same item in two workers. Mirrors util/workqueue/queue.go.
+"""The basic work queue: fair, without duplicates, at most one worker per item. Mirrors util/workqueue/queue.go.
 
-Differs from Go in two ways that only speed shows. Getters and drains wait on a Condition each instead of sharing one
-(Go's never wait at the same time, so nobody else is woken), and an add wakes nobody unless a getter sleeps.
+Two differences from Go affect only speed. Getters and drains wait on separate Conditions; in Go they share one, but
+never wait at the same time. An add notifies the Condition only if a getter waits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class TypedInterface(Protocol[T]):
-    """A queue of work. Go: workqueue.TypedInterface. `Typed` says what each method promises."""
+    """A queue of work items. `Typed` documents each method's guarantees. Go: workqueue.TypedInterface."""
 
     def add(self, item: T) -> None: ...
 
@@ -62,36 +62,36 @@ Interface: TypeAlias = TypedInterface[Any]
 
 
 class Queue(Protocol[T]):
-    """The order of a work queue: where its items lie until somebody gets them. Go: workqueue.Queue.
+    """Storage that determines the order of a work queue's items. Go: workqueue.Queue.
 
-    The work queue calls all methods with its lock held, so they need none of their own, must be quick and must not
-    call the work queue. It holds an item at most once.
+    The work queue calls all methods with its lock held. So they need no lock, must be fast, and must not call the work
+    queue. The work queue stores an item at most once.
     """
 
     def touch(self, item: T, /) -> None:
-        """An item that is queued was added again: a place to raise its priority."""
+        """Handle the repeated add of a queued item. An implementation may raise the item's priority."""
         ...
 
     def push(self, item: T, /) -> None:
-        """Take in an item."""
+        """Store an item."""
         ...
 
     def len(self) -> int:
-        """How many items there are."""
+        """Return the number of items."""
         ...
 
     def pop(self) -> T:
-        """Hand out the next item and forget it. Only called when there is one."""
+        """Remove and return the next item. Called only when there is one."""
         ...
 
 
 def default_queue() -> Queue[T]:
-    """A first-in-first-out Queue. Go: workqueue.DefaultQueue."""
+    """Return a first-in-first-out Queue. Go: workqueue.DefaultQueue."""
     return _FIFO()
 
 
 class _FIFO(Generic[T]):
-    """First in, first out. The methods are the deque's own, so that no call passes through a Python frame."""
+    """A first-in-first-out Queue. Its methods are those of the deque, so that a call needs no Python frame."""
 
     __slots__ = ("items", "len", "pop", "push")
 
@@ -102,63 +102,63 @@ class _FIFO(Generic[T]):
         self.len: Callable[[], int] = self.items.__len__
 
     def touch(self, item: T, /) -> None:
-        """A second add changes nothing: the item keeps its place."""
+        """Do nothing: an item that is added again keeps its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStatistics:
-    """How much a work queue holds. Beyond Go."""
+    """Numbers of items in a work queue. Beyond Go."""
 
     queued: int
-    """How many items are ready to get."""
+    """Number of items ready to get."""
 
     processing: int
-    """How many items workers have in hand."""
+    """Number of items that workers are processing."""
 
     added_again: int
-    """How many of those were added meanwhile, and will be queued by their `done`."""
+    """Number of items in progress that were added again; their `done` queues them."""
 
     shutting_down: bool
 
     waiting: int = 0
-    """How many items a delaying queue will add later."""
+    """Number of items that a delaying queue will add later."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueContents(Generic[T]):
-    """What a work queue holds, for inspection. Beyond Go."""
+    """The items in a work queue, for inspection. Beyond Go."""
 
     order: tuple[T, ...]
-    """What is ready to get, in the order in which it will be got; empty when a Queue of yours keeps the order."""
+    """The ready items in the order of `get`; empty if a custom Queue determines the order."""
 
     dirty: frozenset[T]
-    """What still has to be handed out."""
+    """The items that `get` still has to return."""
 
     processing: frozenset[T]
-    """What workers have in hand."""
+    """The items that workers are processing."""
 
     waiting: tuple[tuple[float, T], ...] = ()
-    """What a delaying queue will add, each with the seconds until then, earliest first."""
+    """The items that a delaying queue will add, each with the seconds until then, earliest first."""
 
     failures: Mapping[T, int] = field(default_factory=dict)
-    """What a rate limiter remembers: how many times each has failed."""
+    """Number of failures of each item, as counted by a rate limiter."""
 
     priorities: Mapping[T, int] = field(default_factory=dict)
-    """What a priority queue has, ready, waiting or in work, each with its priority."""
+    """Priority of each ready, waiting or processing item of a priority queue."""
 
 
 @dataclass(kw_only=True)
 class TypedQueueConfig(Generic[T]):
-    """What can be chosen about a queue. Go: workqueue.TypedQueueConfig."""
+    """Options of a queue. Go: workqueue.TypedQueueConfig."""
 
     name: str = ""
     """A queue without a name reports no metrics."""
     metrics_provider: _metrics.MetricsProvider | None = None
-    """Used instead of the one given to `set_provider`."""
+    """Replaces the provider passed to `set_provider`."""
     clock: WithTicker | None = None
-    """The real clock when None."""
+    """The queue's clock; None selects the real clock."""
     queue: Queue[T] | None = None
-    """The order of the items; first in, first out when None."""
+    """Determines the order of the items; None selects first in, first out."""
 
 
 QueueConfig: TypeAlias = TypedQueueConfig[Any]
@@ -171,7 +171,10 @@ def new() -> Type:
 
 
 def new_typed() -> Typed[Any]:
-    """A queue without name and metrics. Go: workqueue.NewTyped. Say of what: `q: Typed[str] = new_typed()`."""
+    """Return a queue without a name and without metrics. Annotate it: `q: Typed[str] = new_typed()`.
+
+    Go: workqueue.NewTyped.
+    """
     return new_typed_with_config(TypedQueueConfig())
 
 
@@ -181,7 +184,7 @@ def new_with_config(config: QueueConfig) -> Type:
 
 
 def new_typed_with_config(config: TypedQueueConfig[T]) -> Typed[T]:
-    """A queue as `config` says. Go: workqueue.NewTypedWithConfig."""
+    """Return a queue with the options in `config`. Go: workqueue.NewTypedWithConfig."""
     return _new_queue_with_config(config, _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD)
 
 
@@ -201,17 +204,19 @@ _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD = 0.5
 
 
 class Typed(Generic[T]):
-    """A queue of work items. Go: workqueue.Typed. Items are hashable; equal items are the same item.
+    """A queue of work items. Items are hashable; equal items are the same item. Go: workqueue.Typed.
 
-    A worker calls `get`, works, and calls `done`. Until `done` no other worker gets that item; if it was added
-    meanwhile it is queued again by `done`. Thread-safe; only `get`, `shut_down_with_drain` and, for the time it takes
-    to end the thread that updates metrics, `shut_down` block.
+    A worker calls `get`, processes the item, and calls `done`. No other worker gets the item before `done`. If the item
+    was added meanwhile, `done` queues it again. Thread-safe. Only `get` and `shut_down_with_drain` block; `shut_down`
+    blocks while the thread that updates metrics ends.
 
-    Invariants, as long as `done` is only called for items that `get` handed out (`_check` asserts them):
-      * an item is queued at most once, and never while it is processed;
-      * dirty is what still has to be handed out: everything queued, and what was added while processed;
-      * so nothing is lost between add and done: dirty without processing is exactly what is queued;
-      * after shutdown `get` hands out what is left, then reports the shutdown to every caller.
+    Invariants, if `done` is called only for items that `get` returned (`_check` asserts them):
+      * an item is queued at most once, and never while a worker processes it;
+      * the dirty items are those that `get` still has to return: the queued ones, and those added while being
+        processed;
+      * so no item is lost between add and done: the items that are dirty and not processing are exactly the queued
+        ones;
+      * after shutdown `get` returns the queued items, then reports the shutdown to every caller.
     """
 
     def __init__(
@@ -223,17 +228,18 @@ class Typed(Generic[T]):
         *,
         name: str = "",
     ) -> None:
-        """Use `new_typed_with_config`. With metrics, starts the thread that updates them until shutdown."""
+        """Create the queue and, with metrics, start the thread that updates them. Callers use `new_typed_with_config`.
+        """
         self._name = name
         self._clock = clock
         # Guards everything below. Held while the inner queue and the metrics are called, never while workers run.
-        # The hot methods take it by hand, see clientgo.utils.convoy.
+        # The hot methods acquire it without `with`; see clientgo.utils.convoy.
         self._lock = threading.Lock()
-        # Woken when an item can be handed out, and by shutdown.
+        # Notified when an item is ready, and by shutdown.
         self._sleepers = Sleepers(self._lock)
-        # Woken when the last item in progress is done. Only shut_down_with_drain waits here.
+        # Notified when the last item in progress is done. Only shut_down_with_drain waits here.
         self._drained = threading.Condition(self._lock)
-        # Woken by shutdown. Only the thread that updates metrics waits here.
+        # Notified by shutdown. Only the thread that updates metrics waits here.
         self._stopping = threading.Condition(self._lock)
 
         self._queue = queue
@@ -257,9 +263,9 @@ class Typed(Generic[T]):
             self._updater.start()
 
     def add(self, item: T) -> None:
-        """Mark `item` as needing work. Does nothing when it is queued already or the queue shuts down.
+        """Mark `item` as needing work. Does nothing if the item is queued already or the queue is shutting down.
 
-        An item that is being processed is queued again by its `done`. Raises TypeError for an unhashable item.
+        If a worker is processing the item, its `done` queues it again. Raises TypeError for an unhashable item.
         """
         lock = self._lock
         if not lock.acquire(False):
@@ -286,14 +292,14 @@ class Typed(Generic[T]):
             lock.release()
 
     def len(self) -> int:
-        """How many items are ready. For information only: it may have changed when the caller reads it."""
+        """Return the number of ready items. For information only: it may change before the caller reads it."""
         with self._lock:
             return self._queue_len()
 
     def get(self) -> tuple[T, bool]:
-        """Block until there is an item and return (item, False), or (None, True) once the queue is shut down and empty.
+        """Block until an item is ready and return (item, False), or (None, True) once the queue is shut down and empty.
 
-        After (None, True) the worker should end. Call `done` with the item when the work is over, also after a failure.
+        A worker ends after (None, True). Otherwise it must call `done` with the item, also after a failure.
         """
         lock = self._lock
         if not lock.acquire(False):
@@ -313,7 +319,7 @@ class Typed(Generic[T]):
             lock.release()
 
     def done(self, item: T) -> None:
-        """The work on `item` is over; if it was added meanwhile, queue it again."""
+        """Mark `item` as processed. If it was added meanwhile, queue it again."""
         lock = self._lock
         if not lock.acquire(False):
             acquire_contended(lock)
@@ -328,7 +334,7 @@ class Typed(Generic[T]):
                 elif self._shutting_down:
                     self._drained.notify()
             elif self._shutting_down and not self._processing:
-                # Wakes one drain, as Go does, also when several wait: each needs an event of its own.
+                # Notify one drain, as Go does, even if several wait: each needs an event of its own.
                 self._drained.notify()
         except TypeError:
             check_hashable(item)
@@ -337,33 +343,34 @@ class Typed(Generic[T]):
             lock.release()
 
     def statistics(self) -> QueueStatistics:
-        """How much is queued and in work. O(1). Beyond Go."""
+        """Return the numbers of queued and processing items. O(1). Beyond Go."""
         with self._lock:
             queued = self._queue_len()
             return QueueStatistics(queued, len(self._processing), len(self._dirty) - queued, self._shutting_down)
 
     def contents(self) -> QueueContents[T]:
-        """What is queued and in work. O(n). Beyond Go.
+        """Return the queued and processing items. O(n). Beyond Go.
 
-        Takes no lock (but see clientgo.utils.snapshot), so that one can look at a queue that is stuck: each part is
-        from one moment, but not all from the same one.
+        Takes no lock (see clientgo.utils.snapshot), so that a debugger can inspect a queue that is stuck. Each part is
+        consistent, but the parts may be from different moments.
         """
         queue = self._queue
         order = in_one_go(lambda: tuple(queue.items), self._lock) if isinstance(queue, _FIFO) else ()
         return QueueContents(order, frozenset(self._dirty), self.processing())
 
     def processing(self) -> frozenset[T]:
-        """What is being processed. Takes no lock, as `contents`. Beyond Go."""
+        """Return the items that workers are processing. Takes no lock, like `contents`. Beyond Go."""
         return frozenset(dict(self._processing))
 
     def whereabouts(self, item: T) -> tuple[bool, bool]:
-        """Whether `item` is dirty, and whether it is processed. Takes no lock, as `contents`. Beyond Go."""
+        """Report whether `item` is dirty, and whether a worker processes it. Takes no lock, like `contents`. Beyond Go.
+        """
         return item in self._dirty, item in self._processing
 
     def shut_down(self) -> None:
-        """Ignore what is added from now on; `get` hands out what is queued and then reports the shutdown.
+        """Shut down: ignore new items; `get` returns the queued items and then reports the shutdown.
 
-        Releases every `shut_down_with_drain` that waits. May be called again. Returns after the queue's thread ended.
+        Releases every waiting `shut_down_with_drain`. May be called again. Returns after the queue's thread ended.
         """
         with self._lock:
             self._drain = False
@@ -371,10 +378,10 @@ class Typed(Generic[T]):
         self._join()
 
     def shut_down_with_drain(self) -> None:
-        """Like `shut_down`, but block until no item is being processed, or until `shut_down` is called.
+        """Shut down like `shut_down`, but block until no item is being processed, or until `shut_down` is called.
 
-        Workers must call `done` for each item, or this blocks for ever. As in Go, items that are queued but in nobody's
-        hands do not hold it up: `get` still hands them out.
+        Blocks forever if a worker does not call `done`. As in Go, it does not wait for queued items that no worker has
+        taken: `get` still returns them.
         """
         with self._lock:
             self._drain = True
@@ -384,7 +391,7 @@ class Typed(Generic[T]):
         self._join()
 
     def shutting_down(self) -> bool:
-        """Whether a shutdown has begun."""
+        """Report whether a shutdown has begun."""
         with self._lock:
             return self._shutting_down
 
@@ -400,7 +407,7 @@ class Typed(Generic[T]):
             self._updater.join()
 
     def _update_unfinished_work_loop(self) -> None:
-        """Report every period how long the work in progress has taken, until shutdown."""
+        """Report the duration of the work in progress once per period, until shutdown."""
         assert self._metrics is not None
         with self._lock:
             _metrics._update_until_shutdown(

@@ -1,4 +1,4 @@
-"""A work queue whose items wait as long as a rate limiter says. Mirrors util/workqueue/rate_limiting_queue.go."""
+"""A work queue that delays items by a rate limiter. Mirrors util/workqueue/rate_limiting_queue.go."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ T = TypeVar("T", bound=Hashable)
 
 
 class TypedRateLimitingInterface(TypedDelayingInterface[T], Protocol[T]):
-    """A queue that decides by itself how much later an item is added. Go: workqueue.TypedRateLimitingInterface."""
+    """A queue that can add an item after a delay from a rate limiter. Go: workqueue.TypedRateLimitingInterface."""
 
     def add_rate_limited(self, item: T) -> None:
-        """Add `item` when the rate limiter says so, counting one more failure."""
+        """Add `item` after the rate limiter's delay, and count one more failure."""
         ...
 
     def forget(self, item: T) -> None:
-        """`item` succeeded or was given up: its next failure counts as the first. `done` is still due."""
+        """Reset the failures of `item`, because it succeeded or is not retried. The caller must still call `done`."""
         ...
 
     def num_requeues(self, item: T) -> int:
-        """How many times `item` has failed."""
+        """Return the number of failures of `item` since the last `forget`."""
         ...
 
 
@@ -55,16 +55,16 @@ RateLimitingInterface: TypeAlias = TypedRateLimitingInterface[Any]
 
 @dataclass(kw_only=True)
 class TypedRateLimitingQueueConfig(Generic[T]):
-    """What can be chosen about a rate limiting queue. Go: workqueue.TypedRateLimitingQueueConfig."""
+    """Options of a rate limiting queue. Go: workqueue.TypedRateLimitingQueueConfig."""
 
     name: str = ""
     """A queue without a name reports no metrics."""
     metrics_provider: MetricsProvider | None = None
-    """Used instead of the one given to `set_provider`."""
+    """Replaces the provider passed to `set_provider`."""
     clock: WithTicker | None = None
-    """The real clock when None."""
+    """The queue's clock; None selects the real clock."""
     delaying_queue: TypedDelayingInterface[T] | None = None
-    """The queue that does the waiting; one made from the fields above when None."""
+    """The queue that delays items; None creates one from the options above."""
 
 
 RateLimitingQueueConfig: TypeAlias = TypedRateLimitingQueueConfig[Any]
@@ -77,9 +77,9 @@ def new_rate_limiting_queue(rate_limiter: RateLimiter) -> RateLimitingInterface:
 
 
 def new_typed_rate_limiting_queue(rate_limiter: TypedRateLimiter[T]) -> TypedRateLimitingInterface[T]:
-    """A rate limiting queue without name and metrics. Go: workqueue.NewTypedRateLimitingQueue.
+    """Return a rate limiting queue without a name and without metrics. Go: workqueue.NewTypedRateLimitingQueue.
 
-    Call `forget` for every item at last, or its failures are remembered for ever.
+    Call `forget` for every item eventually: the rate limiter stores its failures until then.
     """
     return new_typed_rate_limiting_queue_with_config(rate_limiter, TypedRateLimitingQueueConfig())
 
@@ -94,9 +94,9 @@ def new_rate_limiting_queue_with_config(
 def new_typed_rate_limiting_queue_with_config(
     rate_limiter: TypedRateLimiter[T], config: TypedRateLimitingQueueConfig[T]
 ) -> TypedRateLimitingInterface[T]:
-    """A rate limiting queue as `config` says. Go: workqueue.NewTypedRateLimitingQueueWithConfig.
+    """Return a rate limiting queue with the options in `config`. Go: workqueue.NewTypedRateLimitingQueueWithConfig.
 
-    Call `forget` for every item at last, or its failures are remembered for ever.
+    Call `forget` for every item eventually: the rate limiter stores its failures until then.
     """
     delaying_queue = config.delaying_queue
     if delaying_queue is None:
@@ -119,11 +119,11 @@ def new_rate_limiting_queue_with_delaying_interface(
 
 
 class _RateLimitingType(Generic[T]):
-    """A delaying queue and a rate limiter side by side; has no lock of its own."""
+    """Combines a delaying queue and a rate limiter; has no lock of its own."""
 
     def __init__(self, delaying_queue: TypedDelayingInterface[T], rate_limiter: TypedRateLimiter[T]) -> None:
         self._delaying_queue = delaying_queue
-        # As in _DelayingType: what Go embeds becomes this object's own attribute.
+        # As in _DelayingType: the methods that Go embeds become attributes of this object.
         self.add = delaying_queue.add
         self.len = delaying_queue.len
         self.get = delaying_queue.get
@@ -138,17 +138,17 @@ class _RateLimitingType(Generic[T]):
         self.num_requeues = rate_limiter.num_requeues
 
     def add_rate_limited(self, item: T) -> None:
-        """Add `item` when the rate limiter says so, counting one more failure. Never blocks."""
+        """Add `item` after the rate limiter's delay, and count one more failure. Never blocks."""
         self.add_after(item, self._rate_limiter.when(item))
 
     def statistics(self) -> QueueStatistics:
-        """How much the delaying queue holds. O(1); see Typed.statistics. Beyond Go."""
+        """Return the delaying queue's numbers of items. O(1); see Typed.statistics. Beyond Go."""
         delaying: Any = self._delaying_queue
         statistics: QueueStatistics = delaying.statistics()
         return statistics
 
     def contents(self) -> QueueContents[T]:
-        """What the delaying queue holds, and whose failures are remembered; see Typed.contents. Beyond Go."""
+        """Return the delaying queue's items and the rate limiter's failures; see Typed.contents. Beyond Go."""
         delaying: Any = self._delaying_queue
         failures = getattr(self._rate_limiter, "failures", dict)
         return replace(delaying.contents(), failures=failures())

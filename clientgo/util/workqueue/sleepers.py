@@ -1,7 +1,7 @@
-"""The workers that sleep in `get` until there is an item. Has no Go file; both kinds of queue have theirs.
+"""The workers that wait in `get` for an item. Has no Go file; both kinds of queue use it.
 
-In Go that is a sync.Cond, and each add signals it. Here a signal that wakes nobody costs as much as the rest of an add,
-so the sleepers are counted.
+Go uses a sync.Cond, which each add signals. In Python a signal without a waiter costs as much as the rest of an add. So
+the waiters are counted, and an add notifies only if there is one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["Sleepers"]
 class Sleepers:
     """Getters that wait for an item. All methods are called with the queue's lock held.
 
-    Invariant: `count` is how many wait and have not been woken yet.
+    Invariant: `count` is the number of waiters that have not been notified yet.
     """
 
     __slots__ = ("_available", "count")
@@ -24,22 +24,22 @@ class Sleepers:
         self.count = 0
 
     def sleep(self) -> None:
-        """Wait to be woken."""
+        """Wait until another thread calls `wake_one` or `wake_all`."""
         self.count += 1
         try:
             self._available.wait()
         except BaseException:
-            # Ctrl-C in the main thread, perhaps after another thread chose this one to wake: pass that on.
+            # Ctrl-C interrupted this wait, maybe after another thread notified it: notify another waiter instead.
             if self.count:
                 self.wake_one()
             raise
 
     def wake_one(self) -> None:
-        """Wake a sleeper; there must be one."""
+        """Wake one waiter. There must be at least one."""
         self.count -= 1
         self._available.notify()
 
     def wake_all(self) -> None:
-        """Wake everybody."""
+        """Wake all waiters."""
         self.count = 0
         self._available.notify_all()

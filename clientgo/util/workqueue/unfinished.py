@@ -1,10 +1,10 @@
-"""The log line about an item that was not marked done a minute after `get`. Has no Go file: there it is silent.
+"""Logs an item that was not marked done within a minute after `get`. Has no Go file: Go does not log this.
 
-A queue hands out no item that a worker still has. So an item without its `done` is lost, however often it is added, and
-a worker that never returns stops its share of the work. One line for each queue names the first such item.
+`get` does not return an item that another worker still processes. So an item without its `done` is never processed
+again, and a worker that never returns blocks its share of the work. One log line per queue names the first such item.
 
-`get` reads no clock: it stamps the item with the number of the period that it falls into, and a look at the end of each
-period compares the oldest item's stamp. There are looks only while items are in progress.
+`get` does not read the clock. It stamps each item with the number of the current period. At the end of each period a
+timer compares the stamp of the oldest item. The timer runs only while items are in progress.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clientgo.utils.lookout import look_later
 __all__ = ["Unfinished"]
 
 _PERIOD = 5.0
-# This makes a minute.
+# With the length of a period this makes a minute.
 _PERIODS = 12
 
 
@@ -28,7 +28,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Unfinished(Generic[T]):
-    """Reports the first item of a queue that is in progress for a minute, less than five seconds after that.
+    """Logs the first item of a queue that is in progress for a minute, at most five seconds later.
 
     `get` stores `stamp or watch()` for the item in `stamps`, and `done` removes it: the oldest item comes first.
     """
@@ -43,24 +43,27 @@ class Unfinished(Generic[T]):
         clock: PassiveClock,
         log: klog.Logger | None = None,
     ) -> None:
-        """`lock` is the queue's, held for `stamp`, `watch` and `stamps`; `log` is klog's background logger if None."""
+        """Create the watcher. The queue's `lock` is held for `stamp`, `watch` and `stamps`.
+
+        `log` defaults to klog's background logger.
+        """
         self._name = name
         self._lock = lock
         self._stamps = stamps
         self._clock = clock
         self._log = log
         self._cancel: Callable[[], object] = _nothing
-        # The stamp of the next item; 0 while no look is due.
+        # The stamp of the next item; 0 while the timer is not running.
         self.stamp = 0
 
     def watch(self) -> int:
-        """Begin to look, and return the stamp of the first item. The caller holds the lock."""
+        """Start the timer and return the stamp of the first item. The caller holds the lock."""
         self.stamp = 2
         self._cancel = look_later(self._clock, _PERIOD, self._look)
         return 1
 
     def end(self) -> None:
-        """Look no more: the queue was shut down, and no drain waits. The caller does not hold the lock."""
+        """Stop the timer, after the queue was shut down and no drain waits. The caller does not hold the lock."""
         with self._lock:
             self.stamp = self.stamp or 1
             self._cancel()
@@ -75,7 +78,7 @@ class Unfinished(Generic[T]):
             if self.stamp - stamp <= _PERIODS:
                 self._cancel = look_later(self._clock, _PERIOD, self._look)
                 return
-            # From here on `stamp` stays as it is, and no look is due ever again.
+            # From here on `stamp` does not change, and the timer never runs again.
             in_progress = len(self._stamps)
         (self._log or klog.background()).info(
             "Warning: an item is in progress a minute after get, and until its done no worker gets it again: call done "
