@@ -1,4 +1,4 @@
-"""Recording events of events.k8s.io/v1 (k8s.io/client-go/tools/events)."""
+"""Records events of events.k8s.io/v1 (k8s.io/client-go/tools/events)."""
 
 from typing import TYPE_CHECKING
 

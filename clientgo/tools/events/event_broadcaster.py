@@ -1,11 +1,11 @@
 """Writes events of events.k8s.io/v1, repeats as series.
 
-Mirrors k8s.io/client-go/tools/events/event_broadcaster.go. The first event of a kind is created; the second patches it
-into a series; further ones only raise a count in memory, which is written every half hour and when the series has ended
-(six minutes without an event).
+Mirrors k8s.io/client-go/tools/events/event_broadcaster.go. The first event of a series is created and the second one
+patched into a series. Further events only increment a count in memory, which is written every half hour and when the
+series has ended (six minutes without an event).
 
-Differs in one thing: Go writes each event in a goroutine of its own, so their number has no bound while the server is
-slow. Here one thread writes them in order, 1,000 may wait, and what does not fit is dropped and counted.
+Differs from Go: Go writes each event in a separate goroutine, so their number is unbounded while the server is slow.
+Here one thread writes the events in order, up to 1,000 wait, and the rest is dropped and counted.
 """
 
 from __future__ import annotations
@@ -43,35 +43,35 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.events.v1 import EventInterface
 
 MAX_TRIES_PER_EVENT: Final = 12
-"""How often an event is written before it is given up. Go: events.maxTriesPerEvent."""
+"""Number of attempts to write an event before it is dropped. Go: events.maxTriesPerEvent."""
 
 FINISH_TIME: Final = 360.0
 """Seconds without an event after which a series has ended. Go: events.finishTime."""
 
 REFRESH_TIME: Final = 1800.0
-"""Seconds between two writes of a series that goes on. Go: events.refreshTime."""
+"""Seconds between two writes of a series that continues. Go: events.refreshTime."""
 
 MAX_QUEUED_EVENTS: Final = 1000
-"""Go: events.maxQueuedEvents."""
+"""Capacity of a watcher's queue. Go: events.maxQueuedEvents."""
 
 DEFAULT_SLEEP_DURATION = 10.0
-"""Seconds between two tries; programs may set it on this module. Go: events.defaultSleepDuration."""
+"""Seconds between two attempts; programs may assign it on this module. Go: events.defaultSleepDuration."""
 
 _EventKey: TypeAlias = tuple[Any, ...]
-"""What events of one series share. Go: events.eventKey."""
+"""The fields that the events of one series share. Go: events.eventKey."""
 
 
 class EventsGetter(Protocol):
-    """The client of a group with events, such as `clientset.events_v1()`."""
+    """The client of an API group with events, such as `clientset.events_v1()`."""
 
     def events(self, namespace: str) -> EventInterface:
-        """The client of the events of one namespace."""
+        """Return the client for the events in a namespace."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EventSinkImpl:
-    """The sink that is the API. Go: events.EventSinkImpl.
+    """Writes events to the API. Go: events.EventSinkImpl.
 
     All methods block for one request, and raise ValueError for an event without namespace.
     """
@@ -79,15 +79,15 @@ class EventSinkImpl:
     interface: EventsGetter
 
     def create(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
-        """Go: EventSinkImpl.Create."""
+        """Create the event. Go: EventSinkImpl.Create."""
         return self.interface.events(_namespace(event, "create")).create(ctx, event)
 
     def update(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
-        """Go: EventSinkImpl.Update."""
+        """Replace the event. Go: EventSinkImpl.Update."""
         return self.interface.events(_namespace(event, "update")).update(ctx, event)
 
     def patch(self, ctx: Context, event: eventsv1.Event, data: bytes) -> eventsv1.Event:
-        """Go: EventSinkImpl.Patch."""
+        """Apply a strategic merge patch to the event. Go: EventSinkImpl.Patch."""
         client = self.interface.events(_namespace(event, "patch"))
         return client.patch(ctx, event.get_name(), PatchType.STRATEGIC_MERGE, data)
 
@@ -99,14 +99,14 @@ def _namespace(event: eventsv1.Event, verb: str) -> str:
 
 
 def new_broadcaster(sink: EventSink) -> EventBroadcaster:
-    """A broadcaster that writes to `sink` once told to; `shutdown` ends it. Go: events.NewBroadcaster."""
+    """Return a broadcaster that can write to `sink`; `shutdown` stops it. Go: events.NewBroadcaster."""
     return _EventBroadcasterImpl(sink, DEFAULT_SLEEP_DURATION, {})
 
 
 class _EventBroadcasterImpl(watch.Broadcaster):
-    """Thread-safe. Go: events.eventBroadcasterImpl.
+    """An EventBroadcaster. Thread-safe. Go: events.eventBroadcasterImpl.
 
-    Invariant: an event in the cache is private to it; what goes to the sink is a copy.
+    Invariant: an event in the cache is private to the cache; the sink receives copies.
     """
 
     def __init__(
@@ -126,17 +126,17 @@ class _EventBroadcasterImpl(watch.Broadcaster):
         self._mutex = threading.Lock()
         self._event_cache = event_cache
         self._event_watchers = EventWatchers()
-        # Events lost because a watcher was too slow; only the broadcaster's thread writes it.
+        # Events dropped because a watcher was too slow. Only the broadcaster's thread writes it.
         self.dropped = 0
 
     def event_dropped(self) -> None:
-        """See Broadcaster: counts, and logs one line for each doubling."""
+        """Count a dropped event and log one line for each doubling. See Broadcaster."""
         self.dropped += 1
         if self.dropped & (self.dropped - 1) == 0:
             klog.background().error(None, "Event watcher is too slow, dropped events", dropped=self.dropped)
 
     def refresh_existing_event_series(self, ctx: Context) -> None:
-        """Write the count of every series, so that the server keeps the event. Go: refreshExistingEventSeries."""
+        """Write the count of every series, so that the server keeps its event. Go: refreshExistingEventSeries."""
         with self._mutex:
             for key, event in list(self._event_cache.items()):
                 if event.series is None:
@@ -146,7 +146,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
                     self._event_cache[key] = recorded.deep_copy()
 
     def finish_series(self, ctx: Context) -> None:
-        """Write and forget the series that have ended. Go: finishSeries."""
+        """Write the series that have ended and remove them from the cache. Go: finishSeries."""
         oldest = from_clock(self._clock.now() - FINISH_TIME)
         with self._mutex:
             for key, event in list(self._event_cache.items()):
@@ -154,24 +154,24 @@ class _EventBroadcasterImpl(watch.Broadcaster):
                 last_seen = event.event_time if series is None else series.last_observed_time
                 if last_seen is not None and last_seen >= oldest:
                     continue
-                # A series the server does not take now is kept for the next round.
+                # A series that the server does not accept now is kept for the next round.
                 if series is None or not _record_event(ctx, self._sink, event)[1]:
                     del self._event_cache[key]
 
     def new_recorder(self, scheme: runtime.Scheme, reporting_controller: str) -> EventRecorderLogger:
-        """Go: NewRecorder."""
+        """Return a recorder for one controller. Go: NewRecorder."""
         reporting_instance = f"{reporting_controller}-{socket.gethostname()}"
         recorder = _RecorderImpl(scheme, reporting_controller, reporting_instance, self, RealClock())
         return _RecorderImplLogger(recorder, klog.background())
 
     def record_to_sink(self, ctx: Context, event: eventsv1.Event, clock: PassiveClock) -> None:
-        """Create the event, or make it part of its series. Blocks until it is written or given up. Go: recordToSink."""
+        """Create the event or add it to its series. Blocks until it is written or dropped. Go: recordToSink."""
         to_record = self._next_in_series(event, clock)
         if to_record is not None:
             self._attempt_recording(ctx, to_record)
 
     def _next_in_series(self, event: eventsv1.Event, clock: PassiveClock) -> eventsv1.Event | None:
-        """What to write now for the event; None when it only adds to a count."""
+        """Return the event to write now, or None if the event only increments a count."""
         key = _get_key(event)
         with self._mutex:
             isomorphic = self._event_cache.get(key)
@@ -187,7 +187,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
             return isomorphic.deep_copy()
 
     def _attempt_recording(self, ctx: Context, event: eventsv1.Event) -> None:
-        """Go: attemptRecording."""
+        """Write the event with retries. Go: attemptRecording."""
         for tries in range(1, MAX_TRIES_PER_EVENT + 1):
             _, retry = _record_event(ctx, self._sink, event)
             if not retry:
@@ -199,7 +199,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
         klog.from_context(ctx).error(None, "Unable to write event (retry limit exceeded!)", event=event)
 
     def start_structured_logging(self, verbosity: int) -> Callable[[], None]:
-        """Go: StartStructuredLogging."""
+        """Log each event at this verbosity. Go: StartStructuredLogging."""
         logger = klog.background().v(verbosity)
         try:
             return self.start_logging(logger)
@@ -208,7 +208,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
             return lambda: None
 
     def start_logging(self, logger: klog.Logger) -> Callable[[], None]:
-        """Go: StartLogging."""
+        """Log each event to `logger`. Go: StartLogging."""
 
         def log(event: Any) -> None:
             if not isinstance(event, eventsv1.Event):
@@ -229,7 +229,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
         return self.start_event_watcher(log)
 
     def start_event_watcher(self, event_handler: Callable[[Any], None]) -> Callable[[], None]:
-        """What the handler raises is logged. Go: StartEventWatcher."""
+        """Call the handler with each event. Errors of the handler are logged. Go: StartEventWatcher."""
         watcher = self.watch()
 
         def run() -> None:
@@ -241,13 +241,13 @@ class _EventBroadcasterImpl(watch.Broadcaster):
         return watcher.stop
 
     def shutdown_with_drain(self, ctx: Context) -> None:
-        """`shutdown`, and block until each event was written, or tried once, or until `ctx` is done. Not in Go."""
+        """Shut down, and block until each event was written or tried once, or until `ctx` is done. Beyond Go."""
         self._event_watchers.stop_pausing()
         self.shutdown()
         self._event_watchers.wait(ctx)
 
     def start_recording_events(self, ctx: Context) -> None:
-        """Write events until `ctx` is done, without the upkeep of series. Go: startRecordingEvents."""
+        """Write events until `ctx` is done, without maintaining series. Go: startRecordingEvents."""
 
         def record_event(event: Any) -> None:
             if not isinstance(event, eventsv1.Event):
@@ -258,20 +258,20 @@ class _EventBroadcasterImpl(watch.Broadcaster):
         stop_watcher = self.start_event_watcher(record_event)
 
         def stop() -> None:
-            # In a thread: stopping waits for the broadcaster, and whoever cancels must not.
+            # Stopping the watcher waits for the broadcaster. Use a thread, so that cancelling `ctx` does not block.
             threading.Thread(target=stop_watcher, name="event-watcher-stop", daemon=True).start()
 
         ctx.add_done_callback(stop)
 
     def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
-        """Go: StartRecordingToSink."""
+        """Write events until `stop_ch` is set. Go: StartRecordingToSink."""
         try:
             self.start_recording_to_sink_with_context(wait.context_for_channel(stop_ch))
         except RuntimeError as err:
             klog.background().error(err, "Failed to start recording to sink")
 
     def start_recording_to_sink_with_context(self, ctx: Context) -> None:
-        """Go: StartRecordingToSinkWithContext."""
+        """Write events and maintain series until `ctx` is done. Go: StartRecordingToSinkWithContext."""
         for name, upkeep, period in (
             ("event-series-refresh", self.refresh_existing_event_series, REFRESH_TIME),
             ("event-series-finish", self.finish_series, FINISH_TIME),
@@ -281,7 +281,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
 
 
 def _record_event(ctx: Context, sink: EventSink, event: eventsv1.Event) -> tuple[eventsv1.Event | None, bool]:
-    """Write the event once: (as the server has it, whether to try again). Go: events.recordEvent."""
+    """Write the event once; return (the server's event, whether to retry). Go: events.recordEvent."""
     try:
         return _write(ctx, sink, event), False
     except RequestConstructionError as err:
@@ -292,7 +292,7 @@ def _record_event(ctx: Context, sink: EventSink, event: eventsv1.Event) -> tuple
             klog.from_context(ctx).error(err, "Server rejected event (will not retry!)", event=event)
             return None, False
         if event.series is not None:
-            # Somebody else created it between our patch and our create: patch again.
+            # Another client created the event between this client's patch and create: patch again.
             return None, True
         klog.from_context(ctx).v(5).info("Server rejected event (will not retry!)", event=event, err=err)
         return None, False
@@ -302,7 +302,7 @@ def _record_event(ctx: Context, sink: EventSink, event: eventsv1.Event) -> tuple
 
 
 def _write(ctx: Context, sink: EventSink, event: eventsv1.Event) -> eventsv1.Event:
-    """Patch a series, create what is new or has expired on the server."""
+    """Patch a series; create an event that is new or has expired on the server."""
     if event.series is not None:
         try:
             return sink.patch(ctx, event, _create_patch_bytes_for_series(event))
@@ -314,14 +314,14 @@ def _write(ctx: Context, sink: EventSink, event: eventsv1.Event) -> eventsv1.Eve
 
 
 def _create_patch_bytes_for_series(event: eventsv1.Event) -> bytes:
-    """Go: events.createPatchBytesForSeries."""
+    """Return the patch for an event's series. Go: events.createPatchBytesForSeries."""
     new = document_of(event)
     old = {key: value for key, value in new.items() if key != "series"}
     return marshal(create_two_way_merge_map_patch(old, new, eventsv1.Event)).encode()
 
 
 def _get_key(event: eventsv1.Event) -> _EventKey:
-    """Go: events.getKey."""
+    """Return the key of the event's series. Go: events.getKey."""
     document = document_of(event)
     related = document.get("related") or {}
     return (
@@ -336,7 +336,7 @@ def _get_key(event: eventsv1.Event) -> _EventKey:
 
 
 class _EventBroadcasterAdapterImpl:
-    """Go: events.eventBroadcasterAdapterImpl."""
+    """Uses events.k8s.io/v1 where the server has it, and core/v1 elsewhere. Go: events.eventBroadcasterAdapterImpl."""
 
     def __init__(self, ctx: Context, client: ClientsetInterface) -> None:
         self._events_v1_broadcaster: EventBroadcaster | None = None
@@ -379,12 +379,18 @@ def _has_events_v1(client: ClientsetInterface) -> bool:
 
 
 def new_event_broadcaster_adapter(client: ClientsetInterface) -> _EventBroadcasterAdapterImpl:
-    """An adapter that asks the server once which events it has. Blocks for that. Go: NewEventBroadcasterAdapter."""
+    """Return an adapter. Blocks for one request, to find out which events API the server has.
+
+    Go: events.NewEventBroadcasterAdapter.
+    """
     return new_event_broadcaster_adapter_with_context(context.background(), client)
 
 
 def new_event_broadcaster_adapter_with_context(
     ctx: Context, client: ClientsetInterface
 ) -> _EventBroadcasterAdapterImpl:
-    """The same; the core/v1 broadcaster is shut down when `ctx` is done. Go: NewEventBroadcasterAdapterWithContext."""
+    """Return an adapter whose core/v1 broadcaster shuts down when `ctx` is done. Blocks for one request.
+
+    Go: events.NewEventBroadcasterAdapterWithContext.
+    """
     return _EventBroadcasterAdapterImpl(ctx, client)

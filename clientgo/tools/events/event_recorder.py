@@ -1,8 +1,8 @@
-"""Makes events of events.k8s.io/v1 and hands them to the broadcaster.
+"""Creates events of events.k8s.io/v1 and passes them to the broadcaster.
 
-Mirrors k8s.io/client-go/tools/events/event_recorder.go. Differs in how: Go starts a goroutine for each event, which
-waits until the broadcaster has room. Here the event is handed over at once, in the order of the calls, and dropped with
-a log line when 1,000 events wait already.
+Mirrors k8s.io/client-go/tools/events/event_recorder.go. Differs from Go: Go starts a goroutine for each event, which
+waits until the broadcaster has room. Here the recorder passes the event directly, in the order of the calls. It drops
+the event and logs a line when 1,000 events wait already.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clientgo.utils.clock import PassiveClock
 
 
 class _RecorderImpl:
-    """Go: events.recorderImpl."""
+    """Creates events and passes them to the broadcaster. Go: events.recorderImpl."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class _RecorderImpl:
         note: str,
         *args: Any,
     ) -> None:
-        """Hand the event over, or log why not. Go: recorderImpl.eventf."""
+        """Pass the event to the broadcaster, or log why that fails. Go: recorderImpl.eventf."""
         message = sprintf(note, *args)
         try:
             ref_regarding = reference.get_reference(self._scheme, regarding)
@@ -95,7 +95,7 @@ class _RecorderImpl:
         message: str,
         action: str,
     ) -> eventsv1.Event:
-        """Go: recorderImpl.makeEvent."""
+        """Return the event. Go: recorderImpl.makeEvent."""
         moment = from_clock(self._clock.now())
         event = eventsv1.Event(
             event_time=MicroTime.of(moment),
@@ -114,7 +114,7 @@ class _RecorderImpl:
 
 
 class _RecorderImplLogger:
-    """The EventRecorderLogger. Thread-safe. Go: events.recorderImplLogger."""
+    """An EventRecorderLogger. Thread-safe. Go: events.recorderImplLogger."""
 
     def __init__(self, recorder: _RecorderImpl, logger: klog.Logger) -> None:
         self._recorder = recorder

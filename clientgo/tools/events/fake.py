@@ -1,4 +1,4 @@
-"""A recorder for tests: events become texts in a channel.
+"""An event recorder for tests that sends texts to a channel.
 
 Mirrors k8s.io/client-go/tools/events/fake.go.
 """
@@ -13,7 +13,10 @@ from clientgo.golang.fmt import sprintf
 
 
 class FakeRecorder:
-    """Writes `Type Reason note` to `events`; None discards them. Blocks while the channel is full. Go: FakeRecorder."""
+    """Sends `Type Reason note` to the channel `events`; None discards them. Blocks while it is full.
+
+    Go: FakeRecorder.
+    """
 
     def __init__(self, events: Channel[str] | None = None) -> None:
         self.events = events
@@ -21,15 +24,15 @@ class FakeRecorder:
     def eventf(
         self, regarding: Any, related: Any, eventtype: str, reason: str, action: str, note: str, /, *args: Any
     ) -> None:
-        """Go: FakeRecorder.Eventf."""
+        """Send the event's text. Go: FakeRecorder.Eventf."""
         if self.events is not None:
             self.events.send(f"{eventtype} {reason} {sprintf(note, *args)}")
 
     def with_logger(self, logger: klog.Logger) -> FakeRecorder:
-        """Itself. Go: FakeRecorder.WithLogger."""
+        """Return this recorder. Go: FakeRecorder.WithLogger."""
         return self
 
 
 def new_fake_recorder(buffer_size: int) -> FakeRecorder:
-    """A fake whose channel holds so many texts. Go: events.NewFakeRecorder."""
+    """Return a fake whose channel holds `buffer_size` texts. Go: events.NewFakeRecorder."""
     return FakeRecorder(Channel(buffer_size))

@@ -1,4 +1,4 @@
-"""Selecting events by the object they are about.
+"""Selects events by the object they are about.
 
 Mirrors k8s.io/client-go/tools/events/helper.go.
 """
@@ -23,7 +23,7 @@ def get_field_selector(
     regarding_name: str,
     regarding_uid: str,
 ) -> fields.Selector:
-    """A selector of events about an object, by what is known of it ("" where unknown), in a version of the events API.
+    """Return a selector of events about an object, for a version of the events API. "" matches any value.
 
     Raises ValueError for a version that has no events. Go: events.GetFieldSelector.
     """

@@ -20,48 +20,48 @@ __all__ = ["EventBroadcaster", "EventBroadcasterAdapter", "EventRecorder", "Even
 
 
 class EventBroadcaster(Protocol):
-    """Takes events from recorders and gives them to a sink, handlers and logs. Go: events.EventBroadcaster."""
+    """Receives events from recorders and passes them to a sink, handlers and logs. Go: events.EventBroadcaster."""
 
     def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
-        """Deprecated form of the method below."""
+        """Deprecated: use start_recording_to_sink_with_context."""
         ...
 
     def start_recording_to_sink_with_context(self, ctx: Context) -> None:
         """Write the events to the broadcaster's sink until `ctx` is done. Starts threads, does not block.
 
-        Raises RuntimeError when the broadcaster is shut down.
+        Raises RuntimeError if the broadcaster is shut down.
         """
         ...
 
     def new_recorder(self, scheme: runtime.Scheme, reporting_controller: str) -> EventRecorderLogger:
-        """A recorder for one controller; the scheme tells the kinds of typed objects."""
+        """Return a recorder for one controller. The scheme supplies the kinds of typed objects."""
         ...
 
     def start_event_watcher(self, event_handler: Callable[[Any], None]) -> Callable[[], None]:
-        """Call the handler with each event, in a thread of its own. Gives a function that ends that.
+        """Call the handler with each event, in a separate thread. Return a function that stops this.
 
-        Raises RuntimeError when the broadcaster is shut down.
+        Raises RuntimeError if the broadcaster is shut down.
         """
         ...
 
     def start_structured_logging(self, verbosity: int) -> Callable[[], None]:
-        """Deprecated form of start_logging; never raises."""
+        """Deprecated: use start_logging. Never raises."""
         ...
 
     def start_logging(self, logger: klog.Logger) -> Callable[[], None]:
-        """Log each event. Gives a function that ends that. Raises RuntimeError when shut down."""
+        """Log each event. Return a function that stops this. Raises RuntimeError if the broadcaster is shut down."""
         ...
 
     def shutdown(self) -> None:
-        """Take no more events and end all watchers."""
+        """Reject new events and stop all watchers."""
         ...
 
 
 class EventSink(Protocol):
-    """Where events are written, normally the API. All methods may block and raise. Go: events.EventSink."""
+    """Writes events, normally to the API. All methods may block and raise. Go: events.EventSink."""
 
     def create(self, ctx: Context, event: eventsv1.Event, /) -> eventsv1.Event:
-        """Write a new event; gives it as the server has it."""
+        """Write a new event and return the event that the server stored."""
         ...
 
     def update(self, ctx: Context, event: eventsv1.Event, /) -> eventsv1.Event:
@@ -81,11 +81,11 @@ class EventBroadcasterAdapter(Protocol):
         ...
 
     def new_recorder(self, name: str) -> EventRecorderLogger:
-        """A recorder for one controller."""
+        """Return a recorder for one controller."""
         ...
 
     def deprecated_new_legacy_recorder(self, name: str) -> record.EventRecorderLogger:
-        """A recorder of core/v1 events."""
+        """Return a recorder of core/v1 events."""
         ...
 
     def shutdown(self) -> None:

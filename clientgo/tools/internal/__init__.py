@@ -1,1 +1,1 @@
-"""Parts shared by tools (k8s.io/client-go/tools/internal)."""
+"""Code shared by the tools packages (k8s.io/client-go/tools/internal)."""

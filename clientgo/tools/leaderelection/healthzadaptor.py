@@ -1,4 +1,7 @@
-"""A health check that fails when a leader cannot renew. Mirrors client-go/tools/leaderelection/healthzadaptor.go."""
+"""A health check that fails if a leader cannot renew its lease.
+
+Mirrors client-go/tools/leaderelection/healthzadaptor.go.
+"""
 
 from __future__ import annotations
 
@@ -12,36 +15,35 @@ __all__ = ["HealthzAdaptor", "new_leader_healthz_adaptor"]
 
 
 class HealthzAdaptor:
-    """Healthy unless its elector leads by a lease that ran out too long ago. Go: HealthzAdaptor. Thread-safe.
+    """Fails if its elector leads with a lease that expired too long ago. Go: HealthzAdaptor. Thread-safe.
 
-    Without an elector it is healthy. A process that fails this check should be restarted: the candidate that took over
-    may be working beside it.
+    Succeeds without an elector. Restart a process that fails this check: another candidate may lead at the same time.
     """
 
     def __init__(self, timeout: float) -> None:
-        """`timeout`: for how many seconds after its end a lease is tolerated."""
+        """Tolerate an expired lease for `timeout` seconds."""
         # Guards _le.
         self._pointer_lock = threading.Lock()
         self._le: LeaderElector | None = None
         self._timeout = timeout
 
     def name(self) -> str:
-        """The name of the check. Go: HealthzAdaptor.Name."""
+        """Return the name of the check. Go: HealthzAdaptor.Name."""
         return "leaderElection"
 
     def check(self, req: object = None) -> None:
-        """Raise when the process is not healthy. `req`, the HTTP request, is not used. Go: HealthzAdaptor.Check."""
+        """Raise an error if the process is not healthy. Ignores `req`, the HTTP request. Go: HealthzAdaptor.Check."""
         with self._pointer_lock:
             le = self._le
         if le is not None:
             le.check(self._timeout)
 
     def set_leader_election(self, le: LeaderElector) -> None:
-        """The elector to watch from now on. Go: HealthzAdaptor.SetLeaderElection."""
+        """Set the elector to check. Go: HealthzAdaptor.SetLeaderElection."""
         with self._pointer_lock:
             self._le = le
 
 
 def new_leader_healthz_adaptor(timeout: float) -> HealthzAdaptor:
-    """Go: leaderelection.NewLeaderHealthzAdaptor."""
+    """Return a health check without an elector. Go: leaderelection.NewLeaderHealthzAdaptor."""
     return HealthzAdaptor(timeout)

@@ -1,26 +1,24 @@
-"""Let one of several processes lead. Mirrors client-go/tools/leaderelection/leaderelection.go.
+"""Leader election among several processes. Mirrors client-go/tools/leaderelection/leaderelection.go.
 
-All candidates look at one record (resourcelock). The leader renews it every `retry_period`; the others try to take it,
-and succeed when it has not changed for `lease_duration` by their own clock. A leader that has not managed to renew for
-`renew_deadline` gives up before that, and its work's context is done before its lease has ended.
+All candidates read one record (resourcelock). The leader renews it every `retry_period`. The others try to acquire it,
+and succeed when it has not changed for `lease_duration`, measured by their own clocks. A leader that fails to renew for
+`renew_deadline` stops before the lease ends, and cancels its work's context.
 
-What that promises, and what not. Two processes work at the same time only when one of them goes on after its context
-was done, or does not come to look: a process that is paused (by the kernel, a debugger, a virtual machine that is moved
-or a laptop's lid) wakes up in the middle of its work, and works until its threads have run for a moment. No election by
-time can exclude that. Ask `holds_lease` right before a write, which leaves the time between question and write; what
-must be exact is guarded by the server, with the resource version of what is written. `is_leader` is no such check: it
-tells, as Go's, whose name was in the record seen last, whatever time has passed.
+Two processes work at the same time only if one of them ignores that its context is done, or is paused. A process that
+is paused (by the kernel, a debugger, the migration of a virtual machine, or a laptop's lid) resumes in the middle of
+its work, and its threads run for a moment before they see that the context is done. Call `holds_lease` immediately
+before a write; only the time between check and write remains. To exclude that too, let the server check the resource
+version of the written object. `is_leader` is no such check: as in Go, it ignores the time since the last seen record.
 
 Differs from Go:
-  * The work's context is done before the release goes out, and the release waits for the work, up to the end of the
-    lease; work that has not ended by then keeps its lease, which ends by itself. Go releases first and then cancels.
-  * A leader that finds another's name in the record stops at once. Go goes on until `renew_deadline` has passed.
-  * A lease ends `lease_duration`, in whole seconds, after the request that renewed it was begun, Go's after the answer
-    came. An answer that comes too late makes no leader; no renewal and no release takes longer than the lease has left.
-  * With `release_on_cancel`, a lock that was taken or renewed by the very write that the end of `run` cut short is
-    released too. In Go the others wait until that lease has ended.
-  * `run` joins the threads of its callbacks before it returns, and an `on_started_leading` that raises ends the term,
-    where a Go program would crash.
+  * The work's context is cancelled before the lock is released, and the release waits for the work until the lease
+    ends. After that the lock is not released and the lease expires. Go releases first and then cancels.
+  * A leader that reads another holder in the record stops at once. Go continues until `renew_deadline` has passed.
+  * A lease ends `lease_duration`, in whole seconds, after the start of the request that renewed it; in Go after the
+    answer. A late answer does not make a leader. No renewal and no release takes longer than the rest of the lease.
+  * With `release_on_cancel`, a lock is released even if the write that acquired or renewed it was interrupted by the
+    end of `run`. In Go the other candidates wait until that lease ends.
+  * `run` joins its callbacks' threads before returning. An `on_started_leading` that raises ends the term (Go crashes).
 """
 
 from __future__ import annotations
@@ -54,70 +52,70 @@ __all__ = [
 ]
 
 JITTER_FACTOR = 1.2
-"""Candidates wait `retry_period` plus a random part of up to this times it, so that they do not all ask at once."""
+"""Factor of the random part of the wait between two attempts, so that candidates do not all send requests at once."""
 
 _NS = 1_000_000_000
 
 
 @dataclass(slots=True, kw_only=True)
 class LeaderCallbacks:
-    """What to do when the leader changes. Go: leaderelection.LeaderCallbacks."""
+    """Functions that the elector calls when the leader changes. Go: leaderelection.LeaderCallbacks."""
 
     on_started_leading: Callable[[Context], object] | None = None
-    """Runs in a thread of its own when this process leads; the context is done when it does not any more. Required."""
+    """Called in a thread when this process becomes the leader. Its context is done when the term ends. Required."""
     on_stopped_leading: Callable[[], object] | None = None
-    """Runs at the end of `run`, also when this process never led. Required."""
+    """Called at the end of `run`, even if this process never led. Required."""
     on_new_leader: Callable[[str], object] | None = None
-    """Runs in a thread of its own with the identity of every leader seen, this process included."""
+    """Called in a separate thread with the identity of every new leader, including this process."""
 
 
 @dataclass(slots=True, kw_only=True)
 class LeaderElectionConfig:
-    """How to elect. Go: leaderelection.LeaderElectionConfig. Durations are seconds.
+    """Options of an election; durations are seconds. Go: leaderelection.LeaderElectionConfig.
 
-    Core components of Kubernetes use 15, 10 and 2 seconds for the three durations.
+    Kubernetes' core components use 15, 10 and 2 seconds for the three durations.
     """
 
     lock: rl.Interface | None = None
-    """The record, and who this process is."""
+    """The lock, which holds the record and this process' identity."""
     lease_duration: float = 0.0
-    """For how long others leave a leader alone that does not renew."""
+    """Seconds that other candidates wait after the last renewal before they acquire the lock."""
     renew_deadline: float = 0.0
-    """For how long a leader tries to renew before it gives up."""
+    """Seconds for which a leader tries to renew before it stops leading."""
     retry_period: float = 0.0
-    """The time between two tries."""
+    """Seconds between two attempts."""
     callbacks: LeaderCallbacks
     watch_dog: HealthzAdaptor | None = None
-    """The health check that `run_or_die` connects."""
+    """The health check that `run_or_die` connects to the elector."""
     release_on_cancel: bool = False
-    """Whether to give the lock up when `run` is cancelled, so that others need not wait for the lease to end.
+    """True to release the lock when `run` is cancelled, so that other candidates need not wait for the lease to end.
 
-    Then `on_started_leading` must return only when everything the lock protects has stopped, soon after its context is
-    done: the release waits for it.
+    Then `on_started_leading` must return soon after its context is done, and only when all protected work has stopped:
+    the release waits for it.
     """
     name: str = ""
-    """For metrics and the health check."""
+    """Name of the election in metrics and in the health check."""
     coordinated: bool = False
-    """Whether a controller of the cluster picks the leader and this process only waits to be picked."""
+    """True if a controller of the cluster selects the leader, and this process waits to be selected."""
 
 
 class LeaderElectionStatistics(NamedTuple):
-    """What an elector has done so far, read at one moment; no Go counterpart."""
+    """Counts and state of an elector, read at one moment. Beyond Go."""
 
     terms: int
-    """How often this process became the leader; at most once for each `run`."""
+    """Number of times this process became the leader; at most one per `run`."""
     writes: int
-    """How often it wrote the record: to acquire, to renew, to release."""
+    """Number of writes of the record: to acquire, to renew, to release."""
     failed_tries: int
-    """Tries to acquire or renew that failed, because somebody else holds the lock or for an error."""
+    """Number of failed attempts to acquire or renew, because of another holder or an error."""
     leader: str
-    """The leader seen last, "" if none."""
+    """Identity of the leader seen last; "" if there was none."""
     lease_left: float
     """Seconds until this process' lease ends; 0.0 if it has none."""
 
 
 def new_leader_elector(lec: LeaderElectionConfig, clock: Clock | None = None) -> LeaderElector:
-    """An elector for the configuration. Raises ValueError, with Go's text, when it makes no sense.
+    """Return an elector. Raises ValueError, with Go's text, for an invalid configuration.
 
     Go: leaderelection.NewLeaderElector.
     """
@@ -128,7 +126,7 @@ def new_leader_elector(lec: LeaderElectionConfig, clock: Clock | None = None) ->
 
 
 def _validate(lec: LeaderElectionConfig) -> None:
-    # The order matters: of several errors the first is reported. Whole nanoseconds, as Go's durations.
+    # The first of several errors is reported, so the order of the checks matters. Whole nanoseconds, as in Go.
     lease, deadline, period = (round(d * _NS) for d in (lec.lease_duration, lec.renew_deadline, lec.retry_period))
     checks = [
         (lease <= deadline, "leaseDuration must be greater than renewDeadline"),
@@ -147,14 +145,14 @@ def _validate(lec: LeaderElectionConfig) -> None:
 
 
 class LeaderElector:
-    """Runs one candidate. Go: leaderelection.LeaderElector. Make it with `new_leader_elector`.
+    """Runs one candidate. Create it with `new_leader_elector`. Go: leaderelection.LeaderElector.
 
-    `run` belongs to one thread and is called once; `holds_lease`, `is_leader`, `get_leader`, `check` and `statistics`
-    may be called from any.
+    `run` is called once, by one thread. Any thread may call `holds_lease`, `is_leader`, `get_leader`, `check` and
+    `statistics`.
 
-    `_observed_record` is the record as this process last saw or wrote it and `_observed_time` when it saw it change, on
-    its own clock. `_observed_raw_record` tells whether it has changed. `_renewed_at` is when the write was begun that
-    last put this process' name into the record, None when another name or none was seen since.
+    `_observed_record` is the record that this process last read or wrote, and `_observed_time` the time on its clock
+    when the record changed. `_observed_raw_record` shows whether the record has changed. `_renewed_at` is the start of
+    the last write that put this process into the record; None if the record has another holder or none since then.
     """
 
     def __init__(self, config: LeaderElectionConfig, clock: Clock | None = None) -> None:
@@ -162,7 +160,7 @@ class LeaderElector:
         self._config = config
         self._lock = config.lock
         self._clock: Clock = clock or REAL_CLOCK
-        # What the record says, in whole seconds: Go rounds down, and others would come before the lease has ended.
+        # Written to the record, in whole seconds. Go rounds down; then other candidates would start too early.
         self._lease_seconds = math.ceil(config.lease_duration)
         self._metrics = metrics._global_metrics_factory.new_leader_metrics()
         # Guards _observed_record, _observed_time, _renewed_at and the counts, which other threads read.
@@ -173,23 +171,22 @@ class LeaderElector:
         self._terms = self._writes = self._failed_tries = 0
         self._observed_raw_record = b""
         self._reported_leader = ""
-        # Whether the write sent last was given up, since its context ended; the server may have made it all the same.
+        # True if the last write was cancelled before its answer; the server may have executed it.
         self._unanswered = False
         self._callback_threads = CallbackThreads(self._clock)
 
     def continue_observation(self, record: rl.LeaderElectionRecord, raw_record: bytes, seen: float) -> None:
-        """Count another's lease from when the caller saw it change, on this clock. Call before `run`. Not in Go."""
+        """Count another holder's lease from `seen`, a time on this elector's clock. Call it before `run`. Beyond Go."""
         if record.holder_identity != self._lock.identity():
             self._set_observed_record(record, seen)
             self._observed_raw_record = raw_record
 
     def run(self, ctx: Context) -> None:
-        """Wait to become the leader, lead, and return when that is over or `ctx` is done. Blocks.
+        """Wait to become the leader, lead, and return when the term is over or `ctx` is done. Blocks.
 
-        `on_stopped_leading` runs in this thread as soon as leading has ended; then `run` joins the threads of the other
-        callbacks. Callbacks that still run ten seconds later are logged. To stand again make a new elector.
-
-        Go: LeaderElector.Run.
+        Calls `on_stopped_leading` in this thread as soon as the term is over, then joins the threads of the other
+        callbacks. Logs the callbacks that still run ten seconds later. To become a candidate again, create a new
+        elector. Go: LeaderElector.Run.
         """
         stopped = self._config.callbacks.on_stopped_leading
         assert stopped is not None
@@ -236,60 +233,59 @@ class LeaderElector:
             self._callback_threads.call(started, leading)
 
     def _release_after(self, working: Context, logger: klog.Logger) -> None:
-        """Release the lock when the work has ended; not at all if it has not when the lease ends."""
+        """Release the lock when the work has ended, unless the lease ends first."""
         left = self._lease_left()
         if left == 0.0:
-            return  # Others may have it by now.
+            return  # Other candidates may have acquired the lock by now.
         if not working.done().is_set() and context.sleep(working, left, self._clock):
             logger.error(None, "Lease is not released, since the work has not ended", lock=self._lock.describe())
             return
         self._release(logger)
 
     def identity(self) -> str:
-        """What this process is called in the record. No Go counterpart."""
+        """Return this process' identity in the record. Beyond Go."""
         return self._lock.identity()
 
     def get_leader(self) -> str:
-        """The identity of the leader seen last, "" if none. Go: LeaderElector.GetLeader."""
+        """Return the identity of the leader seen last, "" if none. Go: LeaderElector.GetLeader."""
         return self._get_observed_record().holder_identity
 
     def is_leader(self) -> bool:
-        """Whether the leader seen last is this process. It may have lost the lock without knowing it yet.
+        """Report whether the leader seen last is this process. It may have lost the lock since.
 
-        For what must not happen beside another leader ask `holds_lease`. Go: LeaderElector.IsLeader.
+        Use `holds_lease` to protect a write from a second leader. Go: LeaderElector.IsLeader.
         """
         return self._get_observed_record().holder_identity == self._lock.identity()
 
     def holds_lease(self, margin: float = 0.0) -> bool:
-        """Whether this process leads and nobody else can, now and for `margin` more seconds. No Go counterpart.
+        """Report whether this process is the only leader, now and for `margin` more seconds. Beyond Go.
 
-        To be asked right before each write that must not happen beside another leader's, with a margin of at least the
-        write's timeout. Never blocks and asks no server: the lease is measured by the wall clock and by the monotonic
-        one, from the start of the request that renewed it, and whichever is further counts. So a process that was
-        paused, or a computer that slept, is told False as soon as it asks.
+        Call it immediately before each write that needs this guarantee, with a margin of at least the write's timeout.
+        Never blocks and sends no request. The lease is measured from the start of the renewing request, by the wall
+        clock and by the monotonic clock; the later one counts. So a pause or a sleep of the computer is noticed.
         """
         return self._lease_left() > margin + RESOLUTION
 
     def _lease_left(self) -> float:
-        """Seconds until others may take the lock from this process, at the earliest; 0.0 when it does not hold it."""
+        """Return the seconds until another candidate may acquire the lock; 0.0 if this process does not hold it."""
         now = self._clock.now()
         with self._observed_record_lock:
             renewed_at = self._renewed_at
         if renewed_at is None:
             return 0.0
-        # The monotonic clock stands still while the computer sleeps, the wall clock may be put back.
+        # The monotonic clock stops while the computer sleeps, and the wall clock may be set back. Use the later one.
         elapsed = max(now - renewed_at, float(now) - float(renewed_at))
         return max(0.0, self._lease_seconds - elapsed)
 
     def statistics(self) -> LeaderElectionStatistics:
-        """What this elector has done so far."""
+        """Return this elector's counts and state."""
         lease_left = self._lease_left()
         with self._observed_record_lock:
             leader = self._observed_record.holder_identity
             return LeaderElectionStatistics(self._terms, self._writes, self._failed_tries, leader, lease_left)
 
     def _acquire(self, ctx: Context) -> bool:
-        """Block until this process leads (True) or `ctx` is done (False)."""
+        """Block until this process leads (return True) or `ctx` is done (return False)."""
         acquiring, cancel = context.with_cancel(ctx)
         desc = self._lock.describe()
         logger = klog.from_context(ctx)
@@ -298,7 +294,7 @@ class LeaderElector:
 
         def attempt(ctx: Context) -> None:
             nonlocal succeeded
-            # An answer may come when the lease it tells of has ended.
+            # The answer may arrive after the end of the lease that it confirms.
             succeeded = self._try(ctx) and self.holds_lease()
             self._maybe_report_transition()
             if not succeeded:
@@ -318,7 +314,7 @@ class LeaderElector:
         return succeeded
 
     def _renew(self, ctx: Context) -> None:
-        """Block as long as the lock can be renewed, or until `ctx` is done."""
+        """Block while the lock can be renewed and `ctx` is not done."""
         renewing, cancel = context.with_cancel(ctx)
         logger = klog.from_context(ctx)
         config = self._config
@@ -335,7 +331,7 @@ class LeaderElector:
 
         def renew_once(ctx: Context) -> None:
             failure: Exception | None = None
-            # A process that was paused beyond the end of its lease looks once whether anybody has taken over.
+            # After a pause beyond the end of its lease, a process reads the record once, to find a new holder.
             timeout = min(config.renew_deadline, self._lease_left() or config.retry_period)
             try:
                 wait.poll_until_context_timeout(ctx, config.retry_period, timeout, True, attempt)
@@ -363,9 +359,9 @@ class LeaderElector:
         return succeeded
 
     def _release(self, logger: klog.Logger) -> bool:
-        """Leave the lock to whoever comes first, if this process holds it; False when that failed."""
+        """Release the lock if this process holds it; return False if the release failed."""
         desc = self._lock.describe()
-        # A context of its own: the one of `run` is done by now.
+        # Use a new context: the context of `run` is done by now.
         timeout = min(self._config.renew_deadline, self._lease_left() or self._config.renew_deadline)
         ctx, cancel = context.with_timeout(context.background(), timeout)
         try:
@@ -383,7 +379,7 @@ class LeaderElector:
             cancel()
 
     def _give_back(self, ctx: Context, logger: klog.Logger, held: rl.LeaderElectionRecord) -> bool:
-        """Raises what reading the lock once more raises."""
+        """Write an empty holder. Raises the errors of reading the lock again."""
         for tries_left in (1, 0):
             now = self._clock.now()
             record = rl.LeaderElectionRecord(
@@ -401,14 +397,15 @@ class LeaderElector:
             else:
                 self._set_written_record(record, now)
                 return True
-            # A renewal that was given up with the term may have come through just now. Who else holds it keeps it.
+            # A renewal that was cancelled at the end of the term may have succeeded. If another candidate holds the
+            # lock, keep it.
             held, _ = self._lock.get(ctx)
             if held.holder_identity != self._lock.identity():
                 break
         return False
 
     def _release_unanswered(self, logger: klog.Logger) -> None:
-        """Release a lock that was taken by a write whose answer nobody waited for, since `run` was to end."""
+        """Release a lock that was acquired by a write whose answer was not awaited, because `run` ended."""
         ctx, cancel = context.with_timeout(context.background(), self._config.renew_deadline)
         try:
             self._observe(*self._lock.get(ctx))
@@ -421,7 +418,7 @@ class LeaderElector:
             self._release(logger)
 
     def _try_coordinated_renew(self, ctx: Context) -> bool:
-        """Renew a lock that the cluster gave to this process; never creates or takes one."""
+        """Renew a lock that the cluster assigned to this process. Never creates or acquires one."""
         logger = klog.from_context(ctx)
         desc = self._lock.describe()
         now = self._clock.now()
@@ -451,15 +448,18 @@ class LeaderElector:
         return self._write(ctx, logger, record, now, "Failed to update lock")
 
     def _try_acquire_or_renew(self, ctx: Context) -> bool:
-        """Take the lock if nobody holds it, renew it if this process does; whether it holds it then."""
+        """Acquire the lock if it has no holder, or renew it if this process holds it.
+
+        Report whether this process holds it.
+        """
         logger = klog.from_context(ctx)
         desc = self._lock.describe()
         now = self._clock.now()
         record = self._new_record(now)
 
-        # 1. The usual case: a leader with a valid lease writes without looking.
+        # 1. The usual case: a leader with a valid lease writes without reading.
         if self.is_leader() and self._is_lease_valid(now):
-            # What follows keeps these two, as in Go, even if somebody else took or deleted the lock meanwhile.
+            # As in Go, the two fields are kept even if another client acquired or deleted the lock meanwhile.
             record = _continuing(record, self._get_observed_record())
             try:
                 self._lock.update(ctx, record)
@@ -478,7 +478,7 @@ class LeaderElector:
             logger.error(err, "Error retrieving lease lock", lock=desc)
             return False
 
-        # 3. Has it changed, and does somebody else hold it?
+        # 3. Has the record changed, and does another candidate hold the lock?
         self._observe(old_record, old_raw_record)
         if old_record.holder_identity and self._is_lease_valid(now) and not self.is_leader():
             logger.v(4).info("Lease is held by and has not yet expired", lock=desc, holder=old_record.holder_identity)
@@ -493,7 +493,7 @@ class LeaderElector:
         return self._write(ctx, logger, record, now, "Failed to update lease")
 
     def _new_record(self, now: float) -> rl.LeaderElectionRecord:
-        """A record in this process's name, acquired and renewed now."""
+        """Return a record with this process as holder, acquired and renewed now."""
         moment = from_clock(now)
         return rl.LeaderElectionRecord(
             holder_identity=self._lock.identity(),
@@ -540,7 +540,7 @@ class LeaderElector:
             threads.start(lambda: threads.call(report, leader), name="leader-election-new-leader")
 
     def check(self, max_tolerable_expired_lease: float) -> None:
-        """Raise RuntimeError when this process leads by a lease that ended more than that many seconds ago.
+        """Raise RuntimeError if this process leads with a lease that expired more than that many seconds ago.
 
         Go: LeaderElector.Check.
         """
@@ -566,7 +566,7 @@ class LeaderElector:
                 self._renewed_at = None
 
     def _set_written_record(self, record: rl.LeaderElectionRecord, began: float) -> None:
-        """The record is this process' own, and the request that wrote it began at `began`."""
+        """Store this process' own record, which a request that started at `began` wrote."""
         self._unanswered = False
         self._set_observed_record(record)
         with self._observed_record_lock:
@@ -584,16 +584,16 @@ class LeaderElector:
 
 @operational_error
 class _LostError(Exception):
-    """Somebody else holds the lock."""
+    """Another candidate holds the lock."""
 
 
 def _continuing(record: rl.LeaderElectionRecord, held: rl.LeaderElectionRecord) -> rl.LeaderElectionRecord:
-    """`record` as the renewal of `held`."""
+    """Return `record` as a renewal of `held`."""
     return replace(record, acquire_time=held.acquire_time, leader_transitions=held.leader_transitions)
 
 
 def run_or_die(ctx: Context, lec: LeaderElectionConfig) -> None:
-    """Make an elector, connect its health check, and run it. Raises ValueError (Go panics). Go: RunOrDie."""
+    """Create an elector, connect its health check, and run it. Raises ValueError (Go panics). Go: RunOrDie."""
     le = new_leader_elector(lec)
     if lec.watch_dog is not None:
         lec.watch_dog.set_leader_election(le)

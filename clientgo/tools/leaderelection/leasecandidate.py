@@ -1,7 +1,7 @@
-"""A candidate of a coordinated election: says that it is there, and answers when asked whether it still is.
+"""A candidate of a coordinated election: registers itself and answers pings.
 
-Mirrors client-go/tools/leaderelection/leasecandidate.go. A controller of the cluster picks the leader among the
-LeaseCandidate objects and writes its name into the Lease; the elector of a picked process then only renews it
+Mirrors client-go/tools/leaderelection/leasecandidate.go. A controller of the cluster selects the leader among the
+LeaseCandidate objects and writes its name to the Lease. The elector of the selected process only renews the Lease
 (`LeaderElectionConfig.coordinated`).
 """
 
@@ -32,7 +32,7 @@ __all__ = ["CacheSyncWaiter", "LeaseCandidate", "new_candidate"]
 _REQUEUE_INTERVAL = 5 * 60.0
 _RESYNC_PERIOD = 5 * 60.0
 
-# The queue has this one key: there is one object to take care of.
+# The only key in the queue: there is one object.
 _KEY = 0
 
 
@@ -40,7 +40,7 @@ class CacheSyncWaiter(Protocol):
     """Waits for the candidate's informer: its informer factory. Go: leaderelection.CacheSyncWaiter."""
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> Mapping[type, bool]:
-        """Block until the caches have synced or `stop_ch` is set; says of each whether it did.
+        """Block until the caches have synced or `stop_ch` is set. Return for each type whether it has synced.
 
         Go: CacheSyncWaiter.WaitForCacheSync.
         """
@@ -48,7 +48,7 @@ class CacheSyncWaiter(Protocol):
 
 
 class LeaseCandidate:
-    """Keeps one LeaseCandidate object alive. Go: leaderelection.LeaseCandidate. Make it with `new_candidate`."""
+    """Maintains one LeaseCandidate object. Create it with `new_candidate`. Go: leaderelection.LeaseCandidate."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class LeaseCandidate:
         name: str,
         spec: coordinationv1beta1.LeaseCandidateSpec,
     ) -> None:
-        """`spec` is that of a new object, without times."""
+        """Create a candidate. `spec` is that of a new object, without times."""
         self._lease_client = clientset.coordination_v1beta1().lease_candidates(namespace)
         self._informer_factory = informer_factory
         candidates = informer_factory.coordination().v1beta1().lease_candidates()
@@ -75,7 +75,7 @@ class LeaseCandidate:
         self._has_synced = candidates.informer().add_event_handler(handler).has_synced
 
     def run(self, ctx: Context) -> None:
-        """Create the object, renew it every five minutes and whenever it is pinged, until `ctx` is done. Blocks.
+        """Create the object, and renew it every five minutes and on every ping, until `ctx` is done. Blocks.
 
         Go: LeaseCandidate.Run.
         """
@@ -126,7 +126,7 @@ class LeaseCandidate:
         self._queue.add(_KEY)
 
     def _ensure_lease(self, ctx: Context) -> None:
-        """Create the object, or write the present time into it."""
+        """Create the object, or write the current time to it."""
         logger = klog.from_context(ctx)
         try:
             candidate = self._lister.lease_candidates(self._namespace).get(self._name)
@@ -161,8 +161,11 @@ def new_candidate(
     emulation_version: str,
     strategy: str,
 ) -> tuple[LeaseCandidate, CacheSyncWaiter]:
-    """A candidate for the Lease `target_lease`, and what waits for its informer. Go: leaderelection.NewCandidate."""
-    from clientgo import informers  # hundreds of kinds, of which the other electors need none
+    """Return a candidate for the Lease `target_lease`, and the waiter for its informer.
+
+    Go: leaderelection.NewCandidate.
+    """
+    from clientgo import informers  # Loads hundreds of kinds, which other electors do not need.
 
     def select_candidate(options: metav1.ListOptions) -> None:
         options.field_selector = str(fields.one_term_equal_selector("metadata.name", candidate_name))

@@ -9,26 +9,26 @@ __all__ = ["LeaderMetric", "MetricsProvider", "set_provider"]
 
 
 class LeaderMetric(Protocol):
-    """Told about the elections of a process, by their names. Go: leaderelection.LeaderMetric. Thread-safe."""
+    """Metrics of the elections of a process, by name. Thread-safe. Go: leaderelection.LeaderMetric."""
 
     def on(self, name: str) -> None:
-        """This process leads now. Go: LeaderMetric.On."""
+        """Record that this process leads now. Go: LeaderMetric.On."""
         ...
 
     def off(self, name: str) -> None:
-        """This process does not lead, or not any more. Go: LeaderMetric.Off."""
+        """Record that this process does not lead. Go: LeaderMetric.Off."""
         ...
 
     def slowpath_exercised(self, name: str) -> None:
-        """A renewal needed a read of the lock first. Go: LeaderMetric.SlowpathExercised."""
+        """Record a renewal that had to read the lock first. Go: LeaderMetric.SlowpathExercised."""
         ...
 
 
 class MetricsProvider(Protocol):
-    """Makes the metrics. Go: leaderelection.MetricsProvider."""
+    """Creates the metrics. Go: leaderelection.MetricsProvider."""
 
     def new_leader_metric(self) -> LeaderMetric:
-        """A metric for one elector. Go: MetricsProvider.NewLeaderMetric."""
+        """Return the metric of one elector. Go: MetricsProvider.NewLeaderMetric."""
         ...
 
 
@@ -49,10 +49,10 @@ class _NoopMetricsProvider:
 
 
 class _LeaderMetricsFactory:
-    """Asks the first provider that was set."""
+    """Creates metrics with the first provider that was set."""
 
     def __init__(self) -> None:
-        # Guards the change of _provider; reading it takes no lock.
+        # Guards writes of _provider; reads take no lock.
         self._lock = threading.Lock()
         self._provider: MetricsProvider = _NoopMetricsProvider()
         self._set = False
@@ -71,7 +71,7 @@ _global_metrics_factory = _LeaderMetricsFactory()
 
 
 def set_provider(metrics_provider: MetricsProvider) -> None:
-    """Use this provider for all electors made from now on. Only the first call counts.
+    """Use this provider for all electors created from now on. Only the first call has an effect.
 
     Go: leaderelection.SetProvider.
     """

@@ -1,7 +1,7 @@
-"""The threads of an elector's callbacks, and the log line for a callback that does not return. Has no Go file.
+"""Threads for an elector's callbacks, and a log line for a callback that does not return. Has no Go file.
 
-Go's `Run` returns while `OnStartedLeading` still runs. Here `run` joins its threads, so that a callback that ignores
-its context makes `run` hang; without the line that hang has no visible cause.
+Go's `Run` returns while `OnStartedLeading` still runs. Here `run` joins its threads, so a callback that ignores its
+context blocks `run`. The log line shows the cause.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clientgo.utils.clock.clock import Clock, Timer, WithDelayedExecution
 
 P = ParamSpec("P")
 
-# Seconds from the end of the context until the line.
+# Seconds from the end of the context to the log line.
 _SLOW = 10.0
 
 
@@ -35,16 +35,16 @@ class CallbackThreads:
         self._group = wait.Group()
         # Guards the rest.
         self._lock = threading.Lock()
-        # The functions that run, each with the name of its thread.
+        # The running functions, each with the name of its thread.
         self._running: list[tuple[Callable[..., object], str]] = []
         self._timer: Timer | None = None
 
     def start(self, run: Callable[[], object], name: str) -> None:
-        """Start `run`, which uses `call`, in a new thread called `name`."""
+        """Start `run`, which uses `call`, in a new thread with this name."""
         self._group.start(run, name=name)
 
     def call(self, callback: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Call `callback` in this thread; a log line names it while it runs."""
+        """Call `callback` in this thread. A log line names it if it runs too long."""
         entry = (callback, threading.current_thread().name)
         with self._lock:
             self._running.append(entry)
@@ -55,9 +55,9 @@ class CallbackThreads:
                 self._running.remove(entry)
 
     def expect_end(self, ctx: Context, lock: rl.Interface) -> None:
-        """Log the callbacks that still run in ten seconds. Later calls do nothing.
+        """Log the callbacks that still run after ten seconds. Later calls do nothing.
 
-        To be called when the callbacks' context is done. `wait` ends the expectation.
+        Call it when the callbacks' context is done. `wait` cancels the log line.
         """
         with self._lock:
             if self._timer is None:
@@ -72,7 +72,7 @@ class CallbackThreads:
             timer.stop()
 
     def _log(self, logger: klog.Logger, lock: rl.Interface) -> None:
-        # Loaded here, since an election does not need tools.cache otherwise.
+        # Imported here, since an election does not need tools.cache otherwise.
         from clientgo.tools.cache.event_handler_name import name_for_function
 
         with self._lock:

@@ -1,4 +1,4 @@
-"""Recording events about objects (k8s.io/client-go/tools/record).
+"""Records events about objects (k8s.io/client-go/tools/record).
 
     broadcaster = record.new_broadcaster()
     broadcaster.start_structured_logging(0)
@@ -6,8 +6,8 @@
     recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="my-controller"))
     recorder.event(foo, corev1.EVENT_TYPE_NORMAL, "Synced", "Foo synced successfully")
 
-Repeats become one Event with a count, similar events are combined, floods are cut; `broadcaster.statistics()` tells
-what became of them all.
+The broadcaster writes repeated events as one Event with a count, combines similar events, and limits the rate of
+events. `broadcaster.statistics()` reports the numbers of written and dropped events.
 """
 
 from typing import TYPE_CHECKING

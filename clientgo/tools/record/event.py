@@ -1,11 +1,11 @@
-"""Recording events: recorders hand them over, a broadcaster gives them to sinks and logs.
+"""Event recorders, and the broadcaster that passes their events to sinks and logs.
 
-Mirrors k8s.io/client-go/tools/record/event.go. A recorder never blocks its controller: the broadcaster's queue holds
-1,000 events and each watcher's another 1,000, and what does not fit is dropped, as in Go. Beyond Go, a broadcaster
-counts what became of its events (`statistics()`), drops included.
+Mirrors k8s.io/client-go/tools/record/event.go. A recorder never blocks its controller: the broadcaster queues up to
+1,000 events, each watcher another 1,000, and the broadcaster drops the rest, as in Go. Beyond Go, `statistics()`
+reports the numbers of written and dropped events.
 
-Two things differ. Handlers get the very event other watchers get, and must not change it. After `shutdown` a watcher
-stops at once, what is in its channel counted as dropped; Go's watchers take some of that, by chance.
+Differs from Go in two ways. All handlers receive the same event object, and must not change it. After `shutdown` a
+watcher stops at once, and the events left in its channel count as dropped; Go's watchers process a random part of them.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from clientgo.tools.record.watchers import EventWatchers
 from clientgo.utils.clock import PassiveClock, RealClock
 
 MAX_TRIES_PER_EVENT: Final = 12
-"""How often an event is written before it is given up. Go: record.maxTriesPerEvent."""
+"""Number of attempts to write an event before it is dropped. Go: record.maxTriesPerEvent."""
 
 DEFAULT_SLEEP_DURATION = 10.0
-"""Seconds between two tries; programs may set it on this module. Go: record.defaultSleepDuration."""
+"""Seconds between two attempts; programs may assign it on this module. Go: record.defaultSleepDuration."""
 
 MAX_QUEUED_EVENTS: Final = 1000
-"""Events that may wait for the broadcaster, and for each watcher. Go: record.maxQueuedEvents."""
+"""Capacity of the broadcaster's queue, and of each watcher's queue. Go: record.maxQueuedEvents."""
 
 
 class EventSink(Protocol):
-    """Where events are written, normally the API: kubernetes.typed.core.v1's EventSinkImpl. Go: record.EventSink.
+    """Writes events, normally to the API: kubernetes.typed.core.v1's EventSinkImpl. Go: record.EventSink.
 
-    All methods may block and raise. They give the event as the server has it now.
+    All methods may block and raise. They return the event that the server stored.
     """
 
     def create(self, event: corev1.Event, /) -> corev1.Event:
@@ -72,26 +72,26 @@ class EventSink(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CorrelatorOptions:
-    """How many events are made of many; a zero or None means the default. Go: record.CorrelatorOptions."""
+    """Options of the event correlator; zero or None selects the default. Go: record.CorrelatorOptions."""
 
     lru_cache_size: int = 0
-    """Entries of each cache: 4096."""
+    """Entries of each cache. Default: 4096."""
     burst_size: int = 0
-    """Events a source may write about one object at once: 25."""
+    """Number of events that a source may write about one object in a burst. Default: 25."""
     qps: float = 0.0
-    """Events a second it may write in the long run: one in five minutes."""
+    """Events per second that a source may write about one object after the burst. Default: one in five minutes."""
     key_func: EventAggregatorKeyFunc | None = None
     message_func: EventAggregatorMessageFunc | None = None
     max_events: int = 0
-    """Similar events within the interval before they are combined: 10."""
+    """Number of similar events within the interval before they are combined. Default: 10."""
     max_interval_in_seconds: int = 0
-    """The length of the interval: 600."""
+    """Seconds of the interval in which similar events are counted. Default: 600."""
     clock: PassiveClock | None = None
     spam_key_func: EventSpamKeyFunc | None = None
 
 
 class EventRecorder(Protocol):
-    """Records events about objects. No method blocks or raises; what goes wrong is logged. Go: record.EventRecorder."""
+    """Records events about objects. No method blocks or raises; errors are logged. Go: record.EventRecorder."""
 
     def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
         """Record an event about `object`.
@@ -101,7 +101,7 @@ class EventRecorder(Protocol):
         ...
 
     def eventf(self, object: Any, eventtype: str, reason: str, message_fmt: str, /, *args: Any) -> None:
-        """`event` with `args` filled into the message; both Go's and Python's verbs are understood."""
+        """Format the message with `args` and record the event. Accepts the verbs of Go's fmt and of Python's `%`."""
         ...
 
     def annotated_eventf(
@@ -114,30 +114,30 @@ class EventRecorder(Protocol):
         /,
         *args: Any,
     ) -> None:
-        """`eventf` with annotations on the event."""
+        """Record an event with annotations; see `eventf`."""
         ...
 
 
 class EventRecorderLogger(EventRecorder, Protocol):
-    """A recorder whose own problems go to a logger. Go: record.EventRecorderLogger."""
+    """An event recorder that logs its errors to a given logger. Go: record.EventRecorderLogger."""
 
     def with_logger(self, logger: klog.Logger) -> EventRecorderLogger:
-        """The same recorder with this logger."""
+        """Return a recorder with the same source that logs to `logger`."""
         ...
 
 
 class EventBroadcaster(Protocol):
-    """Takes events from recorders and gives them to handlers, sinks and logs. Go: record.EventBroadcaster.
+    """Receives events from recorders and passes them to handlers, sinks and logs. Go: record.EventBroadcaster.
 
-    Each start_* method starts a thread and gives the watch it reads; stopping the watch ends it.
+    Each start_* method starts a thread and returns the watch that the thread reads. Stopping the watch ends the thread.
     """
 
     def start_event_watcher(self, event_handler: Callable[[corev1.Event], None]) -> watch.Interface:
-        """Call the handler with each event, in a thread of its own."""
+        """Call the handler with each event, in a separate thread."""
         ...
 
     def start_recording_to_sink(self, sink: EventSink) -> watch.Interface:
-        """Write the events, correlated, to the sink."""
+        """Correlate the events and write them to the sink."""
         ...
 
     def start_logging(self, logf: Callable[..., None]) -> watch.Interface:
@@ -149,19 +149,16 @@ class EventBroadcaster(Protocol):
         ...
 
     def new_recorder(self, scheme: runtime.Scheme, source: corev1.EventSource) -> EventRecorderLogger:
-        """A recorder for one component; the scheme tells the kinds of typed objects."""
+        """Return a recorder for one component. The scheme supplies the kinds of typed objects."""
         ...
 
     def shutdown(self) -> None:
-        """Take no more events and stop the watchers."""
+        """Reject new events and stop the watchers."""
         ...
 
 
 class EventRecorderAdapter:
-    """Lets a recorder of core/v1 events be used as one of events.k8s.io; `related` and `action` get lost.
-
-    Go: record.EventRecorderAdapter.
-    """
+    """Adapts a recorder of core/v1 events to events.k8s.io; drops `related` and `action`. Go: EventRecorderAdapter."""
 
     def __init__(self, recorder: EventRecorderLogger) -> None:
         self._recorder = recorder
@@ -169,22 +166,22 @@ class EventRecorderAdapter:
     def eventf(
         self, regarding: Any, related: Any, eventtype: str, reason: str, action: str, note: str, /, *args: Any
     ) -> None:
-        """Go: EventRecorderAdapter.Eventf."""
+        """Record an event about `regarding`. Go: EventRecorderAdapter.Eventf."""
         self._recorder.eventf(regarding, eventtype, reason, note, *args)
 
     def with_logger(self, logger: klog.Logger) -> internalevents.EventRecorderLogger:
-        """Go: EventRecorderAdapter.WithLogger."""
+        """Return an adapter that logs to `logger`. Go: EventRecorderAdapter.WithLogger."""
         return EventRecorderAdapter(self._recorder.with_logger(logger))
 
 
 def new_event_recorder_adapter(recorder: EventRecorderLogger) -> EventRecorderAdapter:
-    """Go: record.NewEventRecorderAdapter."""
+    """Return an adapter for `recorder`. Go: record.NewEventRecorderAdapter."""
     return EventRecorderAdapter(recorder)
 
 
 @dataclass(slots=True)
 class _Config:
-    """Go: record.config."""
+    """Options of a broadcaster. Go: record.config."""
 
     correlator_options: CorrelatorOptions = field(default_factory=CorrelatorOptions)
     context: Context | None = None
@@ -192,11 +189,11 @@ class _Config:
 
 
 BroadcasterOption: TypeAlias = Callable[[_Config], None]
-"""Go: record.BroadcasterOption."""
+"""Sets an option of a broadcaster. Go: record.BroadcasterOption."""
 
 
 def new_broadcaster(*opts: BroadcasterOption) -> EventBroadcasterImpl:
-    """A broadcaster, running; `shutdown` ends it. Go: record.NewBroadcaster."""
+    """Return a running broadcaster; `shutdown` stops it. Go: record.NewBroadcaster."""
     config = _Config(sleep_duration=DEFAULT_SLEEP_DURATION)
     for opt in opts:
         opt(config)
@@ -204,17 +201,17 @@ def new_broadcaster(*opts: BroadcasterOption) -> EventBroadcasterImpl:
 
 
 def new_broadcaster_for_tests(sleep_duration: float) -> EventBroadcasterImpl:
-    """A broadcaster that sleeps so many seconds between tries. Go: record.NewBroadcasterForTests."""
+    """Return a broadcaster that sleeps `sleep_duration` seconds between attempts. Go: record.NewBroadcasterForTests."""
     return new_broadcaster(with_sleep_duration(sleep_duration))
 
 
 def new_broadcaster_with_correlator_options(options: CorrelatorOptions) -> EventBroadcasterImpl:
-    """Go: record.NewBroadcasterWithCorrelatorOptions."""
+    """Return a broadcaster with these correlator options. Go: record.NewBroadcasterWithCorrelatorOptions."""
     return new_broadcaster(with_correlator_options(options))
 
 
 def with_correlator_options(options: CorrelatorOptions) -> BroadcasterOption:
-    """Go: record.WithCorrelatorOptions."""
+    """Use these correlator options. Go: record.WithCorrelatorOptions."""
 
     def option(config: _Config) -> None:
         config.correlator_options = options
@@ -223,7 +220,7 @@ def with_correlator_options(options: CorrelatorOptions) -> BroadcasterOption:
 
 
 def with_context(ctx: Context) -> BroadcasterOption:
-    """Shut the broadcaster down when `ctx` is done; its logger is used. Go: record.WithContext."""
+    """Shut the broadcaster down when `ctx` is done, and log to its logger. Go: record.WithContext."""
 
     def option(config: _Config) -> None:
         config.context = ctx
@@ -232,7 +229,7 @@ def with_context(ctx: Context) -> BroadcasterOption:
 
 
 def with_sleep_duration(sleep_duration: float) -> BroadcasterOption:
-    """Sleep so many seconds between two tries. Go: record.WithSleepDuration."""
+    """Sleep `sleep_duration` seconds between two attempts. Go: record.WithSleepDuration."""
 
     def option(config: _Config) -> None:
         config.sleep_duration = sleep_duration
@@ -242,27 +239,27 @@ def with_sleep_duration(sleep_duration: float) -> BroadcasterOption:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EventStatistics:
-    """What became of a broadcaster's events so far; no Go counterpart. Sinks are summed up."""
+    """Numbers of a broadcaster's written and dropped events, summed over its sinks. Beyond Go."""
 
     # Sink calls that succeeded.
     created: int = 0
     patched: int = 0
-    # Sink calls that failed, whatever came of the event then.
+    # Sink calls that failed, including those of events that were written or dropped later.
     failed_tries: int = 0
-    # Dropped because the broadcaster's queue was full, or because a watcher's was.
+    # Events dropped because the queue of the broadcaster or of a watcher was full.
     dropped_queue_full: int = 0
     dropped_watcher_full: int = 0
-    # Dropped by the spam filter of a sink.
+    # Events dropped by a sink's spam filter.
     dropped_as_spam: int = 0
-    # Refused by the server, or given up after MAX_TRIES_PER_EVENT.
+    # Events that the server rejected or that failed MAX_TRIES_PER_EVENT times.
     dropped_rejected: int = 0
     dropped_retry_limit: int = 0
-    # Not written because the broadcaster was shut down.
+    # Events not written because the broadcaster was shut down.
     dropped_shutdown: int = 0
 
     @property
     def dropped(self) -> int:
-        """Drops of all kinds."""
+        """Return the number of dropped events of all kinds."""
         return (
             self.dropped_queue_full
             + self.dropped_watcher_full
@@ -274,15 +271,15 @@ class EventStatistics:
 
 
 def _is_power_of_two(number: int) -> bool:
-    """Whether a count has just doubled, for lines in the log that must not come each time."""
+    """Report whether a count has just doubled. Limits repeated log lines."""
     return number & (number - 1) == 0
 
 
 class EventBroadcasterImpl(watch.Broadcaster):
-    """The EventBroadcaster; `new_broadcaster` makes it. Thread-safe. Go: record.eventBroadcasterImpl.
+    """An EventBroadcaster; `new_broadcaster` creates it. Thread-safe. Go: record.eventBroadcasterImpl.
 
-    Threads: "watch-broadcaster" hands events out, and each watcher has an "event-watcher". `shutdown` joins the first;
-    a watcher's thread ends right after the call of its handler or sink that is under way.
+    The thread "watch-broadcaster" distributes events to the watchers, and each watcher has a thread "event-watcher".
+    `shutdown` joins the first. A watcher's thread ends when its current handler or sink call returns.
     """
 
     def __init__(self, config: _Config) -> None:
@@ -300,43 +297,43 @@ class EventBroadcasterImpl(watch.Broadcaster):
         self._event_watchers = EventWatchers()
 
     def _shutdown_in_background(self) -> None:
-        """The parent context is done; whoever cancelled it must not wait for us."""
+        """Shut down in another thread, so that the thread that cancelled the parent context does not block."""
         threading.Thread(target=super().shutdown, name="event-broadcaster-shutdown", daemon=True).start()
 
     def start_recording_to_sink(self, sink: EventSink) -> watch.Interface:
-        """Each sink has a correlator of its own. Go: StartRecordingToSink."""
+        """Write events to `sink`. Each sink has its own correlator. Go: StartRecordingToSink."""
         correlator = new_event_correlator_with_options(self._options)
         return self.start_event_watcher(lambda event: self._record_to_sink(sink, event, correlator))
 
     def shutdown(self) -> None:
-        """Hand out what is queued, then stop the watchers. Blocks for the first only. Go: Shutdown."""
+        """Distribute the queued events, then stop the watchers. Blocks until they are distributed. Go: Shutdown."""
         self._forget_parent()
         super().shutdown()
         self._cancel()
 
     def shutdown_with_drain(self, ctx: Context) -> None:
-        """`shutdown`, and block until each event was written, or tried once, or until `ctx` is done. Not in Go."""
+        """Shut down, and block until each event was written or tried once, or until `ctx` is done. Beyond Go."""
         self._event_watchers.stop_pausing()
         super().shutdown()
         self._event_watchers.wait(ctx)
         self.shutdown()
 
     def statistics(self) -> EventStatistics:
-        """What became of the events so far."""
+        """Return the numbers of written and dropped events so far."""
         with self._statistics_lock:
             return self._statistics
 
     def _count(self, name: str, number: int = 1) -> int:
-        """Add to one of the statistics; the new value."""
+        """Add `number` to one of the statistics and return its new value."""
         with self._statistics_lock:
             total: int = getattr(self._statistics, name) + number
             self._statistics = replace(self._statistics, **{name: total})
         return total
 
     def event_dropped(self) -> None:
-        """See Broadcaster: counts, and logs."""
+        """Count and log a dropped event. See Broadcaster."""
         dropped = self._count("dropped_watcher_full")
-        # Go is silent here. One line for each doubling: a flood of events must not become a flood of lines.
+        # Go does not log this. One line per doubling of the count limits the log.
         if _is_power_of_two(dropped):
             self._logger().error(None, "Event watcher is too slow, dropped events", dropped=dropped)
 
@@ -344,7 +341,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         return klog.from_context(self._cancelation_ctx)
 
     def _record_to_sink(self, sink: EventSink, event: corev1.Event, event_correlator: EventCorrelator) -> None:
-        """Write the event, or drop it. Blocks until that is settled. Go: recordToSink."""
+        """Write the event, or drop it. Blocks until then. Go: recordToSink."""
         result = event_correlator.event_correlate(event)
         if result.skip:
             self._note_spam(event)
@@ -356,7 +353,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
                 self._count("dropped_retry_limit")
                 self._logger().error(None, "Unable to write event (retry limit exceeded!)", event=result.event)
                 return
-            # The first delay is random, so that many clients do not come back at once when a server does.
+            # The first delay is random, so that clients do not all retry at once when the server returns.
             delay = self._sleep_duration * (random.random() if tries == 1 else 1.0)
             if not self._event_watchers.pause(self._cancelation_ctx, delay):
                 self._count("dropped_shutdown")
@@ -365,12 +362,12 @@ class EventBroadcasterImpl(watch.Broadcaster):
 
     def _note_spam(self, event: corev1.Event) -> None:
         dropped = self._count("dropped_as_spam")
-        # Go is silent here too, and a flood is what the filter is for.
+        # Go does not log this. One line per doubling, since the filter exists for floods of events.
         if _is_power_of_two(dropped):
             self._logger().v(2).info("Spam filter dropped events", dropped=dropped, event=event)
 
     def _record_event(self, sink: EventSink, result: EventCorrelateResult, event_correlator: EventCorrelator) -> bool:
-        """Try once; True when the event is settled, written or not. Go: record.recordEvent."""
+        """Try to write the event once; return True if it needs no further attempt. Go: record.recordEvent."""
         event = result.event
         assert event is not None
         try:
@@ -386,7 +383,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         return True
 
     def _write(self, sink: EventSink, event: corev1.Event, patch: bytes) -> corev1.Event:
-        """Patch a repeat, create what is new or has expired on the server."""
+        """Patch a repeated event; create an event that is new or has expired on the server."""
         if event.count > 1:
             try:
                 patched = sink.patch(event, patch)
@@ -396,14 +393,14 @@ class EventBroadcasterImpl(watch.Broadcaster):
             else:
                 self._count("patched")
                 return patched
-        # An object that is to be created may not carry a version.
+        # The server rejects the creation of an object that has a resource version.
         event.set_resource_version("")
         created = sink.create(event)
         self._count("created")
         return created
 
     def _is_final(self, err: Exception, event: corev1.Event) -> bool:
-        """Whether trying again makes no sense; says so in the log."""
+        """Log the error and report whether another attempt is useless."""
         logger = self._logger()
         if isinstance(err, RequestConstructionError):
             logger.error(err, "Unable to construct event (will not retry!)", event=event)
@@ -418,7 +415,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         return True
 
     def start_logging(self, logf: Callable[..., None]) -> watch.Interface:
-        """Go: StartLogging."""
+        """Log each event with a printf-like function. Go: StartLogging."""
 
         def log(event: corev1.Event) -> None:
             text = "Event(%s): type: '%s' reason: '%s' %s"
@@ -427,7 +424,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         return self.start_event_watcher(log)
 
     def start_structured_logging(self, verbosity: int) -> watch.Interface:
-        """Go: StartStructuredLogging."""
+        """Log each event at this verbosity. Go: StartStructuredLogging."""
         logger = self._logger().v(verbosity)
 
         def log(event: corev1.Event) -> None:
@@ -446,7 +443,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         return self.start_event_watcher(log)
 
     def start_event_watcher(self, event_handler: Callable[[corev1.Event], None]) -> watch.Interface:
-        """The handler must not change the event. What it raises is logged. Go: StartEventWatcher."""
+        """Call the handler, which must not change the event, and log its errors. Go: StartEventWatcher."""
         try:
             watcher = self.watch()
         except RuntimeError as err:
@@ -478,12 +475,12 @@ class EventBroadcasterImpl(watch.Broadcaster):
             self._logger().error(None, "Events were not handled (broadcaster is shut down)", dropped=undelivered)
 
     def new_recorder(self, scheme: runtime.Scheme, source: corev1.EventSource) -> EventRecorderLogger:
-        """Go: NewRecorder."""
+        """Return a recorder for one component. Go: NewRecorder."""
         return _RecorderImplLogger(_RecorderImpl(scheme, source, self, RealClock()), klog.background())
 
 
 class _RecorderImpl:
-    """Makes events and hands them to the broadcaster. Go: record.recorderImpl."""
+    """Creates events and passes them to the broadcaster. Go: record.recorderImpl."""
 
     def __init__(
         self,
@@ -506,7 +503,7 @@ class _RecorderImpl:
         reason: str,
         message: str,
     ) -> None:
-        """Hand the event over at once, or log why not. Go: generateEvent."""
+        """Pass the event to the broadcaster without blocking; log why if that fails. Go: generateEvent."""
         try:
             ref = reference.get_reference(self._scheme, object)
         except Exception as err:
@@ -541,9 +538,9 @@ class _RecorderImpl:
         reason: str,
         message: str,
     ) -> corev1.Event:
-        """The event, count 1, in the object's namespace or in "default". Go: makeEvent.
+        """Return an event with count 1, in the object's namespace or in "default". Go: makeEvent.
 
-        Builds the document itself: a controller may record many events, and its thread pays for it.
+        Builds the JSON document directly: controllers record many events, and creating typed objects would be slower.
         """
         moment = from_clock(self._clock.now())
         timestamp = format_time(moment)
@@ -571,7 +568,7 @@ class _RecorderImpl:
 
 
 class _RecorderImplLogger:
-    """The EventRecorderLogger. Thread-safe. Go: record.recorderImplLogger."""
+    """An EventRecorderLogger. Thread-safe. Go: record.recorderImplLogger."""
 
     def __init__(self, recorder: _RecorderImpl, logger: klog.Logger) -> None:
         self._recorder = recorder

@@ -1,8 +1,8 @@
-"""Makes few events of many: similar ones are combined, repeated ones counted, too many dropped.
+"""Event correlation: combines similar events, counts repeated ones, and limits their rate.
 
-Mirrors k8s.io/client-go/tools/record/events_cache.go. An event passes three stages: the aggregator replaces it by a
-combined one when many differ in nothing but their message; the logger turns a repeat into a patch of the count; the
-spam filter drops what one source says too often about one object.
+Mirrors k8s.io/client-go/tools/record/events_cache.go. An event passes three stages. The aggregator replaces it by a
+combined event when many events differ only in their message. The logger turns a repeated event into a patch of its
+count. The spam filter drops events that one source emits too often about one object.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ DEFAULT_SPAM_QPS: Final = 1.0 / 300.0
 
 
 def _join(document: JSONObject, involved: tuple[str, ...], own: tuple[str, ...]) -> str:
-    """The texts that tell where an event comes from and what it is about, in a row.
+    """Concatenate the fields that identify an event's source and object.
 
-    Read from the document: this runs several times for every event.
+    Reads the JSON document, because it runs several times for every event.
     """
     source = document.get("source") or {}
     about = document.get("involvedObject") or {}
@@ -51,26 +51,26 @@ _OBJECT_PART: Final = ("kind", "namespace", "name", "fieldPath", "uid", "apiVers
 
 
 def _get_event_key(event: corev1.Event) -> str:
-    """Equal for repeats of one event. Go: record.getEventKey."""
+    """Return a key that is equal for repeats of one event. Go: record.getEventKey."""
     return _join(document_of(event), _OBJECT_PART, ("type", "reason", "message"))
 
 
 def _get_spam_key(event: corev1.Event) -> str:
-    """Equal for events that share a token bucket: one source and one object. Go: record.getSpamKey."""
+    """Return the key of the event's token bucket: one per source and object. Go: record.getSpamKey."""
     return _join(document_of(event), _OBJECT, ("type",))
 
 
 EventSpamKeyFunc: TypeAlias = Callable[[corev1.Event], str]
-"""Gives the name of the token bucket an event draws from. Go: record.EventSpamKeyFunc."""
+"""Returns the key of an event's token bucket. Go: record.EventSpamKeyFunc."""
 
 EventFilterFunc: TypeAlias = Callable[[corev1.Event], bool]
-"""Whether an event is to be dropped. Go: record.EventFilterFunc."""
+"""Reports whether to drop an event. Go: record.EventFilterFunc."""
 
 
 class EventSourceObjectSpamFilter:
-    """Drops what comes too often: a token bucket per key, kept while among the last used. Go: same name.
+    """Drops events that exceed a token bucket per key. Keeps the most recently used buckets.
 
-    One thread uses it at a time (each sink has its own).
+    Not thread-safe: each sink has its own. Go: record.EventSourceObjectSpamFilter.
     """
 
     def __init__(
@@ -78,13 +78,13 @@ class EventSourceObjectSpamFilter:
     ) -> None:
         self._cache = lru.Cache(lru_cache_size)
         self._burst = burst
-        # Go has a float32 here, and 0.01 of them is a little less: a token comes after 100 seconds, not at them.
+        # Go uses a float32, which is slightly smaller than 0.01: a token is available after, not at, 100 seconds.
         (self._qps,) = struct.unpack("f", struct.pack("f", qps))
         self._clock = clock
         self._spam_key_func = spam_key_func
 
     def filter(self, event: corev1.Event) -> bool:
-        """Take a token for the event; True when there was none. Go: EventSourceObjectSpamFilter.Filter."""
+        """Take a token for the event and return True if there was none. Go: EventSourceObjectSpamFilter.Filter."""
         key = self._spam_key_func(event)
         found, _ = self._cache.get(key)
         limiter = cast("PassiveRateLimiter | None", found)
@@ -97,40 +97,40 @@ class EventSourceObjectSpamFilter:
 def new_event_source_object_spam_filter(
     lru_cache_size: int, burst: int, qps: float, clock: PassiveClock, spam_key_func: EventSpamKeyFunc
 ) -> EventSourceObjectSpamFilter:
-    """Go: record.NewEventSourceObjectSpamFilter."""
+    """Return a spam filter. Go: record.NewEventSourceObjectSpamFilter."""
     return EventSourceObjectSpamFilter(lru_cache_size, burst, qps, clock, spam_key_func)
 
 
 EventAggregatorKeyFunc: TypeAlias = Callable[[corev1.Event], tuple[str, str]]
-"""Gives the key similar events share, and what tells them apart. Go: record.EventAggregatorKeyFunc."""
+"""Returns the key that similar events share, and the key within that group. Go: record.EventAggregatorKeyFunc."""
 
 
 def event_aggregator_by_reason_func(event: corev1.Event) -> tuple[str, str]:
-    """Similar are events that differ in their message only. Go: record.EventAggregatorByReasonFunc."""
+    """Return equal keys for events that differ only in their message. Go: record.EventAggregatorByReasonFunc."""
     document = document_of(event)
     key = _join(document, _OBJECT, ("type", "reason", "reportingComponent", "reportingInstance"))
     return key, document.get("message") or ""
 
 
 EventAggregatorMessageFunc: TypeAlias = Callable[[corev1.Event], str]
-"""Gives the message of a combined event. Go: record.EventAggregatorMessageFunc."""
+"""Returns the message of a combined event. Go: record.EventAggregatorMessageFunc."""
 
 
 def event_aggregator_by_reason_message_func(event: corev1.Event) -> str:
-    """Says that the event stands for others too. Go: record.EventAggregatorByReasonMessageFunc."""
+    """Return the event's message with a prefix for combined events. Go: record.EventAggregatorByReasonMessageFunc."""
     return f"(combined from similar events): {event.message}"
 
 
 @dataclass(slots=True)
 class _AggregateRecord:
-    """What is known of similar events. Go: record.aggregateRecord."""
+    """The record of a group of similar events. Go: record.aggregateRecord."""
 
     last_timestamp: float
     local_keys: dict[str, None] = field(default_factory=dict)
 
 
 class EventAggregator:
-    """Combines similar events once there are many within an interval. Thread-safe. Go: record.EventAggregator."""
+    """Combines similar events when there are many within an interval. Thread-safe. Go: record.EventAggregator."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class EventAggregator:
         self._clock = clock
 
     def event_aggregate(self, new_event: corev1.Event) -> tuple[corev1.Event, str]:
-        """The event to go on with, and its key: the event itself, or one that stands for all similar ones.
+        """Return the event to process further and its key: `new_event`, or an event that represents all similar ones.
 
         Go: EventAggregator.EventAggregate.
         """
@@ -165,7 +165,7 @@ class EventAggregator:
             self._cache.add(aggregate_key, record)
             if len(record.local_keys) < self._max_events:
                 return new_event, event_key
-            # Keeps the set small; Go forgets any key, this the one seen last.
+            # Bounds the set. Go removes an arbitrary key, this code the last added one.
             record.local_keys.popitem()
         return self._combined(new_event, now), aggregate_key
 
@@ -203,13 +203,13 @@ def new_event_aggregator(
     max_interval_in_seconds: int,
     clock: PassiveClock,
 ) -> EventAggregator:
-    """Go: record.NewEventAggregator."""
+    """Return an aggregator. Go: record.NewEventAggregator."""
     return EventAggregator(lru_cache_size, key_func, message_func, max_events, max_interval_in_seconds, clock)
 
 
 @dataclass(frozen=True, slots=True)
 class _EventLog:
-    """What the server knows of an event. Go: record.eventLog."""
+    """The server's state of an event. Go: record.eventLog."""
 
     count: int
     first_timestamp: str | None
@@ -227,12 +227,12 @@ class _EventLogger:
     """Counts repeats of events. Thread-safe. Go: record.eventLogger."""
 
     def __init__(self, lru_cache_entries: int) -> None:
-        # Keeps reading and replacing an entry together.
+        # Makes reading and replacing an entry atomic.
         self._lock = threading.Lock()
         self._cache = lru.Cache(lru_cache_entries)
 
     def event_observe(self, new_event: corev1.Event, key: str) -> tuple[corev1.Event, bytes | None]:
-        """A copy of the event with its count, and the patch that brings the server's event there, for a repeat."""
+        """Return a copy of the event with its count and, for a repeat, the patch for the server's event."""
         event = new_event.deep_copy()
         patch = None
         with self._lock:
@@ -244,14 +244,14 @@ class _EventLogger:
         return event, patch
 
     def update_state(self, event: corev1.Event) -> None:
-        """Remember what the server made of the event."""
+        """Store the state that the server returned for the event."""
         key = _get_event_key(event)
         with self._lock:
             self._cache.add(key, _EventLog.of(event))
 
 
 def _continue(event: corev1.Event, last: _EventLog) -> None:
-    """Make the event the next one after `last`."""
+    """Update the event to be the repeat after `last`."""
     event.set_name(last.name)
     event.set_resource_version(last.resource_version)
     document = writable_document_of(event)
@@ -266,9 +266,10 @@ _EPOCH: Final = "1970-01-01T00:00:00Z"
 
 
 def _count_patch(event: corev1.Event) -> bytes:
-    """A patch of what repeats change: count, last time and message.
+    """Return a patch of the fields that a repeat changes: count, last time and message.
 
-    Go compares the event with a copy that has these three reset. All else is equal, so nothing needs comparing.
+    Go compares the event with a copy in which these three are reset. All other fields are equal, so no comparison is
+    needed.
     """
     document = document_of(event)
     last_timestamp = document.get("lastTimestamp")
@@ -282,18 +283,18 @@ def _count_patch(event: corev1.Event) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class EventCorrelateResult:
-    """What to do with an event. Go: record.EventCorrelateResult."""
+    """The action to take for an event. Go: record.EventCorrelateResult."""
 
-    # The event to write; None when it is to be skipped.
+    # The event to write; None if it is skipped.
     event: corev1.Event | None = None
-    # For an event whose count is above 1: the patch of the server's one.
+    # For an event with a count above 1, the patch for the server's event.
     patch: bytes | None = None
-    # Whether to write nothing.
+    # True if the event is not written.
     skip: bool = False
 
 
 class EventCorrelator:
-    """The three stages in a row. Thread-safe as far as its filter is. Go: record.EventCorrelator."""
+    """Runs the three stages. Thread-safe if its filter is. Go: record.EventCorrelator."""
 
     def __init__(self, filter_func: EventFilterFunc, aggregator: EventAggregator, logger: _EventLogger) -> None:
         self._filter_func = filter_func
@@ -301,7 +302,7 @@ class EventCorrelator:
         self._logger = logger
 
     def event_correlate(self, new_event: corev1.Event | None) -> EventCorrelateResult:
-        """What to do with the event, which is not changed. Raises ValueError for None.
+        """Return the action to take for the event. Does not change the event. Raises ValueError for None.
 
         Go: EventCorrelator.EventCorrelate.
         """
@@ -314,13 +315,15 @@ class EventCorrelator:
         return EventCorrelateResult(observed_event, patch)
 
     def update_state(self, event: corev1.Event) -> None:
-        """Remember the event as the server returned it. Go: EventCorrelator.UpdateState."""
+        """Store the event that the server returned. Go: EventCorrelator.UpdateState."""
         self._logger.update_state(event)
 
 
 def new_event_correlator(clock: PassiveClock) -> EventCorrelator:
-    """A correlator with the default options: 10 similar events in 10 minutes are combined; a burst of 25 events per
-    source and object, then one in 5 minutes. Go: record.NewEventCorrelator.
+    """Return a correlator with the default options. Go: record.NewEventCorrelator.
+
+    It combines 10 similar events within 10 minutes. It allows a burst of 25 events per source and object, then one
+    event in 5 minutes.
     """
     from clientgo.tools.record.event import CorrelatorOptions
 
@@ -328,7 +331,7 @@ def new_event_correlator(clock: PassiveClock) -> EventCorrelator:
 
 
 def new_event_correlator_with_options(options: CorrelatorOptions) -> EventCorrelator:
-    """A correlator with these options, defaults in place of zeros. Go: record.NewEventCorrelatorWithOptions."""
+    """Return a correlator with these options; zero selects a default. Go: record.NewEventCorrelatorWithOptions."""
     options = _populate_defaults(options)
     assert options.clock and options.spam_key_func and options.key_func and options.message_func
     spam_filter = EventSourceObjectSpamFilter(
@@ -346,7 +349,7 @@ def new_event_correlator_with_options(options: CorrelatorOptions) -> EventCorrel
 
 
 def _populate_defaults(options: CorrelatorOptions) -> CorrelatorOptions:
-    """Go: record.populateDefaults."""
+    """Return the options with defaults in place of zeros. Go: record.populateDefaults."""
     return replace(
         options,
         lru_cache_size=options.lru_cache_size or MAX_LRU_CACHE_ENTRIES,

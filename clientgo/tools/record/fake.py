@@ -1,4 +1,4 @@
-"""A recorder for tests: events become texts in a channel.
+"""An event recorder for tests that sends texts to a channel.
 
 Mirrors k8s.io/client-go/tools/record/fake.go.
 """
@@ -14,22 +14,22 @@ from clientgo.golang.fmt import go_value, sprintf
 
 
 class FakeRecorder:
-    """Writes `Type Reason message` to `events`; None discards them. Thread-safe. Go: record.FakeRecorder.
+    """Sends `Type Reason message` to the channel `events`; None discards them. Thread-safe. Go: record.FakeRecorder.
 
     Blocks while the channel is full.
     """
 
     def __init__(self, events: Channel[str] | None = None, include_object: bool = False) -> None:
         self.events = events
-        # Whether a text ends with the kind and apiVersion of the object.
+        # True to append the object's kind and apiVersion to each text.
         self.include_object = include_object
 
     def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
-        """Go: FakeRecorder.Event."""
+        """Send the event's text. Go: FakeRecorder.Event."""
         self._write(object, None, f"{eventtype} {reason} {message}")
 
     def eventf(self, object: Any, eventtype: str, reason: str, message_fmt: str, /, *args: Any) -> None:
-        """Go: FakeRecorder.Eventf."""
+        """Send the formatted event's text. Go: FakeRecorder.Eventf."""
         self.annotated_eventf(object, None, eventtype, reason, message_fmt, *args)
 
     def annotated_eventf(
@@ -42,11 +42,11 @@ class FakeRecorder:
         /,
         *args: Any,
     ) -> None:
-        """Go: FakeRecorder.AnnotatedEventf."""
+        """Send the text with its annotations. Go: FakeRecorder.AnnotatedEventf."""
         self._write(object, annotations, f"{eventtype} {reason} {sprintf(message_fmt, *args)}")
 
     def with_logger(self, logger: klog.Logger) -> FakeRecorder:
-        """Itself. Go: FakeRecorder.WithLogger."""
+        """Return this recorder. Go: FakeRecorder.WithLogger."""
         return self
 
     def _write(self, object: Any, annotations: Mapping[str, str] | None, text: str) -> None:
@@ -61,5 +61,5 @@ class FakeRecorder:
 
 
 def new_fake_recorder(buffer_size: int) -> FakeRecorder:
-    """A fake whose channel holds so many texts. Go: record.NewFakeRecorder."""
+    """Return a fake whose channel holds `buffer_size` texts. Go: record.NewFakeRecorder."""
     return FakeRecorder(Channel(buffer_size))

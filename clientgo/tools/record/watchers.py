@@ -1,7 +1,7 @@
-"""The threads in which a broadcaster's handlers run, and a shutdown that waits for them. Has no Go file.
+"""Threads that run a broadcaster's handlers, and a shutdown that waits for them. Has no Go file.
 
-In Go a broadcaster that shuts down hands its watchers what is queued and does not wait for what they do with it: events
-recorded just before the end of a program get lost. `shutdown_with_drain` of both broadcasters waits.
+In Go, a broadcaster that shuts down passes the queued events to its watchers and does not wait until they are
+processed: events recorded just before the end of a program are lost. `shutdown_with_drain` of both broadcasters waits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EventWatchers:
         self._retrying, self._stop_retrying = context.with_cancel(context.background())
 
     def start(self, run: Callable[[], None]) -> None:
-        """Call `run` in a thread."""
+        """Call `run` in a new thread."""
         ended = Signal()
 
         def run_to_the_end() -> None:
@@ -46,7 +46,7 @@ class EventWatchers:
         threading.Thread(target=run_to_the_end, name="event-watcher", daemon=True).start()
 
     def pause(self, ctx: Context, seconds: float) -> bool:
-        """Sleep before another try; False when `ctx` is done first, or the broadcaster is being drained."""
+        """Sleep before another attempt; return False if `ctx` is done first or the broadcaster is being drained."""
         pausing, cancel = context.with_cancel(ctx)
         forget = self._retrying.add_done_callback(cancel)
         try:
@@ -56,11 +56,11 @@ class EventWatchers:
             cancel()
 
     def stop_pausing(self) -> None:
-        """Nothing is tried again any more: a server that is not there must not hold up the end of a program."""
+        """End all pauses and further attempts, so that an unreachable server does not delay the end of a program."""
         self._stop_retrying()
 
     def wait(self, ctx: Context) -> bool:
-        """Block until all threads have ended, whose watches must be closed; False when `ctx` is done first."""
+        """Block until all threads have ended; return False if `ctx` is done first. Their watches must be closed."""
         with self._lock:
             running = [*self._running]
         return all(select([ended, ctx.done()]).case == 0 for ended in running)

@@ -1,4 +1,4 @@
-"""References to objects, as events and other objects hold them.
+"""References to objects, as used in events and in other objects.
 
 Mirrors k8s.io/client-go/tools/reference/ref.go.
 """
@@ -15,17 +15,17 @@ from clientgo.golang.strconv import quote
 
 
 class ErrNilObject(ValueError):
-    """There is nothing to refer to. Go: reference.ErrNilObject."""
+    """Raised for a reference to None. Go: reference.ErrNilObject."""
 
     def __init__(self) -> None:
         super().__init__("can't reference a nil object")
 
 
 def get_reference(scheme: runtime.Scheme | None, obj: Any) -> corev1.ObjectReference:
-    """A reference to any object or list; an ObjectReference is given back as it is.
+    """Return a reference to any object or list. Returns an ObjectReference unchanged.
 
-    An object that carries no kind gets it from the scheme. Raises ErrNilObject, and other ValueErrors or TypeErrors
-    with Go's text when no kind can be found. Go: reference.GetReference.
+    The scheme supplies the kind of an object that has none. Raises ErrNilObject, and other ValueErrors or TypeErrors
+    with Go's text if no kind can be found. Go: reference.GetReference.
     """
     if obj is None:
         raise ErrNilObject
@@ -44,7 +44,7 @@ def get_reference(scheme: runtime.Scheme | None, obj: Any) -> corev1.ObjectRefer
         "apiVersion": str(gvk.group_version()),
         "resourceVersion": object_meta.get_resource_version(),
     }
-    # Built as a document: recorders make one for every event.
+    # Builds the JSON document directly, since recorders create one for every event.
     return corev1.ObjectReference.from_dict({name: text for name, text in reference.items() if text})
 
 
@@ -70,9 +70,10 @@ def _kind_of(scheme: runtime.Scheme | None, obj: Any) -> GroupVersionKind:
 
 
 def get_partial_reference(scheme: runtime.Scheme | None, obj: Any, field_path: str) -> corev1.ObjectReference:
-    """A reference to a part of an object, such as `spec.containers{name}`.
+    """Return a reference to a part of an object, such as `spec.containers{name}`.
 
-    An ObjectReference given is copied, where Go changes it. Raises as get_reference. Go: reference.GetPartialReference.
+    Copies an ObjectReference, where Go changes it. Raises the errors of get_reference. Go:
+    reference.GetPartialReference.
     """
     reference = get_reference(scheme, obj)
     return corev1.ObjectReference.from_dict({**reference.to_dict(), "fieldPath": field_path})

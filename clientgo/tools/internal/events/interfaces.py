@@ -18,15 +18,15 @@ class EventRecorder(Protocol):
     ) -> None:
         """Record an event about `regarding`; `related` is a second object, or None. Never blocks, never raises.
 
-        `reason` is why it happened and `action` what was done, both in CamelCase; `note` is for people, with `args`
-        filled in.
+        `reason` states why the event happened and `action` which action was taken, both in CamelCase. `note` is a text
+        for people; `args` are formatted into it.
         """
         ...
 
 
 class EventRecorderLogger(EventRecorder, Protocol):
-    """A recorder whose own problems go to a logger. Go: internal/events.EventRecorderLogger."""
+    """An event recorder that logs its errors to a given logger. Go: internal/events.EventRecorderLogger."""
 
     def with_logger(self, logger: klog.Logger) -> EventRecorderLogger:
-        """The same recorder with this logger."""
+        """Return a recorder with the same source that logs to `logger`."""
         ...

@@ -1,4 +1,4 @@
-"""What a lock for leader election must do. Mirrors client-go/tools/leaderelection/resourcelock/interface.go."""
+"""The interface of locks for leader election. Mirrors client-go/tools/leaderelection/resourcelock/interface.go."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 LEADER_ELECTION_RECORD_ANNOTATION_KEY = "control-plane.alpha.kubernetes.io/leader"
 LEASES_RESOURCE_LOCK = "leases"
 
-# The kinds of lock that are gone, and what the error says of them.
+# The removed kinds of lock, with the error message for each.
 _REMOVED_RESOURCE_LOCKS = {
     "endpoints": "migrate",
     "configmaps": "migrate",
@@ -42,30 +42,30 @@ _REMOVED_RESOURCE_LOCKS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderElectionRecord:
-    """Who leads, since when and for how long: the content of the lock, as everybody sees it.
+    """The content of the lock: the holder, and the time and duration of its lease.
 
-    A leader renews it; when `renew_time` has not changed for `lease_duration_seconds`, by an observer's own clock,
-    anybody may take it. The clocks of different machines are never compared.
+    The leader renews it. Another candidate may acquire the lock when `renew_time` has not changed for
+    `lease_duration_seconds`, measured by that candidate's own clock. Clocks of different machines are never compared.
 
     Go: resourcelock.LeaderElectionRecord.
     """
 
     holder_identity: str = ""
-    """The leader; "" when nobody leads and the lock may be taken at once."""
+    """Identity of the leader; "" if there is none and any candidate may acquire the lock."""
     lease_duration_seconds: int = 0
     acquire_time: datetime | None = None
-    """When the leader took the lock."""
+    """Time at which the leader acquired the lock."""
     renew_time: datetime | None = None
-    """When the leader last renewed it."""
+    """Time at which the leader last renewed the lock."""
     leader_transitions: int = 0
-    """How often the leader has changed."""
+    """Number of changes of the leader."""
     strategy: str = ""
-    """How a coordinated election picks the leader."""
+    """Strategy by which a coordinated election selects the leader."""
     preferred_holder: str = ""
-    """Who shall lead next in a coordinated election; the leader gives up when this is set."""
+    """Identity of the next leader in a coordinated election. The current leader stops when this is set."""
 
     def to_json(self) -> bytes:
-        """The record as Go marshals it; times to the second."""
+        """Return the record as Go marshals it; times are truncated to seconds."""
         document = {
             "holderIdentity": self.holder_identity,
             "leaseDurationSeconds": self.lease_duration_seconds,
@@ -83,54 +83,57 @@ def _time_to_json(moment: datetime | None) -> str | None:
 
 
 class EventRecorder(Protocol):
-    """Records an event about an object: an event recorder of tools/record is one. Go: resourcelock.EventRecorder."""
+    """Records events about an object, for example an event recorder of tools/record. Go: resourcelock.EventRecorder."""
 
     def eventf(self, obj: Any, event_type: str, reason: str, message: str, /, *args: Any) -> None:
-        """Record an event whose text is `message` with `args` filled in by `%`. Go: EventRecorder.Eventf."""
+        """Record an event. `args` are formatted into `message` by `%`. Go: EventRecorder.Eventf."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class ResourceLockConfig:
-    """What all kinds of lock need. Go: resourcelock.ResourceLockConfig."""
+    """Options of all kinds of lock. Go: resourcelock.ResourceLockConfig."""
 
     identity: str = ""
-    """The name of this candidate; must be unique among all of them."""
+    """Name of this candidate; must be unique among all candidates."""
     event_recorder: EventRecorder | None = None
-    """Told when this candidate becomes and stops being the leader; may be None."""
+    """Records an event when this candidate becomes or stops being the leader; may be None."""
 
 
 class Interface(Protocol):
-    """A record that all candidates see and that one at a time can change. Go: resourcelock.Interface.
+    """A record that all candidates can read and that one at a time can change. Go: resourcelock.Interface.
 
-    Every method with a context blocks for a request. Used by one thread.
+    Every method with a context blocks for a request. Not thread-safe.
     """
 
     def get(self, ctx: Context) -> tuple[LeaderElectionRecord, bytes]:
-        """The record, and its bytes to compare with those of last time. Raises a NotFound StatusError if none.
+        """Return the record, and its bytes for comparison. Raises a NotFound StatusError if there is none.
 
         Go: Interface.Get.
         """
         ...
 
     def create(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Create the record; fails when there is one. Go: Interface.Create."""
+        """Create the record; raises an error if it exists. Go: Interface.Create."""
         ...
 
     def update(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Replace the record; fails when somebody else changed it since this lock last saw it. Go: Interface.Update."""
+        """Replace the record. Raises an error if another client changed it since this lock's last request.
+
+        Go: Interface.Update.
+        """
         ...
 
     def record_event(self, s: str) -> None:
-        """Record what happened to this candidate as an event. Go: Interface.RecordEvent."""
+        """Record an event about this candidate. Go: Interface.RecordEvent."""
         ...
 
     def identity(self) -> str:
-        """The name of this candidate. Go: Interface.Identity."""
+        """Return the identity of this candidate. Go: Interface.Identity."""
         ...
 
     def describe(self) -> str:
-        """What to call the lock in a log. Go: Interface.Describe."""
+        """Return the lock's name for log lines. Go: Interface.Describe."""
         ...
 
 
@@ -142,11 +145,9 @@ def new(
     coordination_client: LeasesGetter,
     rlc: ResourceLockConfig,
 ) -> Interface:
-    """The lock of the given type; LEASES_RESOURCE_LOCK is the only one left. `core_client` is not used any more.
+    """Return a lock of the given type; only LEASES_RESOURCE_LOCK is supported. Ignores `core_client`.
 
-    Raises ValueError for all others, saying what became of them.
-
-    Go: resourcelock.New.
+    Raises ValueError for other types; the message names a replacement for removed types. Go: resourcelock.New.
     """
     return new_with_labels(lock_type, ns, name, core_client, coordination_client, rlc, None)
 
@@ -160,7 +161,7 @@ def new_with_labels(
     rlc: ResourceLockConfig,
     labels: Mapping[str, str] | None,
 ) -> Interface:
-    """As `new`, with labels for the object that holds the lock. Go: resourcelock.NewWithLabels."""
+    """Return a lock whose object has these labels; see `new`. Go: resourcelock.NewWithLabels."""
     from clientgo.tools.leaderelection.resourcelock.leaselock import LeaseLock  # it implements the Interface above
 
     if lock_type in _REMOVED_RESOURCE_LOCKS:
@@ -180,11 +181,11 @@ def new_from_kubeconfig(
     kubeconfig: rest.Config,
     renew_deadline: float,
 ) -> Interface:
-    """As `new`, with a client of its own that gives every request up in half of `renew_deadline`, at least a second.
+    """Return a lock with a separate client; see `new`. Go: resourcelock.NewFromKubeconfig.
 
-    Go: resourcelock.NewFromKubeconfig.
+    The client's timeout is half of `renew_deadline`, at least one second.
     """
-    # The typed clients stand above this package: only who calls this function needs them.
+    # The typed clients import this package, so import them only when this function runs.
     from clientgo import kubernetes, rest
 
     config = rest.copy_config(kubeconfig)

@@ -1,4 +1,4 @@
-"""The lock that is a Lease. Mirrors client-go/tools/leaderelection/resourcelock/leaselock.go."""
+"""A lock in a Lease. Mirrors client-go/tools/leaderelection/resourcelock/leaselock.go."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LeaseLock", "leader_election_record_to_lease_spec", "lease_spec_to_l
 
 
 class LeaseInterface(Protocol):
-    """The part of a typed Lease client that the lock uses."""
+    """The methods of a typed Lease client that the lock uses."""
 
     def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None) -> coordinationv1.Lease: ...
 
@@ -28,13 +28,13 @@ class LeaseInterface(Protocol):
 
 
 class LeasesGetter(Protocol):
-    """Has a client of Leases: the typed client of coordination.k8s.io/v1 does."""
+    """Returns clients for Leases, such as the typed client of coordination.k8s.io/v1."""
 
     def leases(self, namespace: str) -> LeaseInterface: ...
 
 
 class LeaseLock:
-    """Keeps the record in the spec of a Lease; the server's resourceVersion sees to it that one writes at a time.
+    """Stores the record in the spec of a Lease. The server's resourceVersion check prevents concurrent writes.
 
     Go: resourcelock.LeaseLock. Not thread-safe.
     """
@@ -46,12 +46,12 @@ class LeaseLock:
         lock_config: ResourceLockConfig,
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        """`lease_meta` names the Lease; `labels` are set on it, beside those it has."""
+        """Create a lock in the Lease that `lease_meta` names. `labels` are added to the Lease's own labels."""
         self.lease_meta = lease_meta
         self.client = client
         self.lock_config = lock_config
         self.labels = labels
-        # As the server last sent it. Updates go by its resourceVersion.
+        # The last state from the server. Updates use its resourceVersion.
         self._lease: coordinationv1.Lease | None = None
 
     def get(self, ctx: Context) -> tuple[LeaderElectionRecord, bytes]:
@@ -78,21 +78,21 @@ class LeaseLock:
         self._lease = self._leases().update(ctx, self._lease)
 
     def record_event(self, s: str) -> None:
-        """See `Interface.record_event`. Does nothing without a recorder or before the Lease was seen.
+        """Record an event; see `Interface.record_event`. Does nothing without a recorder or before the first request.
 
         Go: LeaseLock.RecordEvent.
         """
         recorder = self.lock_config.event_recorder
         if recorder is None or self._lease is None:
             return
-        # Of the Lease the event needs only the name; its kind is gone from what the client decoded.
+        # The event needs only the Lease's name. Decoding removed the kind from the Lease.
         subject = coordinationv1.Lease(metadata=self._lease.metadata.deep_copy())
         subject.kind = "Lease"
         subject.api_version = str(coordinationv1.SCHEME_GROUP_VERSION)
         recorder.eventf(subject, "Normal", "LeaderElection", "%s", f"{self.lock_config.identity} {s}")
 
     def describe(self) -> str:
-        """ "namespace/name" of the Lease. Go: LeaseLock.Describe."""
+        """Return the Lease's "namespace/name". Go: LeaseLock.Describe."""
         return f"{self.lease_meta.namespace}/{self.lease_meta.name}"
 
     def identity(self) -> str:
@@ -107,7 +107,7 @@ class LeaseLock:
 
 
 def lease_spec_to_leader_election_record(spec: coordinationv1.LeaseSpec) -> LeaderElectionRecord:
-    """The record a Lease holds; what the spec leaves out has its zero value.
+    """Return the record in a Lease's spec. Absent fields have their zero values.
 
     Go: resourcelock.LeaseSpecToLeaderElectionRecord.
     """
@@ -123,7 +123,7 @@ def lease_spec_to_leader_election_record(spec: coordinationv1.LeaseSpec) -> Lead
 
 
 def leader_election_record_to_lease_spec(ler: LeaderElectionRecord) -> coordinationv1.LeaseSpec:
-    """The spec of a Lease that holds the record. Go: resourcelock.LeaderElectionRecordToLeaseSpec."""
+    """Return the spec of a Lease with this record. Go: resourcelock.LeaderElectionRecordToLeaseSpec."""
     return coordinationv1.LeaseSpec(
         holder_identity=ler.holder_identity,
         lease_duration_seconds=ler.lease_duration_seconds,

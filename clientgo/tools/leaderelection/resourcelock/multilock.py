@@ -1,4 +1,4 @@
-"""Two locks that count as one, for moving from one kind of lock to another.
+"""A lock that consists of two locks, for the migration from one kind of lock to another.
 
 Mirrors client-go/tools/leaderelection/resourcelock/multilock.go.
 """
@@ -15,7 +15,7 @@ from clientgo.tools.leaderelection.resourcelock.interface import Interface, Lead
 __all__ = ["UNKNOWN_LEADER", "MultiLock", "concat_raw_record"]
 
 UNKNOWN_LEADER = "leaderelection.k8s.io/unknown"
-"""The leader when the two locks do not agree."""
+"""Identity of the leader if the two locks have different holders."""
 
 
 class MultiLock:
@@ -26,9 +26,9 @@ class MultiLock:
         self.secondary = secondary
 
     def get(self, ctx: Context) -> tuple[LeaderElectionRecord, bytes]:
-        """The primary's record, and the bytes of both; held by UNKNOWN_LEADER when they have different holders.
+        """Return the primary's record and the bytes of both; the holder is UNKNOWN_LEADER if the holders differ.
 
-        A secondary that is missing counts only if this candidate holds the primary. Raises what the locks raise.
+        A missing secondary matters only if this candidate holds the primary. Raises the locks' errors.
 
         Go: MultiLock.Get.
         """
@@ -36,7 +36,7 @@ class MultiLock:
         try:
             secondary, secondary_raw = self.secondary.get(ctx)
         except StatusError as err:
-            # Somebody who does not know of the secondary holds the primary.
+            # A candidate without a secondary lock holds the primary.
             if errors.is_not_found(err) and primary.holder_identity != self.identity():
                 return primary, primary_raw
             raise
@@ -46,7 +46,7 @@ class MultiLock:
         return primary, concat_raw_record(primary_raw, secondary_raw)
 
     def create(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Create both; a primary that exists already is left alone. Go: MultiLock.Create."""
+        """Create both records; an existing primary is kept. Go: MultiLock.Create."""
         try:
             self.primary.create(ctx, ler)
         except StatusError as err:
@@ -55,7 +55,7 @@ class MultiLock:
         self.secondary.create(ctx, ler)
 
     def update(self, ctx: Context, ler: LeaderElectionRecord) -> None:
-        """Update both; a secondary that is missing is created. Go: MultiLock.Update."""
+        """Update both records; a missing secondary is created. Go: MultiLock.Update."""
         self.primary.update(ctx, ler)
         try:
             self.secondary.get(ctx)
@@ -63,23 +63,23 @@ class MultiLock:
             if errors.is_not_found(err):
                 self.secondary.create(ctx, ler)
                 return
-        # Whatever else was wrong with the get, the update will tell.
+        # If the get failed for another reason, the update raises the error.
         self.secondary.update(ctx, ler)
 
     def record_event(self, s: str) -> None:
-        """Record the event about both. Go: MultiLock.RecordEvent."""
+        """Record the event in both locks. Go: MultiLock.RecordEvent."""
         self.primary.record_event(s)
         self.secondary.record_event(s)
 
     def describe(self) -> str:
-        """What the primary is called. Go: MultiLock.Describe."""
+        """Return the primary's description. Go: MultiLock.Describe."""
         return self.primary.describe()
 
     def identity(self) -> str:
-        """The primary's identity. Go: MultiLock.Identity."""
+        """Return the primary's identity. Go: MultiLock.Identity."""
         return self.primary.identity()
 
 
 def concat_raw_record(primary_raw: bytes, secondary_raw: bytes) -> bytes:
-    """The bytes of both records, with a comma in between. Go: resourcelock.ConcatRawRecord."""
+    """Return the bytes of both records, separated by a comma. Go: resourcelock.ConcatRawRecord."""
     return primary_raw + b"," + secondary_raw

@@ -1,4 +1,4 @@
-"""Small helpers of event recorders.
+"""Helpers for event recorders.
 
 Mirrors k8s.io/client-go/tools/record/util/util.go.
 """
@@ -13,17 +13,17 @@ from clientgo.apimachinery.util import validation
 
 
 def validate_event_type(eventtype: str) -> bool:
-    """Whether it is one of the two types events have. Go: util.ValidateEventType."""
+    """Report whether `eventtype` is "Normal" or "Warning". Go: util.ValidateEventType."""
     return eventtype in (corev1.EVENT_TYPE_NORMAL, corev1.EVENT_TYPE_WARNING)
 
 
 def is_key_not_found_error(err: BaseException | None) -> bool:
-    """Whether the server answered 404; causes are not searched. Go: util.IsKeyNotFoundError."""
+    """Report whether the server answered 404. Does not examine the error's causes. Go: util.IsKeyNotFoundError."""
     return isinstance(err, StatusError) and err.status().code == 404
 
 
 def generate_event_name(ref_name: str, unix_nano: int) -> str:
-    """The object's name and the time in hex; a random name when that would be no valid one.
+    """Return the object's name with the time in hex, or a random name if that is not a valid name.
 
     Go: util.GenerateEventName.
 
