@@ -36,7 +36,7 @@ _NO_VERSION = GroupVersion("", "")
 
 
 class Interface(Protocol):
-    """What begins requests. Thread-safe."""
+    """Creates requests. Thread-safe."""
 
     def get_rate_limiter(self) -> flowcontrol.RateLimiter | None: ...
 
@@ -59,18 +59,18 @@ class Interface(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ClientContentConfig:
-    """How objects are written and read."""
+    """Content types for reading and writing objects."""
 
     accept_content_types: str = ""
-    """Goes into the Accept header as it is; without it the content type is accepted."""
+    """Value of the Accept header; "" selects `content_type`."""
     content_type: str = ""
-    """JSON when empty."""
+    """Content type of request bodies; "" selects JSON."""
     group_version: GroupVersion = _NO_VERSION
     negotiator: ClientNegotiator
 
 
 class RESTClient:
-    """Begins requests against one base URL with a common rate limit. Thread-safe. Implements Interface."""
+    """Creates requests for one base URL, with a common rate limit. Thread-safe. Implements Interface."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class RESTClient:
         # Ends in a slash, has neither query nor fragment.
         self.base = base
         self.versioned_api_path = versioned_api_path
-        # A request that prefers protobuf may ask for it when nobody chose a content type.
+        # True if the config sets no content type; then a request that prefers protobuf may ask for it.
         self.content_type_defaulted = content_type_defaulted
         self.content = content
         self.rate_limiter = rate_limiter
@@ -96,45 +96,45 @@ class RESTClient:
         self.clock = clock or REAL_CLOCK
 
     def new_backoff_manager(self) -> BackoffManagerWithContext:
-        """The backoff of a request, as the environment asks for it."""
+        """Return a request's backoff, as configured by the environment variables."""
         return _read_exp_backoff_config(self.clock)
 
     def get_rate_limiter(self) -> flowcontrol.RateLimiter | None:
-        """The limiter all requests of this client pass; None for no limit. Go: GetRateLimiter."""
+        """Return the rate limiter of this client's requests; None for no limit. Go: GetRateLimiter."""
         return self.rate_limiter
 
     def verb(self, verb: str) -> Request:
-        """Begin a request with an HTTP method. Go: Verb."""
+        """Create a request with an HTTP method. Go: Verb."""
         from clientgo.rest.request import new_request
 
         return new_request(self).verb(verb)
 
     def post(self) -> Request:
-        """Begin a POST."""
+        """Create a POST request."""
         return self.verb("POST")
 
     def put(self) -> Request:
-        """Begin a PUT."""
+        """Create a PUT request."""
         return self.verb("PUT")
 
     def patch(self, pt: str) -> Request:
-        """Begin a PATCH with a body of the patch type `pt`."""
+        """Create a PATCH request with a body of the patch type `pt`."""
         return self.verb("PATCH").set_header("Content-Type", str(pt))
 
     def get(self) -> Request:
-        """Begin a GET."""
+        """Create a GET request."""
         return self.verb("GET")
 
     def delete(self) -> Request:
-        """Begin a DELETE."""
+        """Create a DELETE request."""
         return self.verb("DELETE")
 
     def api_version(self) -> GroupVersion:
-        """The version this client writes. Go: APIVersion."""
+        """Return the version that this client writes. Go: APIVersion."""
         return self.content.group_version
 
     def close(self) -> None:
-        """Close the connections no request uses now; the client can be used again. Go: Client.CloseIdleConnections."""
+        """Close the idle connections; the client can still be used. Go: Client.CloseIdleConnections."""
         self.client.close_idle_connections()
 
     def __repr__(self) -> str:
@@ -148,7 +148,7 @@ def new_rest_client(
     rate_limiter: flowcontrol.RateLimiter | None,
     client: http.Client | None,
 ) -> RESTClient:
-    """A client for the API below `base_url`. Go: NewRESTClient."""
+    """Return a client for the API below `base_url`. Go: NewRESTClient."""
     parts = urlsplit(base_url)
     path = parts.path if parts.path.endswith("/") else parts.path + "/"
     base = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
@@ -163,14 +163,14 @@ def new_rest_client(
 
 
 def _without_cbor(config: ClientContentConfig) -> ClientContentConfig:
-    """Ask for JSON wherever the config says CBOR, which is switched off in client-go too."""
+    """Replace CBOR by JSON in the config. client-go disables CBOR by default too."""
     content_type = JSON if config.content_type.split(";")[0].strip() == "application/cbor" else config.content_type
     accept = config.accept_content_types.replace("application/cbor", JSON)
     return replace(config, content_type=content_type or JSON, accept_content_types=accept)
 
 
 def http_default_transport() -> http.RoundTripper:
-    """A transport without credentials. Go: http.DefaultTransport."""
+    """Return a transport without credentials. Go: http.DefaultTransport."""
     from clientgo import transport
 
     return transport.new(transport.Config())

@@ -1,4 +1,4 @@
-"""How to reach a cluster, and clients built from that. Mirrors rest/config.go.
+"""Configuration of API clients, and clients created from it. Mirrors rest/config.go.
 
 Differs: `str` and `repr` hide credentials field by field. The methods that Go keeps in rest/transport.go are here too.
 """
@@ -58,7 +58,7 @@ class ErrNotInCluster(Exception):
 
 @dataclass(kw_only=True)
 class ImpersonationConfig:
-    """Whom to act as."""
+    """The user, groups and extra fields to impersonate."""
 
     user_name: str = ""
     uid: str = ""
@@ -66,7 +66,7 @@ class ImpersonationConfig:
     extra: dict[str, list[str]] = field(default_factory=dict)
 
 
-# What stands in texts for the value of a field that is set.
+# The text shown in place of a field's value, if the field is set.
 _HIDDEN = {
     "password": _REDACTED,
     "bearer_token": _REDACTED,
@@ -81,7 +81,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 class _Redacted:
-    """Texts that show every set field and no credential."""
+    """Shows all set fields except credentials in `str` and `repr`."""
 
     def __str__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)  # type: ignore[arg-type]
@@ -97,9 +97,9 @@ class TLSClientConfig(_Redacted):
     """Transport security. Data wins over the file of the same name; all PEM."""
 
     insecure: bool = False
-    """Do not check the server's certificate. For testing only."""
+    """Skip the verification of the server's certificate. For testing only."""
     server_name: str = ""
-    """Checked against the certificate, and sent as SNI, in place of the host's name."""
+    """Name for the verification of the certificate and for SNI, in place of the host name."""
     cert_file: str = ""
     key_file: str = ""
     ca_file: str = ""
@@ -107,7 +107,7 @@ class TLSClientConfig(_Redacted):
     key_data: bytes = b""
     ca_data: bytes = b""
     next_protos: list[str] = field(default_factory=list)
-    """Accepted for parity; the port speaks HTTP/1.1 only."""
+    """Accepted for compatibility; this port uses only HTTP/1.1."""
 
     # dataclass(repr=False) on a subclass would inherit them anyway; stated, since they are part of the API.
     __str__ = _Redacted.__str__
@@ -116,28 +116,30 @@ class TLSClientConfig(_Redacted):
 
 @dataclass(kw_only=True)
 class ContentConfig:
-    """How objects are written and read.
+    """Content types for reading and writing objects.
 
-    Typed clients of built-in kinds ask for protobuf when neither of the first two is set: half the bytes on the wire,
-    and objects that stay these bytes and are read in place, which suits informers. Writing to an object, or reading all
-    of it, costs more than over JSON, which `content_type` application/json makes of all. With
-    application/vnd.kubernetes.protobuf bodies of requests are protobuf too. The others (dynamic, metadata, discovery)
-    keep to JSON.
+    If neither of the first two fields is set, typed clients of built-in kinds ask for protobuf: it needs half the bytes
+    on the wire, and objects that stay encoded and are read in place, which suits informers. Writing to such an object,
+    or reading all of it, costs more than with JSON. `content_type` application/json selects JSON for everything. With
+    application/vnd.kubernetes.protobuf, request bodies are protobuf too. Other clients (dynamic, metadata, discovery)
+    always use JSON.
     """
 
     accept_content_types: str = ""
-    """What an answer may be, "" for the content type: "application/vnd.kubernetes.protobuf,application/json"."""
+    """Value of the Accept header, such as "application/vnd.kubernetes.protobuf,application/json"; "" for
+    `content_type`.
+    """
     content_type: str = ""
-    """What goes out, and what an answer may be if nothing else says it; "" for the client's own choice."""
+    """Content type of request bodies and the default of the Accept header; "" for the client's default."""
     group_version: GroupVersion | None = None
     negotiated_serializer: NegotiatedSerializer | None = None
 
 
 @dataclass(kw_only=True, repr=False)
 class Config(ContentConfig, TLSClientConfig):
-    """Everything a client needs to know to reach a server. Go: rest.Config.
+    """Everything a client needs to connect to a server. Go: rest.Config.
 
-    What Go embeds is inherited: `config.ca_file` is `Config.TLSClientConfig.CAFile`, `config.group_version` is
+    Fields that Go embeds are inherited: `config.ca_file` is `Config.TLSClientConfig.CAFile`, `config.group_version` is
     `Config.ContentConfig.GroupVersion`.
     """
 
@@ -147,7 +149,7 @@ class Config(ContentConfig, TLSClientConfig):
     username: str = ""
     password: str = ""
     bearer_token: str = ""
-    # Read again each minute and after a 401; what was read last wins over `bearer_token`.
+    # Reread every minute and after a 401. Its content takes precedence over `bearer_token`.
     bearer_token_file: str = ""
     impersonate: ImpersonationConfig = field(default_factory=ImpersonationConfig)
     auth_provider: AuthProviderConfig | None = None
@@ -158,33 +160,33 @@ class Config(ContentConfig, TLSClientConfig):
     # Excludes the TLS fields; `wrap_transport` adds behaviour to the transport made from them.
     transport: http.RoundTripper | None = None
     wrap_transport: WrapperFunc | None = None
-    # Requests a second on average: 0 means DEFAULT_QPS, a negative number no limit.
+    # Average requests per second: 0 means DEFAULT_QPS, a negative number no limit.
     qps: float = 0.0
-    # Requests at once: 0 means DEFAULT_BURST.
+    # Size of a burst of requests: 0 means DEFAULT_BURST.
     burst: int = 0
-    # Overrides the two above.
+    # Replaces `qps` and `burst`.
     rate_limiter: flowcontrol.RateLimiter | None = None
     warning_handler: WarningHandler | None = None
-    # Wins over `warning_handler`; without both the default handler is used.
+    # Takes precedence over `warning_handler`. Without both, the default handler is used.
     warning_handler_with_context: WarningHandlerWithContext | None = None
-    # Seconds after which a request is given up, watches included; 0 means never.
+    # Timeout of requests and watches in seconds; 0 for none.
     timeout: float = 0.0
-    # Seconds of silence after which the connection of a request or a watch, but not of a stream such as a log's, counts
-    # as dead, also while it is made; 0 for the limits of rest/request.py. A healthy watch may well be silent for a
-    # minute. Beyond Go.
+    # Seconds of silence after which a connection counts as dead, also while it is being established; 0 for the limits
+    # of
+    # rest/request.py. Does not apply to streams such as logs. A healthy watch may be silent for a minute. Beyond Go.
     max_silence: float = 0.0
     # Opens the connection to (host, port).
     dial: Callable[[str, int], socket.socket] | None = None
-    # From the URL of a request to the URL of its proxy, or None. Without it the environment decides.
+    # Maps the URL of a request to the URL of its proxy, or None. Without it the environment selects the proxy.
     proxy: Callable[[str], str | None] | None = None
 
     __str__ = _Redacted.__str__
     __repr__ = _Redacted.__repr__
 
     def transport_config(self) -> TransportConfig:
-        """The config as a transport understands it. Go: TransportConfig. Raises ValueError, OSError.
+        """Return the transport's configuration. Raises ValueError, OSError. Go: TransportConfig.
 
-        An exec provider is asked for credentials with the first request, not here.
+        An exec provider runs at the first request, not here.
         """
         conf = TransportConfig(
             user_agent=self.user_agent,
@@ -235,31 +237,34 @@ class Config(ContentConfig, TLSClientConfig):
         get_authenticator(provider, cluster).update_transport_config(conf)
 
     def wrap(self, fn: WrapperFunc) -> None:
-        """Add a wrapper around those that are there. Go: Wrap."""
+        """Add a wrapper around the existing ones. Go: Wrap."""
         self.wrap_transport = wrappers(self.wrap_transport, fn)
 
 
 def rest_client_for(config: Config) -> RESTClient:
-    """A client for the API version of the config. Go: RESTClientFor. Raises ValueError, OSError."""
+    """Return a client for the API version of the config. Raises ValueError, OSError. Go: RESTClientFor."""
     _require_group_version(config)
-    default_server_url_for(config)  # a wrong host is told before anything is built
+    default_server_url_for(config)  # Report a wrong host before anything is created.
     return rest_client_for_config_and_client(config, _http_client_for(config))
 
 
 def rest_client_for_config_and_client(config: Config, http_client: http.Client | None) -> RESTClient:
-    """The same over an HTTP client that several API versions share. Go: RESTClientForConfigAndClient."""
+    """Return a client that uses a shared HTTP client. Go: RESTClientForConfigAndClient."""
     _require_group_version(config)
     return _new_client(config, http_client)
 
 
 def unversioned_rest_client_for(config: Config) -> RESTClient:
-    """rest_client_for without a version, for discovery and the like. Go: UnversionedRESTClientFor."""
+    """Return a client without an API version, for discovery and similar. Go: UnversionedRESTClientFor."""
     default_server_url_for(config)
     return unversioned_rest_client_for_config_and_client(config, _http_client_for(config))
 
 
 def unversioned_rest_client_for_config_and_client(config: Config, http_client: http.Client | None) -> RESTClient:
-    """The same over a shared HTTP client. Go: UnversionedRESTClientForConfigAndClient."""
+    """Return a client without an API version that uses a shared HTTP client.
+
+    Go: UnversionedRESTClientForConfigAndClient.
+    """
     return _new_client(config, http_client)
 
 
@@ -275,13 +280,13 @@ def _require_group_version(config: Config) -> None:
 
 
 def _meta_codecs() -> NegotiatedSerializer:
-    """Codecs for clients that name the classes they expect: of kinds they know Status and the like only."""
+    """Return codecs for clients that name the expected classes: they know only Status and similar kinds."""
     scheme = Scheme("meta")
     metav1.add_to_group_version(scheme, metav1.UNVERSIONED)
     return CodecFactory(scheme).without_conversion()
 
 
-# Used where a config has no serializer of its own (Go refuses it).
+# The serializer of a config without one (Go rejects such a config).
 _DEFAULT_SERIALIZER = _meta_codecs()
 
 
@@ -312,12 +317,12 @@ def _rate_limiter(config: Config) -> flowcontrol.RateLimiter | None:
 
 
 def set_kubernetes_defaults(config: Config) -> None:
-    """Fill in the user agent. Go: SetKubernetesDefaults."""
+    """Set the user agent if it is empty. Go: SetKubernetesDefaults."""
     config.user_agent = config.user_agent or default_kubernetes_user_agent()
 
 
 def default_kubernetes_user_agent() -> str:
-    """ "program/version (os/arch) kubernetes/commit". Go: DefaultKubernetesUserAgent."""
+    """Return "program/version (os/arch) kubernetes/commit". Go: DefaultKubernetesUserAgent."""
     info = version.get()
     command = os.path.basename(sys.argv[0].rstrip("/")) if sys.argv and sys.argv[0] else "unknown"
     release = info.git_version.split("-", 1)[0] or "unknown"
@@ -328,7 +333,7 @@ def default_kubernetes_user_agent() -> str:
 
 
 def _platform() -> tuple[str, str]:
-    """The system's and the machine's name."""
+    """Return the names of the operating system and the machine."""
     if hasattr(os, "uname"):
         found = os.uname()
         return found.sysname.lower(), found.machine.lower()
@@ -338,9 +343,10 @@ def _platform() -> tuple[str, str]:
 
 
 def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
-    """The config of a pod's service account; its token is re-read as it is rotated. Go: InClusterConfig.
+    """Return the config for a pod's service account. Rereads its token after rotation. Go: InClusterConfig.
 
-    `service_account` is the folder Kubernetes mounts. Raises ErrNotInCluster, or OSError for an unreadable token.
+    `service_account` is the directory that Kubernetes mounts. Raises ErrNotInCluster, or OSError for an unreadable
+    token.
     """
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST", ""), os.environ.get("KUBERNETES_SERVICE_PORT", "")
     if not host or not port:
@@ -372,7 +378,7 @@ def _require_certificates(ca_file: str) -> None:
 
 
 def is_config_transport_tls(config: Config) -> bool:
-    """Whether requests will be encrypted. Go: IsConfigTransportTLS."""
+    """Report whether requests are encrypted. Go: IsConfigTransportTLS."""
     try:
         base_url, _ = default_server_url_for(config)
     except ValueError:
@@ -388,7 +394,7 @@ def load_tls_files(c: Config) -> None:
 
 
 def data_from_slice_or_file(data: bytes, path: str) -> bytes:
-    """The data, or the content of the file, or nothing. Raises OSError."""
+    """Return the data, or the content of the file if there is no data. Raises OSError."""
     if data or not path:
         return data
     with open(path, "rb") as file:
@@ -396,7 +402,7 @@ def data_from_slice_or_file(data: bytes, path: str) -> bytes:
 
 
 def add_user_agent(config: Config, user_agent: str) -> Config:
-    """Set the default user agent with `user_agent` behind it; returns the config. Go: AddUserAgent."""
+    """Set the user agent to the default plus `user_agent` and return the config. Go: AddUserAgent."""
     config.user_agent = f"{default_kubernetes_user_agent()}/{user_agent}"
     return config
 
@@ -410,13 +416,13 @@ _ANONYMOUS_FIELDS = (
 
 
 def anonymous_client_config(config: Config) -> Config:
-    """A copy without credentials and without custom transports. Go: AnonymousClientConfig."""
+    """Return a copy without credentials and custom transports. Go: AnonymousClientConfig."""
     known_safe: dict[str, Any] = {name: getattr(config, name) for name in _ANONYMOUS_FIELDS}
     return Config(**known_safe)
 
 
 def copy_config(config: Config) -> Config:
-    """A copy whose fields can be set without changing the original. Go: CopyConfig."""
+    """Return a copy whose fields can be assigned without changing the original. Go: CopyConfig."""
     copied = replace(config, impersonate=replace(config.impersonate))
     provider = config.exec_provider
     if provider is not None:
@@ -425,5 +431,5 @@ def copy_config(config: Config) -> Config:
 
 
 def codec_factory_for_generated_client(scheme: Scheme, codecs: CodecFactory) -> CodecFactory:
-    """The codecs of a generated client. Go: CodecFactoryForGeneratedClient."""
+    """Return the codecs of a generated client. Go: CodecFactoryForGeneratedClient."""
     return codecs

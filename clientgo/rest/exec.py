@@ -7,7 +7,7 @@ from clientgo.rest.config import Config, data_from_slice_or_file
 
 
 def config_to_exec_cluster(config: Config) -> Cluster:
-    """What a plugin may know about the cluster. Go: ConfigToExecCluster.
+    """Return the cluster information for an exec plugin. Go: ConfigToExecCluster.
 
     Raises OSError for an unreadable authority, ValueError when the config's proxy function fails.
     """
@@ -36,7 +36,7 @@ def _proxy_url(config: Config) -> str:
 
 
 def exec_cluster_to_config(cluster: Cluster) -> Config:
-    """A config without credentials for that cluster. Go: ExecClusterToConfig."""
+    """Return a config without credentials for that cluster. Go: ExecClusterToConfig."""
     proxy_url = cluster.proxy_url
     return Config(
         host=cluster.server,

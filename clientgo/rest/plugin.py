@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class AuthProvider(Protocol):
-    """Adds what a server needs to know who asks."""
+    """Adds credentials to requests."""
 
     def wrap_transport(self, rt: RoundTripper) -> RoundTripper:
-        """A round tripper that adds the credentials."""
+        """Return a round tripper that adds the credentials."""
         ...
 
     def login(self) -> None:
-        """Set up the provider's configuration, without a person's help."""
+        """Set up the provider's configuration without user interaction."""
         ...
 
 
 class AuthProviderConfigPersister(Protocol):
-    """Keeps a provider's configuration, in a kubeconfig for instance."""
+    """Stores a provider's configuration, for instance in a kubeconfig."""
 
     def persist(self, config: Mapping[str, str]) -> None: ...
 
@@ -44,7 +44,7 @@ _plugins: dict[str, Factory] = {}
 
 
 def register_auth_provider_plugin(name: str, plugin: Factory) -> None:
-    """Make a provider known. Go: RegisterAuthProviderPlugin. Raises ValueError for a name that is taken."""
+    """Register a provider. Raises ValueError if the name is taken. Go: RegisterAuthProviderPlugin."""
     with _plugins_lock:
         if name in _plugins:
             raise ValueError(f'auth Provider Plugin "{name}" was registered twice')
@@ -54,7 +54,7 @@ def register_auth_provider_plugin(name: str, plugin: Factory) -> None:
 def get_auth_provider(
     cluster_address: str, apc: AuthProviderConfig, persister: AuthProviderConfigPersister | None
 ) -> AuthProvider:
-    """The provider a kubeconfig names. Go: GetAuthProvider. Raises ValueError when nobody registered it."""
+    """Return the provider that a kubeconfig names. Raises ValueError if it is not registered. Go: GetAuthProvider."""
     with _plugins_lock:
         plugin = _plugins.get(apc.name)
     if plugin is None:

@@ -1,11 +1,10 @@
-"""Building a request, sending it, and reading the result. Mirrors rest/request.go.
+"""Builds requests, sends them, and reads their results. Mirrors rest/request.go.
 
     pod = client.get().namespace("default").resource("pods").name("web").do(ctx).into(corev1.Pod())
 
-Differs: `Result.into` returns the object; getters that fill a pointer in Go return the value; a request that asks for
-protobuf by default has its body in JSON all the same, in which nothing is lost that only the server knows; and a
-request that is not answered for long, or a watch that is silent for too long, counts as dead, where Go relies on HTTP/2
-pings (see REQUEST_SILENCE and watch_silence).
+Differs: `Result.into` returns the object. Getters that fill a pointer in Go return the value. A request that asks for
+protobuf by default sends its body as JSON, if JSON can express it. A request without an answer, or a watch that is
+silent for too long, counts as dead; Go relies on HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ if TYPE_CHECKING:
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
-# Waiting this long for the client's own rate limiter is worth a log line; much longer, a louder one.
+# Seconds of client-side throttling that are logged; longer waits are logged at a lower verbosity.
 _LONG_THROTTLE_LATENCY = 0.05
 _EXTRA_LONG_THROTTLE_LATENCY = 1.0
 
@@ -82,9 +81,9 @@ _EXTRA_LONG_THROTTLE_LATENCY = 1.0
 # grace.
 REQUEST_SILENCE = 90.0
 
-# A server answers a watch at once. A proxy may hold the answer back until there is an event, which a server that sends
-# bookmarks has within 75 s. A quiet watch of one that sends none is then begun anew, at the same version: nothing is
-# lost.
+# A server answers a watch at once. A proxy may delay the answer until the first event, which a server that sends
+# bookmarks emits within 75 s. The quiet watch of a server without bookmarks is reopened at the same version, without
+# a loss of events.
 WATCH_ANSWER_SILENCE = 2 * 75.0
 
 # A server ends a watch at its timeoutSeconds; without it, within an hour (twice --min-request-timeout).
@@ -93,13 +92,13 @@ _DEFAULT_WATCH_TIMEOUT = 3600.0
 
 # U+FFFD in UTF-8: in JSON, the text in place of an invalid byte.
 _REPLACEMENT = "\ufffd".encode()
-# What requests of typed clients accept by default.
+# The Accept header of typed clients' requests by default.
 _PROTOBUF_OR_JSON = f"{CONTENT_TYPE_PROTOBUF},application/json"
 
-# What text has none of, but for tabs, which Go counts among them.
+# Control characters that text does not contain. Go counts tabs among them.
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x09]")
 
-# How much of an answer that is no Status goes into an error.
+# Maximum length of a response's text in an error message, if the response is not a Status.
 _MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
 
 
@@ -115,14 +114,14 @@ def watch_silence(timeout_seconds: float | None) -> float:
 
 @runtime_checkable
 class HTTPClient(Protocol):
-    """Sends HTTP requests; http.Client does."""
+    """Sends HTTP requests; implemented by http.Client."""
 
     def do(self, request: http.Request) -> Response: ...
 
 
 @runtime_checkable
 class ResponseWrapper(Protocol):
-    """Something whose response can be had as a whole or as a stream."""
+    """A request whose response can be read as bytes or as a stream."""
 
     def do_raw(self, ctx: Context) -> bytes: ...
 
@@ -130,7 +129,7 @@ class ResponseWrapper(Protocol):
 
 
 class RequestConstructionError(Exception):
-    """A request that could not be put together."""
+    """A request could not be built."""
 
     def __init__(self, err: BaseException) -> None:
         self.err = err
@@ -139,7 +138,7 @@ class RequestConstructionError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class RequestParts:
-    """What a request under construction asks for: for whoever answers it without sending it, as fakes do."""
+    """The parameters of a request that is being built, for fakes that answer it without sending."""
 
     verb: str
     path_prefix: str
@@ -154,9 +153,9 @@ class RequestParts:
 
 
 class Request:
-    """A request under construction, in a chain of calls; errors are kept until it is sent. Belongs to one thread.
+    """A request under construction, by chained calls. Errors are kept until it is sent. Not thread-safe.
 
-    Sending blocks; cancelling the context ends it within milliseconds, also while it connects or reads.
+    Sending blocks. Cancelling the context ends it within milliseconds, also while it connects or reads.
     """
 
     def __init__(self, c: RESTClient) -> None:
@@ -181,7 +180,7 @@ class Request:
         self._resource_name = ""
         self._subresource = ""
         self._err: Exception | None = None
-        # At most one of the two; a stream cannot be sent twice, so there are no retries with it.
+        # At most one of the two is set. A stream cannot be sent twice, so there are no retries with it.
         self._body: IO[bytes] | None = None
         self._body_bytes: bytes | None = None
         self._set_accept_header()
@@ -193,12 +192,11 @@ class Request:
         return self.use_protobuf_as_default() if prefers_protobuf else self
 
     def use_protobuf_as_default(self) -> Request:
-        """Ask for protobuf, and for JSON of a server that has none, unless the config says what it wants.
+        """Ask for protobuf, or JSON from a server without protobuf, unless the config sets content types.
 
-        A body stays JSON, where Go's is protobuf: it is cheaper to write here, and the server names fields that it does
-        not know. Only an object with fields of a newer server, or with a string that is not valid UTF-8, goes out as
-        protobuf, which alone can express them.
-        Go: UseProtobufAsDefault.
+        The body is JSON, where Go's is protobuf: it is cheaper to write here, and the server reports unknown fields by
+        name. Only an object with fields of a newer server, or with a string that is not valid UTF-8, is sent as
+        protobuf, since JSON cannot express these. Go: UseProtobufAsDefault.
         """
         if self._content_type_not_set and not self._content.accept_content_types:
             self._content = replace(self._content, accept_content_types=_PROTOBUF_OR_JSON)
@@ -217,13 +215,13 @@ class Request:
         return self
 
     def prefix(self, *segments: str) -> Request:
-        """Add to the path before namespace and resource; `..` does not lead above what stands there."""
+        """Add segments to the path before namespace and resource; `..` cannot leave the existing path."""
         if self._err is None:
             self._path_prefix = join_path(self._path_prefix, join_below(*segments))
         return self
 
     def suffix(self, *segments: str) -> Request:
-        """Add to the end of the path; `..` does not lead above what stands there."""
+        """Add segments to the end of the path; `..` cannot leave the existing path."""
         if self._err is None:
             self._subpath = join_path(self._subpath, join_below(*segments))
         return self
@@ -240,27 +238,27 @@ class Request:
         return self
 
     def back_off(self, manager: BackoffManager | None) -> Request:
-        """Set the backoff; None for none. Deprecated, use back_off_with_context."""
+        """Set the backoff; None disables it. Deprecated: use back_off_with_context."""
         self._backoff = NoBackoff(self._c.clock) if manager is None else _BackoffManagerNopContext(manager)
         return self
 
     def back_off_with_context(self, manager: BackoffManagerWithContext | None) -> Request:
-        """Set the backoff; None for none."""
+        """Set the backoff; None disables it."""
         self._backoff = manager if manager is not None else NoBackoff(self._c.clock)
         return self
 
     def warning_handler(self, handler: WarningHandler | None) -> Request:
-        """Set who hears of warnings; None for the default handler."""
+        """Set the handler for API warnings; None selects the default."""
         self._warning_handler = None if handler is None else _WarningLoggerNopContext(handler)
         return self
 
     def warning_handler_with_context(self, handler: WarningHandlerWithContext | None) -> Request:
-        """Set who hears of warnings; None for the default handler."""
+        """Set the handler for API warnings; None selects the default."""
         self._warning_handler = handler
         return self
 
     def throttle(self, limiter: flowcontrol.RateLimiter | None) -> Request:
-        """Set the rate limiter the request passes."""
+        """Set the rate limiter."""
         self._rate_limiter = limiter
         return self
 
@@ -311,7 +309,7 @@ class Request:
     def abs_path(self, *segments: str) -> Request:
         """Replace the path before namespace and resource, below the path of the base URL.
 
-        One segment keeps its slash. `..` does not lead above the base path, in contrast to Go.
+        A single segment keeps its trailing slash. `..` cannot leave the base path (in Go it can).
         """
         if self._err is not None:
             return self
@@ -321,7 +319,7 @@ class Request:
         return self
 
     def request_uri(self, uri: str) -> Request:
-        """Replace path and parameters by those of a URI relative to the server; `..` stays below the base path."""
+        """Replace path and parameters by those of a URI relative to the server; `..` cannot leave the base path."""
         if self._err is not None:
             return self
         try:
@@ -347,7 +345,7 @@ class Request:
         return self.specifically_versioned_params(obj, codec, self._content.group_version)
 
     def specifically_versioned_params(self, obj: Struct, codec: ParameterCodec, version: GroupVersion) -> Request:
-        """The same in a given version."""
+        """Add the set fields of an options object, converted to `version`, as query parameters."""
         if self._err is not None:
             return self
         try:
@@ -367,18 +365,18 @@ class Request:
         return self
 
     def timeout(self, d: float) -> Request:
-        """Limit the whole request to `d` seconds, and tell the server so; 0 for no limit."""
+        """Limit the whole request to `d` seconds, and send the limit to the server; 0 for no limit."""
         if self._err is None:
             self._timeout = d
         return self
 
     def max_retries(self, max_retries: int) -> Request:
-        """How often to try again when the server asks for that; 10 by default."""
+        """Set the number of retries when the server asks for one; 10 by default."""
         self._max_retries = max(max_retries, 0)
         return self
 
     def body(self, obj: Object | bytes | str | IO[bytes] | None) -> Request:
-        """Set the body: bytes, a binary file to send as it comes, an object to encode, or the path of a file."""
+        """Set the body: bytes, a binary file to stream, an object to encode, or the path of a file."""
         if self._err is not None or obj is None:
             return self
         try:
@@ -403,10 +401,10 @@ class Request:
             raise TypeError(f"unknown type used for body: {type(obj).__name__}")
 
     def _encoded(self, obj: Object) -> tuple[bytes, str]:
-        """Return the object as a body, and its content type.
+        """Return the encoded object and its content type.
 
-        If the config sets no content type, this is protobuf for what JSON cannot express: fields of a newer server, and
-        strings that are not valid UTF-8.
+        If the config sets no content type, protobuf is used for objects that JSON cannot express: those with fields of
+        a newer server, or with strings that are not valid UTF-8.
         """
         content_type, negotiator = self._content.content_type, self._content.negotiator
         may_choose = self._content_type_not_set and CONTENT_TYPE_PROTOBUF in self._content.accept_content_types
@@ -429,11 +427,11 @@ class Request:
         return self
 
     def error(self) -> Exception | None:
-        """What went wrong in building the request, None if nothing did."""
+        """Return the first error in building the request, or None."""
         return self._err
 
     def parts(self) -> RequestParts:
-        """What was asked for so far. Beyond Go."""
+        """Return the parameters set so far. Beyond Go."""
         return RequestParts(
             verb=self._verb,
             path_prefix=self._path_prefix,
@@ -448,7 +446,7 @@ class Request:
         )
 
     def url(self) -> str:
-        """The URL as it is now; worth something only while `error` is None."""
+        """Return the current URL; valid only while `error` is None."""
         query = dict(self._params)
         if self._timeout:
             query["timeout"] = [format_duration(self._timeout)]
@@ -467,11 +465,11 @@ class Request:
         return path
 
     def has_stream_body(self) -> bool:
-        """Whether the body can be sent only once."""
+        """Report whether the body is a stream, which can be sent only once."""
         return self._body is not None
 
     def backoff_manager(self) -> BackoffManagerWithContext:
-        """The backoff between attempts."""
+        """Return the backoff between attempts."""
         return self._backoff
 
     def __repr__(self) -> str:
@@ -480,7 +478,10 @@ class Request:
     # --- sending ---
 
     def _final_url_template(self) -> str:
-        """The URL with placeholders for names and values, so that metrics have few of them. Go: finalURLTemplate."""
+        """Return the URL with placeholders for names and values, to limit the number of metrics.
+
+        Go: finalURLTemplate.
+        """
         base = urlsplit(self._c.base)
         path = _path_template(self._path(), self._base_path)
         values = dict.fromkeys(self._params, "{value}")
@@ -490,7 +491,7 @@ class Request:
         return urlunsplit((base.scheme, self._host(), path, "" if path == _PREFIX_TEMPLATE else query, ""))
 
     def try_throttle_with_info(self, ctx: Context, retry_info: str = "") -> None:
-        """Wait for the rate limiter. Raises what it raises when the context ends first."""
+        """Wait for the rate limiter. Raises the limiter's error if the context ends first."""
         if self._rate_limiter is None:
             return
         clock = self._c.clock
@@ -532,10 +533,10 @@ class Request:
             metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, self._host())
 
     def watch(self, ctx: Context, expected: type[Object] | None = None) -> apiwatch.Interface:
-        """Begin a watch. Go: Watch. Blocks until the server answered. Passes no rate limiter.
+        """Open a watch. Blocks until the server answers. Bypasses the rate limiter. Go: Watch.
 
-        Objects of kinds the client's scheme does not know become objects of the class `expected`. A connection that
-        broke gives an ended watch. Raises StatusError, URLError.
+        Objects of kinds that the client's scheme does not know are decoded as the class `expected`. If the connection
+        breaks, returns a watch that has ended. Raises StatusError, URLError.
         """
         self._log_request_body(ctx)
         if self._err is not None:
@@ -568,7 +569,7 @@ class Request:
     def _watch_silence(self) -> float:
         wanted = self._params.get("timeoutSeconds", [""])[0]
         silence = watch_silence(float(wanted) if wanted.isdecimal() else None)
-        # A server that streams the initial objects sends bookmarks: the one that ends them, and one each minute.
+        # A server that streams the initial objects sends bookmarks: one that ends them, and one each minute.
         streams = self._params.get("sendInitialEvents") == ["true"]
         return min(silence, SILENCE_AFTER_BOOKMARK) if streams else silence
 
@@ -585,13 +586,16 @@ class Request:
         if expected is not None:
             decoder = decoder.expecting(expected)
         handle_warnings(ctx, response.headers, self._warning_handler)
-        # 500 says that nobody knows what went wrong; other codes mean something in HTTP.
+        # Report an internal error (500): other codes have a specific meaning in HTTP.
         reporter = errors.new_client_error_reporter(500, self._verb, "ClientWatchDecoding")
         source = _watch_decoder(framer.new_frame_reader(response.body), decoder)
         return BatchedStreamWatcher(source, reporter, klog.from_context(ctx), self._resource or self._path_prefix)
 
     def stream(self, ctx: Context) -> Body:
-        """The body of a successful response, to read from and close. Go: Stream. Raises StatusError, URLError."""
+        """Return the body of a successful response; the caller reads and closes it. Raises StatusError, URLError.
+
+        Go: Stream.
+        """
         self._log_request_body(ctx)
         if self._err is not None:
             raise self._err
@@ -623,7 +627,7 @@ class Request:
             _log_body(ctx, "Request Body", self._body_bytes)
 
     def _request_preflight_check(self) -> None:
-        """Refuse what can only be a mistake of the caller's: an empty namespace where one must be meant."""
+        """Reject requests that are certainly mistakes, such as an empty namespace where one is required."""
         if not self._namespace_set or self._namespace:
             return
         if self._verb == "POST":
@@ -646,7 +650,7 @@ class Request:
         )
 
     def _attempt(self, request: http.Request) -> tuple[Response | None, Exception | None]:
-        """Send once: the response, or why there is none."""
+        """Send the request once; return the response, or the error."""
         try:
             return self._c.client.do(request), None
         except Exception as err:
@@ -660,7 +664,7 @@ class Request:
             raise wrapped from wrapped.__cause__
 
     def _request(self, ctx: Context, fn: Callable[[http.Request, Response], None]) -> None:
-        """Send, with retries, and call `fn` once with the response. Raises when there is none."""
+        """Send the request with retries, and call `fn` once with the response. Raises if there is none."""
         start = self._c.clock.now()
         try:
             self._request_with_retries(ctx, fn)
@@ -687,7 +691,7 @@ class Request:
                 cancel()
 
     def _request_once(self, ctx: Context, retry: WithRetry, fn: Callable[[http.Request, Response], None]) -> bool:
-        """One attempt; whether there shall be another one."""
+        """Make one attempt and report whether to retry."""
         self._before(retry, ctx)
         request = self._new_http_request(ctx, max(REQUEST_SILENCE, self._timeout + _WATCH_GRACE))
         response, failure = self._attempt(request)
@@ -709,7 +713,7 @@ class Request:
         return urlsplit(self._c.base).netloc.rpartition("@")[2]
 
     def do(self, ctx: Context) -> Result:
-        """Send and wait for the result, which holds the object or the error. Go: Do."""
+        """Send the request and return the result with the object or the error. Go: Do."""
         self._log_request_body(ctx)
         results: list[Result] = []
         try:
@@ -724,7 +728,7 @@ class Request:
         return result
 
     def do_raw(self, ctx: Context) -> bytes:
-        """Send and return the body as it comes. Go: DoRaw. Raises StatusError, URLError."""
+        """Send the request and return the undecoded body. Raises StatusError, URLError. Go: DoRaw."""
         self._log_request_body(ctx)
         bodies: list[bytes] = []
 
@@ -778,7 +782,7 @@ class Request:
         )
 
     def _unstructured_error(self, request: http.Request, response: Response, body: bytes) -> errors.StatusError:
-        """An error made of code and text, for an answer that is no Status."""
+        """Return an error with code and text, for a response that is not a Status."""
         message = "unknown"
         if _is_text_response(response):
             message = body[:_MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES].decode("utf-8", "replace").strip()
@@ -801,21 +805,21 @@ def _watch_decoder(body: Body, decoder: Decoder) -> WatchDecoder:
 
 
 def new_request(c: RESTClient) -> Request:
-    """Begin a request. Go: NewRequest."""
+    """Create a request. Go: NewRequest."""
     return Request(c)
 
 
 def new_request_with_client(
     base: str, versioned_api_path: str, content: ClientContentConfig, client: http.Client
 ) -> Request:
-    """Begin a request without a RESTClient of its own, for tests. Go: NewRequestWithClient."""
+    """Create a request without a RESTClient, for tests. Go: NewRequestWithClient."""
     from clientgo.rest.client import new_rest_client
 
     return Request(new_rest_client(base, versioned_api_path, content, None, client))
 
 
 def _get_is_retryable(request: http.Request, err: BaseException) -> bool:
-    """A lost connection is worth another attempt, but writing twice is not."""
+    """Report whether to retry after the error: yes after a lost connection, but never repeat a write."""
     return request.method == "GET" and (net.is_connection_reset(err) or net.is_probable_eof(err))
 
 
@@ -824,13 +828,13 @@ _WATCH_RETRYABLE = IsRetryableErrorFunc(lambda request, err: net.is_probable_eof
 
 
 def _add_note(err: BaseException, request: http.Request, code: int) -> None:
-    """Say in tracebacks which request the error is about; the text of a Status stays the server's."""
+    """Name the request in tracebacks. The text of a Status is not changed."""
     path = urlsplit(request.url)
     err.add_note(f"{request.method} {path.path}{'?' + path.query if path.query else ''}: {code}")
 
 
 class Result:
-    """The outcome of `Request.do`. `into`, `get` and `raw` raise its error if there is one."""
+    """The result of `Request.do`. `into`, `get` and `raw` raise its error if there is one."""
 
     def __init__(
         self,
@@ -854,13 +858,13 @@ class Result:
         self._request = request
 
     def raw(self) -> bytes:
-        """The body. Go: Raw."""
+        """Return the body. Go: Raw."""
         if self._err is not None:
             raise self._err
         return self._body
 
     def json_object(self) -> dict[str, Any]:
-        """The body as a JSON object; null is an empty one, as in Go. Raises StatusError, ValueError for all else."""
+        """Return the body as a JSON object; null becomes an empty one, as in Go. Raises StatusError, ValueError."""
         self.raise_for_error()
         with self._noting_request():
             document = json.loads(self._body)
@@ -869,18 +873,18 @@ class Result:
         return document or {}
 
     def get(self) -> Object:
-        """The object the body says it is. Go: Get. Raises StatusError and what decoders raise."""
+        """Return the decoded object. Raises StatusError and the decoder's errors. Go: Get."""
         self.raise_for_error()
         with self._noting_request():
             obj, _ = self._decoder_or_raise().decode(self._body)
         return self._unless_failure(obj)
 
     def status_code(self) -> int:
-        """The HTTP status code, 0 when there was no response. Go: StatusCode."""
+        """Return the HTTP status code; 0 if there was no response. Go: StatusCode."""
         return self._status_code
 
     def content_type(self) -> str:
-        """The response's Content-Type. Go: ContentType."""
+        """Return the response's Content-Type. Go: ContentType."""
         return self._content_type
 
     @overload
@@ -890,9 +894,9 @@ class Result:
     def into(self, obj: Any) -> Any:
         """Fill `obj` from the body and return it, or a new object if `obj` is a class. Go: Into.
 
-        The object takes the decoded document over, whatever it held before. An answer of another kind fills nothing, as
-        in Go: a Status that says Success, or the Scale that a patch of a Deployment's scale gives.
-        Raises StatusError and what decoders raise.
+        The decoded document replaces the object's content. As in Go, an answer of another kind does not change the
+        object: for example a Status with Success, or the Scale that patching a Deployment's scale returns. Raises
+        StatusError and the decoder's errors.
         """
         self.raise_for_error()
         with self._noting_request():
@@ -908,11 +912,11 @@ class Result:
         return obj() if isinstance(obj, type) else obj
 
     def was_created(self) -> bool:
-        """Whether the server answered 201. Go: WasCreated."""
+        """Report whether the server answered 201. Go: WasCreated."""
         return self._status_code == 201
 
     def error(self) -> Exception | None:
-        """The error of the request, None if there was none; the server's Status if it sent one. Go: Error."""
+        """Return the error of the request, or None; the server's Status if it sent one. Go: Error."""
         err = self._err
         if err is None or not errors.is_unexpected_server_error(err) or not self._body or self._decoder is None:
             return err
@@ -933,12 +937,12 @@ class Result:
         return self
 
     def warnings(self) -> list[WarningHeader]:
-        """The warnings of the response. Go: Warnings."""
+        """Return the warnings of the response. Go: Warnings."""
         return self._warnings
 
     @contextlib.contextmanager
     def _noting_request(self) -> Iterator[None]:
-        """Let an exception about the body say which request's it is."""
+        """Add the request to the notes of an exception about the body."""
         try:
             yield
         except Exception as err:
@@ -952,7 +956,7 @@ class Result:
         return self._decoder
 
     def _unless_failure(self, obj: Object) -> Object:
-        """The object, unless it is a Status that is no success."""
+        """Return the object; raise it as an error if it is a Status that is not Success."""
         if isinstance(obj, metav1.Status) and obj.status != "Success":
             raise self._status_error(obj)
         return obj
@@ -971,7 +975,7 @@ _PREFIX_TEMPLATE = "/{prefix}"
 
 
 def _path_template(path: str, base_path: str) -> str:
-    """The path with "{namespace}" and "{name}" for what stands there; "/{prefix}" for paths outside the API groups."""
+    """Return the path with "{namespace}" and "{name}" as placeholders; "/{prefix}" outside the API groups."""
     base = base_path.rstrip("/")
     below = path.removeprefix(base) if path.startswith(f"{base}/") else path
     segments = below.split("/")
@@ -996,7 +1000,7 @@ def _path_template(path: str, base_path: str) -> str:
 
 
 def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
-    """("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
+    """Return the media type and its parameters: ("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
     if ";" not in value:
         return value.strip().lower(), {}
     from email.message import Message  # Here, not above: it comes with http.client, which is loaded by then.
@@ -1017,7 +1021,7 @@ def _go_list(messages: Sequence[str]) -> str:
 
 
 def _log_body(ctx: Context, prefix: str, body: bytes | None) -> None:
-    """The body as it is, or its bytes in hexadecimal when there are control characters in it, as protobuf has."""
+    """Log the body, in hexadecimal if it contains control characters, as protobuf does."""
     logger = klog.from_context(ctx)
     if not logger.v(8).enabled():
         return
@@ -1034,7 +1038,7 @@ def _truncate_body(logger: klog.Logger, body: str) -> str:
 
 
 class _ThrottledLogger:
-    """Writes a line at the first verbosity that is enabled, and there only so often."""
+    """Logs at the first enabled verbosity, with a minimum interval between lines."""
 
     # (verbosity, seconds between lines)
     _SETTINGS = ((2, 1.0), (0, 10.0))
@@ -1070,17 +1074,17 @@ NAME_MAY_NOT_CONTAIN = ["/", "%"]
 
 
 def is_valid_path_segment_name(name: str) -> list[str]:
-    """Why the name cannot be a segment of a path; empty if it can. Go: IsValidPathSegmentName."""
+    """Return the reasons why the name cannot be a path segment; empty if it can. Go: IsValidPathSegmentName."""
     if name in NAME_MAY_NOT_BE:
         return [f"may not be '{name}'"]
     return is_valid_path_segment_prefix(name)
 
 
 def is_valid_path_segment_prefix(name: str) -> list[str]:
-    """The same for the start of a segment. Go: IsValidPathSegmentPrefix."""
+    """Return the reasons why the name cannot start a path segment. Go: IsValidPathSegmentPrefix."""
     return [f"may not contain '{text}'" for text in NAME_MAY_NOT_CONTAIN if text in name]
 
 
 def validate_path_segment_name(name: str, prefix: bool) -> list[str]:
-    """One or the other. Go: ValidatePathSegmentName."""
+    """Return the reasons why the name cannot be, or start, a path segment. Go: ValidatePathSegmentName."""
     return is_valid_path_segment_prefix(name) if prefix else is_valid_path_segment_name(name)

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 def http_client_for(config: Config) -> http.Client:
-    """An HTTP client with the config's security and authentication. Go: HTTPClientFor. Raises ValueError, OSError."""
+    """Return an HTTP client with the config's TLS and authentication. Raises ValueError, OSError. Go: HTTPClientFor."""
     return http.Client(transport_for(config), config.timeout, config.max_silence)
 
 
 def tls_config_for(config: Config) -> ssl.SSLContext | None:
-    """The TLS context of the config, None when it asks for nothing special. Go: TLSConfigFor."""
+    """Return the TLS context of the config; None if it needs no special one. Go: TLSConfigFor."""
     return transport.tls_config_for(config.transport_config())
 
 
 def transport_for(config: Config) -> http.RoundTripper:
-    """A round tripper with the config's security and authentication. Go: TransportFor."""
+    """Return a round tripper with the config's TLS and authentication. Go: TransportFor."""
     return transport.new(config.transport_config())
 
 
 def http_wrappers_for_config(config: Config, rt: http.RoundTripper) -> http.RoundTripper:
-    """Lay the config's authentication over another round tripper. Go: HTTPWrappersForConfig."""
+    """Wrap another round tripper with the config's authentication. Go: HTTPWrappersForConfig."""
     return transport.http_wrappers_for_config(config.transport_config(), rt)

@@ -1,4 +1,4 @@
-"""From a host and a version to the URL of an API. Mirrors rest/url_utils.go. URLs are strings here."""
+"""Computes the URL of an API from a host and a version. Mirrors rest/url_utils.go. URLs are strings here."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _parse(text: str) -> SplitResult | None:
 
 
 def default_versioned_api_path(api_path: str, group_version: GroupVersion) -> str:
-    """Where the API of a version stands: /api/v1, /apis/apps/v1. Go: DefaultVersionedAPIPath."""
+    """Return the path of an API version: /api/v1, /apis/apps/v1. Go: DefaultVersionedAPIPath."""
     return join_path("/", api_path, group_version.group, group_version.version)
 
 

@@ -1,4 +1,4 @@
-"""Backing off from servers that are overloaded. Mirrors rest/urlbackoff.go. URLs are strings, durations seconds."""
+"""Backoff for overloaded servers. Mirrors rest/urlbackoff.go. URLs are strings, durations seconds."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class BackoffManagerWithContext(Protocol):
     def update_backoff_with_context(
         self, ctx: Context, actual_url: str, err: BaseException | None, response_code: int
     ) -> None:
-        """Learn how a request ended; `response_code` is 0 when there was an error instead."""
+        """Record the result of a request; `response_code` is 0 if there was an error instead."""
         ...
 
     def calculate_backoff_with_context(self, ctx: Context, actual_url: str) -> float:
-        """Seconds to wait before the next request."""
+        """Return the seconds to wait before the next request."""
         ...
 
     def sleep_with_context(self, ctx: Context, d: float) -> None:
@@ -45,7 +45,7 @@ class BackoffManagerWithContext(Protocol):
 
 
 class URLBackoff:
-    """Doubles the wait for each host that answers 429 or 5xx, and forgets it with the next success."""
+    """Doubles the wait for each host that answers 429 or 5xx, and resets it after a success."""
 
     def __init__(self, backoff: flowcontrol.Backoff) -> None:
         self.backoff = backoff
@@ -86,7 +86,7 @@ def _base_url_key(url: str) -> str:
 
 
 class NoBackoff:
-    """Never asks for a wait of its own, but can sleep when a server asks for one."""
+    """Computes no wait of its own, but sleeps when a server asks for it."""
 
     def __init__(self, clock: WithDelayedExecution | None = None) -> None:
         self._clock = clock or REAL_CLOCK

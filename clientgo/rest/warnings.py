@@ -1,4 +1,4 @@
-"""What to do with the Warning headers of responses.
+"""Handling of the Warning headers in responses.
 
 Mirrors rest/warnings.go (and ParseWarningHeaders of util/net/http.go).
 """
@@ -63,7 +63,7 @@ class WarningLogger:
             klog.from_context(ctx).info("Warning: " + text)
 
 
-# What clients without a handler of their own use. Replaced as a whole, so that reading needs no lock.
+# The handler of clients without one. Replaced as a whole, so that reading needs no lock.
 _default_warning_handler: WarningHandlerWithContext | None = WarningLogger()
 
 
@@ -73,22 +73,22 @@ def set_default_warning_handler(handler: WarningHandler | None) -> None:
 
 
 def set_default_warning_handler_with_context(handler: WarningHandlerWithContext | None) -> None:
-    """The same with the request's context. Go: SetDefaultWarningHandlerWithContext."""
+    """Set the default handler that receives the request's context. Go: SetDefaultWarningHandlerWithContext."""
     global _default_warning_handler
     _default_warning_handler = handler
 
 
 @dataclass(frozen=True, kw_only=True)
 class WarningWriterOptions:
-    """How a warning writer writes."""
+    """Options of a warning writer."""
 
     deduplicate: bool = False
-    """Write each text once. A long-running process that meets many warnings then remembers them all."""
+    """Write each text once. The writer stores every text, which matters in a long-running process."""
     color: bool = False
 
 
 def new_warning_writer(out: TextIO, opts: WarningWriterOptions | None = None) -> _WarningWriter:
-    """A handler that writes warnings for people. Go: NewWarningWriter."""
+    """Return a handler that writes warnings to a text stream. Go: NewWarningWriter."""
     return _WarningWriter(out, opts or WarningWriterOptions())
 
 
@@ -114,7 +114,7 @@ class _WarningWriter:
             self._out.write(f"{label} {text}\n")
 
     def warning_count(self) -> int:
-        """How many warnings were written. Go: WarningCount."""
+        """Return the number of written warnings. Go: WarningCount."""
         with self._lock:
             return self._count
 
@@ -146,7 +146,7 @@ _WARNING = r'(?s)(?P<code>[0-9]{3}) (?P<agent>[^ ]+) "(?P<text>(?:[^"\\]|\\.)*)"
 
 
 def parse_warning_headers(headers: Iterable[str]) -> list[WarningHeader]:
-    """The warnings in the header's values; from the first malformed one on a value is skipped.
+    """Return the warnings in the header's values; ignores a value from the first malformed warning on.
 
     Go: utilnet.ParseWarningHeaders.
     """
@@ -163,7 +163,7 @@ def parse_warning_headers(headers: Iterable[str]) -> list[WarningHeader]:
 
 
 def _utf8(value: str) -> str:
-    """The value as its sender meant it: http.client makes a character of each byte."""
+    """Decode the value as UTF-8: http.client converts each byte to a character."""
     try:
         return value.encode("latin-1").decode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -171,7 +171,7 @@ def _utf8(value: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """The text without the encoding that RFC 2047 asks old senders for."""
+    """Return the text without the RFC 2047 encoding that old senders use."""
     if "=?" not in text:
         return text
     # Here, not above: few servers do that, and none of Kubernetes.
@@ -185,5 +185,5 @@ def _decoded(text: str) -> str:
 
 
 def _is_clean(text: str) -> bool:
-    """Whether the text has neither control characters nor bytes that are no UTF-8."""
+    """Report whether the text has neither control characters nor invalid UTF-8."""
     return re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", text) is None

@@ -1,4 +1,4 @@
-"""When to send a request again. Mirrors rest/with_retry.go."""
+"""Decides when to retry a request. Mirrors rest/with_retry.go."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MAX_BODY_SLURP_SIZE = 2 << 10
 
 
 class IsRetryableErrorFunc:
-    """A function that says whether an error of a request is worth another attempt."""
+    """A function that reports whether a request's error permits a retry."""
 
     def __init__(self, fn: Callable[[HTTPRequest, BaseException], bool]) -> None:
         self._fn = fn
 
     def is_error_retryable(self, request: HTTPRequest, err: BaseException) -> bool:
-        """Whether to try again after `err`."""
+        """Report whether to retry after `err`."""
         return self._fn(request, err)
 
 
@@ -49,29 +49,29 @@ class WithRetry(Protocol):
         err: BaseException | None,
         f: IsRetryableErrorFunc,
     ) -> bool:
-        """Count the attempt, and say whether there shall be another one.
+        """Count the attempt, and report whether to make another one.
 
-        There is none when the attempts are used up, the body cannot be sent twice, the error is not a retryable one,
-        or the response is not a 429 or 5xx with a Retry-After header.
+        There is none when the attempts are used up, the body cannot be sent twice, the error is not retryable, or the
+        response is not a 429 or 5xx with a Retry-After header.
         """
         ...
 
     def before(self, ctx: Context, request: Request) -> None:
-        """Called before each attempt; waits as long as the server and the backoff ask. Raises the context's error."""
+        """Wait before an attempt, as the server and the backoff demand. Raises the context's error."""
         ...
 
     def after(self, ctx: Context, request: Request, response: Response | None, err: BaseException | None) -> None:
-        """Called right after each attempt."""
+        """Record the result of an attempt."""
         ...
 
     def wrap_previous_error(self, final_err: Exception) -> Exception:
-        """The final error, or one that also tells what went wrong in an earlier attempt."""
+        """Return the final error, with the error of an earlier attempt if there was one."""
         ...
 
 
 @dataclass(kw_only=True)
 class RetryAfter:
-    """What is known about the next attempt."""
+    """Parameters of the next attempt."""
 
     # Seconds the server asked for.
     wait: float = 0.0
@@ -188,7 +188,7 @@ class _WithRetry:
 
 
 def new_with_retry(max_retries: int) -> WithRetry:
-    """At most `max_retries` attempts after the first."""
+    """Return a retry state for at most `max_retries` attempts after the first."""
     return _WithRetry(max_retries)
 
 
@@ -203,7 +203,7 @@ def _check_wait(response: Response) -> int | None:
 
 
 def retry_after_seconds(response: Response) -> int | None:
-    """The seconds of the Retry-After header; None when it is missing or no number."""
+    """Return the seconds in the Retry-After header; None if it is missing or not a number."""
     try:
         return parse_int(response.headers.get("Retry-After", ""))
     except ValueError:
@@ -221,7 +221,7 @@ def _get_retry_reason(retries: int, seconds: int, response: Response, err: BaseE
 
 
 def read_and_close_response_body(response: Response | None) -> None:
-    """Let go of the response, and keep its connection if little is left to read."""
+    """Release the response; reuse its connection if little is left to read."""
     if response is None:
         return
     try:
