@@ -54,7 +54,7 @@ class _EnvVarFeatureGates:
         self._set(feature_name, feature_value, allow_changing_locked_features=False)
 
     def set_for_testing(self, feature_name: Feature, feature_value: bool) -> None:
-        """As `set`, for locked features too."""
+        """Set a feature, even if it is locked."""
         self._set(feature_name, feature_value, allow_changing_locked_features=True)
 
     def _set(self, feature_name: Feature, feature_value: bool, allow_changing_locked_features: bool) -> None:
@@ -105,7 +105,7 @@ class _EnvVarFeatureGates:
 
 
 def _desired_state(feature: Feature, spec: FeatureSpec, desired: str) -> bool | None:
-    """What the variable asks for; None, after logging why, when it cannot have it."""
+    """Return the state that the environment variable requests; log an invalid value and return None."""
     try:
         state = parse_bool(desired)
     except ValueError as err:

@@ -34,7 +34,7 @@ __all__ = [
 
 
 class _Prerelease(str):
-    """How mature a feature is. Open: registries may know other stages."""
+    """The maturity of a feature. Other registries may define more stages."""
 
     __slots__ = ()
 
@@ -64,12 +64,12 @@ class Feature(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureSpec:
-    """What is known of a gate from some version on. Go: features.FeatureSpec."""
+    """A feature gate's properties from a version on. Go: features.FeatureSpec."""
 
     default: bool = False
-    """Whether it is on unless somebody says otherwise."""
+    """True if the feature is enabled by default."""
     lock_to_default: bool = False
-    """Whether programs may no longer change it."""
+    """True if programs cannot change the feature."""
     pre_release: str = GA
     """ALPHA, BETA, GA or DEPRECATED."""
     version: tuple[int, int] | None = None
@@ -84,7 +84,10 @@ class Gates(Protocol):
     """Answers whether a feature is on. Go: features.Gates."""
 
     def enabled(self, key: Feature) -> bool:
-        """Whether the feature is on. Raises LookupError when nobody knows it (Go panics). Go: Gates.Enabled."""
+        """Report whether the feature is enabled. Raises LookupError for an unknown one (Go panics).
+
+        Go: Gates.Enabled.
+        """
         ...
 
 
@@ -97,7 +100,7 @@ class Registry(Protocol):
 
 
 class VersionedRegistry(Protocol):
-    """As Registry, with the history of each gate. Go: features.VersionedRegistry."""
+    """A Registry with the history of each gate. Go: features.VersionedRegistry."""
 
     def add_versioned(self, features: Mapping[Feature, VersionedSpecs]) -> None:
         """Take over these gates; raises what it does not like about them. Go: VersionedRegistry.AddVersioned."""
@@ -121,7 +124,7 @@ def add_features_to_existing_feature_gates(registry: Registry) -> None:
 
 
 def add_versioned_features_to_existing_feature_gates(registry: VersionedRegistry) -> None:
-    """As `add_features_to_existing_feature_gates`, with the history of each gate.
+    """Add the gates with their histories to an existing registry.
 
     Go: features.AddVersionedFeaturesToExistingFeatureGates.
     """

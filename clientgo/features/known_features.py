@@ -1,7 +1,7 @@
-"""The gates of this library and their history. Mirrors client-go/features/known_features.go.
+"""The feature gates of this library and their history. Mirrors client-go/features/known_features.go.
 
-Two differences: CBOR and the TLS cache are not part of this port, so their gates switch nothing; and InOrderInformers,
-which Go 1.36 locks, can still be switched off, for then the pipeline is the one of the walkthroughs, with DeltaFIFO.
+Differs from Go in two ways. CBOR and the TLS cache are not part of this port, so their gates have no effect.
+InOrderInformers, which Go 1.36 locks, can still be disabled; then informers use DeltaFIFO.
 """
 
 from __future__ import annotations

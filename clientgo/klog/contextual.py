@@ -41,7 +41,7 @@ class Logger:
         self._depth = depth
 
     def enabled(self) -> bool:
-        """Whether `info` writes anything at this verbosity."""
+        """Report whether `info` writes at this verbosity."""
         return LOGGER.isEnabledFor(level_of(self._v)) or module_shows(self._v, self._depth)
 
     def info(self, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
@@ -97,7 +97,7 @@ class _LoggerKey:
 
 
 LOGGER_KEY = _LoggerKey
-"""What `from_context` asks a context for. A context that makes its logger when it is asked for it answers to this."""
+"""The key with which `from_context` gets the logger. A context may create its logger when asked for this key."""
 
 
 def background() -> Logger:
@@ -106,7 +106,7 @@ def background() -> Logger:
 
 
 def todo() -> Logger:
-    """As `background`, for places that should get a logger but do not yet. Go: klog.TODO."""
+    """Return the background logger, for code that does not receive a logger yet. Go: klog.TODO."""
     return _BACKGROUND
 
 

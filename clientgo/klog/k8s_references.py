@@ -10,7 +10,7 @@ __all__ = ["KMetadata", "ObjectRef", "kobj", "kobj_slice", "kref"]
 
 
 class KMetadata(Protocol):
-    """What `kobj` needs of an object. Go: klog.KMetadata."""
+    """The properties of an object that `kobj` needs. Go: klog.KMetadata."""
 
     def get_name(self) -> str:
         """The object's name."""

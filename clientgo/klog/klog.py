@@ -53,7 +53,7 @@ def verbosity() -> int:
 
 
 class Verbose:
-    """What `v(n)` returns: logs if n is within the verbosity. Cheap when it is not."""
+    """The result of `v(n)`: logs if n is within the verbosity. Cheap otherwise. Go: klog.Verbose."""
 
     __slots__ = ("_always", "_level")
 
@@ -63,7 +63,7 @@ class Verbose:
         self._always = always
 
     def enabled(self) -> bool:
-        """Whether these lines are shown: ask before computing anything expensive."""
+        """Report whether lines are logged, so that the caller can skip expensive arguments."""
         return self._always or LOGGER.isEnabledFor(self._level)
 
     def info(self, msg: object, /, *args: object, **pairs: object) -> None:
@@ -133,32 +133,32 @@ def info_s(msg: str, /, *keys_and_values: object, **pairs: object) -> None:
 
 
 def warning(*args: object) -> None:
-    """As `info`, as a warning. Go: klog.Warning."""
+    """Log like `info`, at warning severity. Go: klog.Warning."""
     emit(logging.WARNING, sprint(readable(args)), 0)
 
 
 def warningf(text: str, *args: object) -> None:
-    """As `infof`, as a warning. Go: klog.Warningf."""
+    """Log like `infof`, at warning severity. Go: klog.Warningf."""
     emit(logging.WARNING, sprintf(text, *readable(args)), 0)
 
 
 def warningln(*args: object) -> None:
-    """As `infoln`, as a warning. Go: klog.Warningln."""
+    """Log like `infoln`, at warning severity. Go: klog.Warningln."""
     emit(logging.WARNING, _sprintln(readable(args)), 0)
 
 
 def error(*args: object) -> None:
-    """As `info`, as an error. Go: klog.Error."""
+    """Log like `info`, at error severity. Go: klog.Error."""
     emit(logging.ERROR, sprint(readable(args)), 0)
 
 
 def errorf(text: str, *args: object) -> None:
-    """As `infof`, as an error. Go: klog.Errorf."""
+    """Log like `infof`, at error severity. Go: klog.Errorf."""
     emit(logging.ERROR, sprintf(text, *readable(args)), 0)
 
 
 def errorln(*args: object) -> None:
-    """As `infoln`, as an error. Go: klog.Errorln."""
+    """Log like `infoln`, at error severity. Go: klog.Errorln."""
     emit(logging.ERROR, _sprintln(readable(args)), 0)
 
 
@@ -174,13 +174,13 @@ def fatal(*args: object) -> NoReturn:
 
 
 def fatalf(text: str, *args: object) -> NoReturn:
-    """As `infof`, then end the process with code 255. Go: klog.Fatalf."""
+    """Log like `infof`, then exit with code 255. Go: klog.Fatalf."""
     emit(logging.CRITICAL, sprintf(text, *readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def fatalln(*args: object) -> NoReturn:
-    """As `infoln`, then end the process with code 255. Go: klog.Fatalln."""
+    """Log like `infoln`, then exit with code 255. Go: klog.Fatalln."""
     emit(logging.CRITICAL, _sprintln(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
@@ -192,7 +192,7 @@ def exit(*args: object) -> NoReturn:
 
 
 def exitf(text: str, *args: object) -> NoReturn:
-    """As `infof`, then end the process with code 1. Go: klog.Exitf."""
+    """Log like `infof`, then exit with code 1. Go: klog.Exitf."""
     emit(logging.CRITICAL, sprintf(text, *readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
 

@@ -38,7 +38,7 @@ def level_of(n: int) -> int:
 
 @dataclass(kw_only=True)
 class Settings:
-    """What klog's flags say; changed by `configure` alone."""
+    """The values of klog's flags; only `configure` changes them."""
 
     to_stderr: bool = True
     """Lines go to stderr, and to no file."""
@@ -47,7 +47,7 @@ class Settings:
     stderr_threshold: int = 2
     """Lines of this severity or above go to stderr in any case: 0 is INFO, 3 FATAL."""
     log_file: str = ""
-    """The one file for all severities; else files in `log_dir`."""
+    """The file for all severities; "" selects files in `log_dir`."""
     log_dir: str = ""
     """The folder for one file a severity; the one for temporary files if empty."""
     one_output: bool = False
@@ -74,7 +74,7 @@ _module_verbosity: dict[CodeType, int] = {}
 
 
 def module_shows(n: int, depth: int) -> bool:
-    """Whether -vmodule shows verbosity n in the file `depth` frames above the caller of this one."""
+    """Report whether -vmodule enables verbosity n for the file `depth` frames above the caller."""
     known = _module_verbosity  # before the settings are looked at
     if not SETTINGS.vmodule:
         return False
@@ -272,4 +272,4 @@ def flush() -> None:
             try:
                 handler.flush()
             except Exception:
-                continue  # nobody is left to tell
+                continue  # No output is left to report the error to.

@@ -1,6 +1,6 @@
-"""What a connection to a server needs to know: TLS, credentials, impersonation, proxy. Mirrors transport/config.go.
+"""The configuration of a transport: TLS, credentials, impersonation, proxy. Mirrors transport/config.go.
 
-Differs: `repr` hides every credential, since a transport config ends up in logs sooner or later.
+Differs: `repr` hides every credential, since programs may log the config.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DialHolder:
 
 @dataclass(kw_only=True)
 class ImpersonationConfig:
-    """Who the server shall take the client for."""
+    """The user, groups and extra fields to impersonate."""
 
     user_name: str = ""
     uid: str = ""
@@ -90,23 +90,23 @@ class Config:
     proxy: Callable[[str], str | None] | None = None
 
     def has_ca(self) -> bool:
-        """Whether a certificate authority is given. Go: HasCA."""
+        """Report whether a certificate authority is set. Go: HasCA."""
         return bool(self.tls.ca_data or self.tls.ca_file)
 
     def has_basic_auth(self) -> bool:
-        """Whether there is a user name for basic authentication. Go: HasBasicAuth."""
+        """Report whether a user name for basic authentication is set. Go: HasBasicAuth."""
         return bool(self.username)
 
     def has_token_auth(self) -> bool:
-        """Whether there is a bearer token, or a file with one. Go: HasTokenAuth."""
+        """Report whether a bearer token, or a file with one, is set. Go: HasTokenAuth."""
         return bool(self.bearer_token or self.bearer_token_file)
 
     def has_cert_auth(self) -> bool:
-        """Whether there are a client certificate and its key. Go: HasCertAuth."""
+        """Report whether a client certificate and its key are set. Go: HasCertAuth."""
         return bool((self.tls.cert_data or self.tls.cert_file) and (self.tls.key_data or self.tls.key_file))
 
     def has_cert_callback(self) -> bool:
-        """Whether client certificates come from a callback. Go: HasCertCallback."""
+        """Report whether a callback supplies client certificates. Go: HasCertCallback."""
         return self.tls.get_cert_holder is not None
 
     def wrap(self, fn: WrapperFunc) -> None:

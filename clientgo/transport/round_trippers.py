@@ -138,7 +138,7 @@ class _BasicAuthRoundTripper(_Wrapper):
 
 
 def new_impersonating_round_tripper(impersonate: ImpersonationConfig, delegate: RoundTripper) -> RoundTripper:
-    """Ask the server to act as somebody else, unless the request does so itself. Go: NewImpersonatingRoundTripper."""
+    """Add impersonation headers to requests that have none. Go: NewImpersonatingRoundTripper."""
     return _ImpersonatingRoundTripper(impersonate, delegate)
 
 
@@ -167,9 +167,9 @@ def new_bearer_auth_round_tripper(bearer: str, rt: RoundTripper) -> RoundTripper
 
 
 def new_bearer_auth_with_refresh_round_tripper(bearer: str, token_file: str, rt: RoundTripper) -> RoundTripper:
-    """The same with a token file, re-read at most each minute and after a 401.
+    """Add a bearer token from a file, which is reread at most once a minute and after a 401.
 
-    Without `bearer` the file is read now. Raises OSError or ValueError when that fails.
+    Reads the file now if `bearer` is empty. Raises OSError or ValueError if that fails.
     Go: NewBearerAuthWithRefreshRoundTripper.
     """
     if not token_file:
@@ -206,7 +206,7 @@ class _BearerAuthRoundTripper(_Wrapper):
 
 
 class DebugLevel(enum.IntEnum):
-    """What the debugging round tripper logs. `BY_CONTEXT`: what the verbosity of the request's logger asks for."""
+    """The detail that the debugging round tripper logs. `BY_CONTEXT` uses the verbosity of the request's logger."""
 
     JUST_URL = 0
     URL_TIMING = 1

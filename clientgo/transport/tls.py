@@ -61,7 +61,7 @@ _PEM_CERTIFICATE = re.compile(
 
 
 def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
-    """Trust exactly these authorities; an empty file trusts nobody. One that can be read is enough."""
+    """Trust exactly these authorities; an empty file trusts none. At least one must be readable."""
     if not ca:
         return
     certificates = _PEM_CERTIFICATE.findall(ca)

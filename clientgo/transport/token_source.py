@@ -55,7 +55,7 @@ def token_source_wrap_transport(ts: TokenSource) -> WrapperFunc:
 
 
 def resettable_token_source_wrap_transport(ts: ResettableTokenSource) -> WrapperFunc:
-    """The same, and a 401 makes the source fetch a new token for the next request.
+    """Return a wrapper that adds tokens and fetches a new one after a 401.
 
     Go: ResettableTokenSourceWrapTransport.
     """

@@ -54,7 +54,7 @@ class ClientConfig(Protocol):
         ...
 
     def client_config(self) -> rest.Config:
-        """What a client needs."""
+        """Return the rest config that a client needs."""
         ...
 
     def namespace(self) -> tuple[str, bool]:
@@ -93,7 +93,7 @@ class DirectClientConfig:
         self._overrides = overrides
         self._fallback_reader = fallback_reader
         self._config_access = config_access
-        # What a person typed, so that nobody is asked twice.
+        # The credentials that the user typed, so that they are requested only once.
         self._prompted: tuple[str, str] | None = None
 
     def raw_config(self) -> Config:
@@ -135,7 +135,7 @@ class DirectClientConfig:
         return config
 
     def _user_identification(self, info: AuthInfo, cluster: Cluster) -> rest.Config:
-        """Who the user is, asking a person if nothing else says so and somebody can be asked."""
+        """Return a config with the user's credentials. Prompts for missing ones if a reader is available."""
         config = rest.Config()
         if info.token:
             config.bearer_token = info.token
@@ -362,7 +362,7 @@ def new_default_client_config(config: Config, overrides: ConfigOverrides | None)
 def new_non_interactive_client_config(
     config: Config, context_name: str, overrides: ConfigOverrides | None, config_access: ConfigAccess | None
 ) -> OverridingClientConfig:
-    """With a given context, never asking anybody. Go: NewNonInteractiveClientConfig."""
+    """Return a client config for a given context that never prompts. Go: NewNonInteractiveClientConfig."""
     return DirectClientConfig(config, context_name, overrides, None, config_access)
 
 
@@ -427,7 +427,7 @@ class _InClusterClientConfig:
         return new_default_client_config_loading_rules()
 
     def possible(self) -> bool:
-        """Whether this process runs in a pod with a service account."""
+        """Report whether this process runs in a pod with a service account."""
         in_pod = os.environ.get("KUBERNETES_SERVICE_HOST") and os.environ.get("KUBERNETES_SERVICE_PORT")
         return bool(in_pod) and os.path.isfile(f"{self._service_account}/token")
 

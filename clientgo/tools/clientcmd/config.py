@@ -34,11 +34,11 @@ class ConfigAccess(Protocol):
         ...
 
     def is_explicit_file(self) -> bool:
-        """Whether exactly one file matters."""
+        """Report whether a single file was named explicitly."""
         ...
 
     def get_explicit_file(self) -> str:
-        """That file."""
+        """Return the explicit file, or ""."""
         ...
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class FlagAction(argparse.Action):
-    """What a bound flag does."""
+    """The argparse action of a bound flag."""
 
     # Whether its value is a secret; see FlagInfo.add_secret_annotation.
     classified = False

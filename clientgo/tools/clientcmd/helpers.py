@@ -46,5 +46,5 @@ def parse_proxy_url(proxy_url: str) -> str:
 
 
 def file_error(operation: str, path: str, err: OSError) -> OSError:
-    """The same kind of error with Go's text: "open PATH: no such file or directory"."""
+    """Return an error of the same class with Go's text: "open PATH: no such file or directory"."""
     return type(err)(f"{operation} {path}: {(err.strerror or str(err)).lower()}")

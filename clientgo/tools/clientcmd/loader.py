@@ -49,7 +49,7 @@ class ClientConfigLoader(ConfigAccess, Protocol):
     """Loads a config, and knows where it comes from."""
 
     def is_default_config(self, config: RESTConfig) -> bool:
-        """Whether the config is what one gets without any file."""
+        """Report whether the config equals the one that results from no file."""
         ...
 
     def load(self) -> Config:
@@ -126,7 +126,7 @@ class MissingConfigError(Exception):
 
 @operational_error
 class ConfigLoadError(AggregateError):
-    """What is wrong with the files; `config` is what could be loaded all the same."""
+    """The errors of the config files; `config` holds the parts that could be loaded."""
 
     def __init__(self, errors: Sequence[BaseException], config: Config) -> None:
         super().__init__(errors)
@@ -135,7 +135,7 @@ class ConfigLoadError(AggregateError):
 
 @dataclass(kw_only=True)
 class ClientConfigLoadingRules:
-    """Which files are loaded: one that must exist, or a list of which those that exist are merged."""
+    """Rules for finding config files: one that must exist, or a list from which the existing ones are merged."""
 
     explicit_path: str = ""
     precedence: list[str] = field(default_factory=list)
@@ -218,15 +218,15 @@ class ClientConfigLoadingRules:
         return next(existing, self.precedence[0] if self.precedence else "")
 
     def is_explicit_file(self) -> bool:
-        """Whether there is exactly one file. Go: IsExplicitFile."""
+        """Report whether a single file was named explicitly. Go: IsExplicitFile."""
         return bool(self.explicit_path)
 
     def get_explicit_file(self) -> str:
-        """That file. Go: GetExplicitFile."""
+        """Return the explicit file, or "". Go: GetExplicitFile."""
         return self.explicit_path
 
     def is_default_config(self, config: RESTConfig) -> bool:
-        """Whether the config equals the default one. Go: IsDefaultConfig."""
+        """Report whether the config equals the default one. Go: IsDefaultConfig."""
         if self.default_client_config is None:
             return False
         try:
@@ -235,7 +235,7 @@ class ClientConfigLoadingRules:
             return False
 
     def resolve_paths(self) -> bool:
-        """Whether relative paths are made absolute. Go: ResolvePaths."""
+        """Report whether relative paths are made absolute. Go: ResolvePaths."""
         return not self.do_not_resolve_paths
 
 
@@ -296,9 +296,9 @@ def _write_private(filename: str, data: bytes) -> None:
 
 @contextlib.contextmanager
 def locked_files(filenames: Iterable[str]) -> Iterator[None]:
-    """Hold a lock file beside each file. Raises FileExistsError when somebody else does."""
+    """Hold a lock file for each file. Raises FileExistsError if another process holds one."""
     with contextlib.ExitStack() as locks:
-        # In one order for everybody, so that two cannot wait for each other.
+        # All processes lock in the same order, so that they cannot deadlock.
         for filename in sorted(filenames):
             _lock_file(filename)
             locks.callback(os.remove, _lock_name(filename))
@@ -365,7 +365,7 @@ def relativize_cluster_local_paths(cluster: Cluster) -> None:
 
 
 def relativize_auth_info_local_paths(auth_info: AuthInfo) -> None:
-    """The same for a user. Go: RelativizeAuthInfoLocalPaths."""
+    """Make the user's paths relative to its file where that needs no "..". Go: RelativizeAuthInfoLocalPaths."""
     if not auth_info.location_of_origin:
         raise ValueError(f"no location of origin for {auth_info!r}")
     base = _base(auth_info.location_of_origin)

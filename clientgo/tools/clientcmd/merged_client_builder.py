@@ -24,7 +24,7 @@ class InClusterConfig(ClientConfig, Protocol):
     """The config of a pod."""
 
     def possible(self) -> bool:
-        """Whether this process runs in a pod."""
+        """Report whether this process runs in a pod."""
         ...
 
 
@@ -106,7 +106,7 @@ class DeferredLoadingClientConfig:
         return self._icc.namespace()
 
     def _names_namespace(self, loaded: ClientConfig) -> bool:
-        """Whether the current context says "default" itself."""
+        """Report whether the current context names the namespace "default" itself."""
         raw = loaded.raw_config()
         name = (self._overrides.current_context if self._overrides is not None else "") or raw.current_context
         context = raw.contexts.get(name)
@@ -123,7 +123,7 @@ class DeferredLoadingClientConfig:
 def new_non_interactive_deferred_loading_client_config(
     loader: ClientConfigLoader, overrides: ConfigOverrides | None
 ) -> ClientConfig:
-    """One that never asks anybody. Go: NewNonInteractiveDeferredLoadingClientConfig."""
+    """Return a deferred client config that never prompts. Go: NewNonInteractiveDeferredLoadingClientConfig."""
     return DeferredLoadingClientConfig(loader, overrides)
 
 

@@ -25,7 +25,7 @@ _BOUND: WeakKeyDictionary[argparse.ArgumentParser, _Bound] = WeakKeyDictionary()
 
 @dataclass(kw_only=True)
 class ConfigOverrides:
-    """What wins over the loaded config; at most one user, cluster and context."""
+    """Values that take precedence over the loaded config; at most one user, cluster and context."""
 
     auth_info: AuthInfo = field(default_factory=AuthInfo)
     # Laid below the loaded cluster.
@@ -62,7 +62,7 @@ class FlagInfo:
     def bind_transforming_string_flag(
         self, flags: argparse.ArgumentParser, target: object, attr: str, transformer: Callable[[str], str]
     ) -> FlagInfo:
-        """The same with the value changed by a function, which may raise ValueError.
+        """Let the flag set a string attribute to the value that `transformer` returns. It may raise ValueError.
 
         Go: BindTransformingStringFlag.
         """

@@ -71,7 +71,7 @@ def new_empty_config_error(message: str) -> Exception:
 
 
 def is_context_not_found(err: BaseException | None) -> bool:
-    """Whether the error says that a context is missing. Go: IsContextNotFound."""
+    """Report whether the error means that a context is missing. Go: IsContextNotFound."""
     if err is None:
         return False
     known = isinstance(err, (_ContextNotFoundError, ErrNoContext))
@@ -79,7 +79,7 @@ def is_context_not_found(err: BaseException | None) -> bool:
 
 
 def is_empty_config(err: BaseException | None) -> bool:
-    """Whether the error says that there is no configuration, and nothing else. Go: IsEmptyConfig."""
+    """Report whether the error means only that there is no configuration. Go: IsEmptyConfig."""
     if isinstance(err, _ConfigurationInvalidError):
         errors = err.errors()
         return len(errors) == 1 and isinstance(errors[0], _EmptyConfigError)
@@ -87,7 +87,7 @@ def is_empty_config(err: BaseException | None) -> bool:
 
 
 def is_configuration_invalid(err: BaseException | None) -> bool:
-    """Whether the error says that the configuration is wrong. Go: IsConfigurationInvalid."""
+    """Report whether the error means that the configuration is invalid. Go: IsConfigurationInvalid."""
     return isinstance(err, (_ContextNotFoundError, _ConfigurationInvalidError)) or is_context_not_found(err)
 
 
@@ -139,7 +139,7 @@ def context_not_found(context_name: str) -> Exception:
 
 
 def validate_cluster_info(cluster_name: str, cluster: Cluster | None) -> list[BaseException]:
-    """What is wrong with a cluster. None is one that was named and not found, which is not the same as an empty one."""
+    """Return the errors of a cluster. None means a cluster that was not found, which differs from an empty one."""
     if cluster == Cluster():
         return [ErrEmptyCluster()]
     cluster = cluster or Cluster()
@@ -182,7 +182,7 @@ def _unreadable(what: str, path: str, name: str) -> list[BaseException]:
 
 
 def validate_auth_info(name: str, info: AuthInfo) -> list[BaseException]:
-    """What is wrong with a user."""
+    """Return the errors of a user."""
     errors: list[BaseException] = []
     if info.client_certificate or info.client_certificate_data:
         errors += _validate_client_certificate(name, info)
@@ -246,7 +246,7 @@ def _failures(check: Callable[[], None], what: str) -> list[BaseException]:
 
 
 def _validate_context(name: str, context: Context, config: Config) -> list[BaseException]:
-    """What is wrong with a context; not what is wrong with its user and cluster."""
+    """Return the errors of a context, without those of its user and cluster."""
     messages = []
     if not name:
         messages.append(f"empty context name for {context!r} is not allowed")

@@ -17,7 +17,7 @@ _DATA_OMITTED = base64.b64decode("DATA+OMITTED")
 
 
 def is_config_empty(config: Config) -> bool:
-    """Whether nothing is set. Go: IsConfigEmpty."""
+    """Report whether the config is empty. Go: IsConfigEmpty."""
     preferences = config.preferences
     return not (
         config.auth_infos

@@ -1,7 +1,7 @@
-"""What a kubeconfig holds, by name. Mirrors tools/clientcmd/api/types.go.
+"""The types of a kubeconfig in memory. Mirrors tools/clientcmd/api/types.go.
 
-Differs: these are dataclasses, since kubeconfigs are merged and edited field by field and are no API objects. An
-extension is any JSON value. Credentials never show in `repr`.
+Differs: these are dataclasses, since kubeconfigs are merged and edited field by field and are not API objects. An
+extension is any JSON value. `repr` never shows credentials.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Preferences(_Copied):
 
 @dataclass(kw_only=True, repr=False)
 class Cluster(_Copied):
-    """How to reach a cluster."""
+    """The address of a cluster, and its certificate authority."""
 
     # The file it was read from.
     location_of_origin: str = ""
@@ -60,7 +60,7 @@ class Cluster(_Copied):
 
 @dataclass(kw_only=True)
 class AuthInfo(_Copied):
-    """Who the user is, and how to prove it."""
+    """A user's identity and credentials."""
 
     location_of_origin: str = ""
     client_certificate: str = ""
@@ -115,7 +115,7 @@ class ExecEnvVar(_Copied):
 
 
 class ExecInteractiveMode(str):
-    """Whether a plugin may ask a person: a text, since a kubeconfig may hold anything."""
+    """The policy for user interaction of an exec plugin: a string, since a kubeconfig may contain any value."""
 
     NEVER: ExecInteractiveMode
     IF_AVAILABLE: ExecInteractiveMode
@@ -128,7 +128,7 @@ ExecInteractiveMode.ALWAYS = ExecInteractiveMode("Always")
 
 
 class PolicyType(StrEnum):
-    """Which plugins may run."""
+    """A policy that selects the plugins that may run."""
 
     PLUGIN_POLICY_ALLOW_ALL = "AllowAll"
     PLUGIN_POLICY_DENY_ALL = "DenyAll"
@@ -165,7 +165,7 @@ class ExecConfig(_Copied):
     install_hint: str = ""
     """Shown when the command is not there."""
     provide_cluster_info: bool = False
-    """Whether the plugin is told about the cluster."""
+    """True to pass the cluster's information to the plugin."""
     config: Any = None
     """Not in the kubeconfig's user: the cluster's extension for plugins."""
     interactive_mode: str = ""
@@ -207,7 +207,7 @@ class Config(_Copied):
         return self
 
     def group_version_kind(self) -> GroupVersionKind:
-        """What api_version and kind say. Go: GroupVersionKind."""
+        """Return the GroupVersionKind in api_version and kind. Go: GroupVersionKind."""
         return parse_group_version(self.api_version).with_kind(self.kind)
 
     def set_group_version_kind(self, gvk: GroupVersionKind) -> None:

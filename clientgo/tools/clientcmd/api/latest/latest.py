@@ -23,7 +23,7 @@ OLDEST_VERSION = "v1"
 VERSIONS = ["v1"]
 
 LIMITS: Final = Limits(size=16 * 1024 * 1024, depth=100, values=250_000)
-"""What a kubeconfig may be; Go has no bounds. Thousands of clusters with their certificates are within."""
+"""Limits of a kubeconfig file; Go has none. They permit thousands of clusters with certificates."""
 
 # Where Go makes the scheme that knows the kinds: its name in errors.
 _SCHEME: Final = "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
@@ -49,7 +49,8 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def choose_scalar_style(self) -> Any:
-        """As kubectl writes: "y" for what would not be a text without quotes, 'a: b' for what would not be YAML."""
+        """Choose quotes as kubectl does: double if the text would not be a string without quotes, single if not YAML.
+        """
         style, event = super().choose_scalar_style(), cast(yaml.ScalarEvent, self.event)
         return '"' if style == "'" and not event.implicit[0] else style
 
@@ -85,7 +86,7 @@ class _Codec:
 
 
 def _kind_and_version(document: Any) -> tuple[str, str]:
-    """What the document says it is, or the only thing it can be. Raises ValueError where they are no texts."""
+    """Return the document's kind and version, with defaults. Raises ValueError if they are not strings."""
     names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
     failure = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if document is None:
