@@ -1,6 +1,6 @@
-"""What Go's language and standard library bring along and Kubernetes builds on, each module named as its Go package.
+"""The parts of Go's language and standard library that Kubernetes uses, one module per Go package.
 
-`channel` and `stop` are the language's channels and `select`, and `duration` is part of the package time. They stand
-below everything else here and import nothing of Kubernetes but the clock. A user's program has `context` under the
-shorter name `clientgo.context`.
+`channel` and `stop` implement the language's channels and `select`; `duration` is part of the package time. They are
+the lowest layer and import nothing of Kubernetes but the clock. User programs import `context` by its shorter name
+`clientgo.context`.
 """

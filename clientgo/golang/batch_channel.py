@@ -64,7 +64,7 @@ class BatchChannel(Channel[T]):
             return taken
 
     def abandon(self) -> None:
-        """Close the channel and throw away what nobody took. Does nothing but that when it is closed."""
+        """Close the channel and drop the values that were not received. Drops them even if it is closed."""
         with self._lock:
             self._buffer.clear()
             if not self._closed:

@@ -63,7 +63,10 @@ class Context:
     """
 
     def done(self) -> Done:
-        """What becomes set when the context is cancelled: `ctx.done().wait(timeout)`. Always the same object."""
+        """Return the signal that is set when the context is cancelled: `ctx.done().wait(timeout)`.
+
+        Always the same object.
+        """
         return _NEVER
 
     def err(self) -> Canceled | DeadlineExceeded | None:
@@ -75,7 +78,9 @@ class Context:
         return self.err()
 
     def value(self, key: object) -> Any:
-        """What `with_value` stored under an equal key here or above; None if nothing."""
+        """Return the value that `with_value` stored for an equal key in this context or a parent; None if there is
+        none.
+        """
         return None
 
     def deadline(self) -> float | None:
@@ -123,7 +128,7 @@ def background() -> Context:
 
 
 def todo() -> Context:
-    """As `background`, for places that should get a context but do not yet. Go: context.TODO."""
+    """Return a background context, for code that does not receive a context yet. Go: context.TODO."""
     return _TODO
 
 
@@ -280,9 +285,9 @@ def with_cancel(parent: Context) -> tuple[Context, CancelFunc]:
 
 
 def with_cancel_cause(parent: Context) -> tuple[Context, CancelCauseFunc]:
-    """As `with_cancel`; the cancel function takes the reason that `cause(ctx)` then returns (None: Canceled).
+    """Return a child context and a cancel function that takes the reason that `cause(ctx)` returns.
 
-    Go: context.WithCancelCause.
+    The reason None stands for Canceled. Go: context.WithCancelCause.
     """
     ctx = _CancelContext(parent)
     return ctx, lambda cause: ctx.cancel(Canceled, cause)
@@ -303,7 +308,7 @@ def with_deadline(
 def with_deadline_cause(
     parent: Context, deadline: float, cause: BaseException | None, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """As `with_deadline`; `cause` is what `cause(ctx)` returns when the deadline was the reason.
+    """Return a child context with a deadline; `cause(ctx)` returns `cause` after the deadline.
 
     Go: context.WithDeadlineCause.
     """

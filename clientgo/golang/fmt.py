@@ -123,7 +123,7 @@ class _Filler:
         return prefix + _Verb(verb, flags, width, precision).show(value)
 
     def extra(self) -> str:
-        """What stands behind the text for arguments that no verb has used."""
+        """Return the text that is appended for arguments without a verb."""
         if self._reordered or self._next >= len(self._args):
             return ""
         shown = ", ".join(
@@ -314,7 +314,7 @@ def _go_syntax(value: Any) -> str:
 
 
 def _is_collection(value: Any) -> bool:
-    """Whether a value shows its items: not if its class says itself how it looks, as a NamedTuple with __str__ does."""
+    """Report whether a value shows its items: not if its class defines the text, as a NamedTuple with __str__ does."""
     if not isinstance(value, Mapping | list | tuple | Set | bytes | bytearray):
         return False
     text: object = type(value).__str__

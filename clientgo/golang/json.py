@@ -35,7 +35,7 @@ class UnmarshalTypeError(ValueError):
 
 
 def kind_of(value: Any) -> str:
-    """What JSON calls the value: "object", "array", "string", "number", "bool" or "null".
+    """Return the JSON name of the value's type: "object", "array", "string", "number", "bool" or "null".
 
     >>> kind_of([]), kind_of(True), kind_of(None)
     ('array', 'bool', 'null')

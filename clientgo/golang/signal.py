@@ -68,7 +68,10 @@ class _Relay:
                 os.write(self._writer, bytes([number]))
 
     def _claim(self) -> bool:
-        """Take the wakeup descriptor if nobody has it. Reports whether it was ours, so that the byte is written."""
+        """Take the wakeup descriptor if it is free.
+
+        Report whether it was this object's, so that the byte is written.
+        """
         holder = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         if holder not in (-1, self._writer):
             with contextlib.suppress(ValueError, OSError):  # closed: then it stays ours

@@ -13,8 +13,8 @@ from typing import Protocol, cast, runtime_checkable
 
 __all__ = ["Done", "Signal", "StopChannel", "add_done_callback"]
 
-# How often a thread that watches a foreign StopChannel looks whether anybody still wants to hear of it; None for never.
-# The stop itself is noticed at once; this only bounds how long an abandoned watcher lives.
+# Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
+# itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
 WATCHER_IDLE_SECONDS: float | None = 1.0
 
 WATCHER_NAME = "stop-watcher"
@@ -22,13 +22,13 @@ WATCHER_NAME = "stop-watcher"
 
 @runtime_checkable
 class StopChannel(Protocol):
-    """What stands for Go's `stopCh <-chan struct{}`: a threading.Event, a `Signal` or `ctx.done()`.
+    """The counterpart of Go's `stopCh <-chan struct{}`: a threading.Event, a `Signal` or `ctx.done()`.
 
     Once set it stays set.
     """
 
     def is_set(self) -> bool:
-        """Whether the channel is closed. Never blocks."""
+        """Report whether the channel is closed. Never blocks."""
         ...
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -47,8 +47,8 @@ class Done(StopChannel, Protocol):
 class Signal:
     """Go's `chan struct{}` that is closed once and never sent on.
 
-    Thread-safe. Reading `is_set` takes no lock. The event behind `wait` is made by the first waiter, so a signal nobody
-    waits for costs one lock and an empty dict.
+    Thread-safe. Reading `is_set` takes no lock. The first waiter creates the event behind `wait`, so a signal without
+    waiters costs one lock and an empty dict.
 
     Invariants: once set it stays set and holds no callbacks; every callback runs exactly once or was removed.
     """
@@ -81,7 +81,7 @@ class Signal:
         return True
 
     def is_set(self) -> bool:
-        """Whether `set` was called. Never blocks."""
+        """Report whether `set` was called. Never blocks."""
         return self._set
 
     def wait(self, timeout: float | None = None) -> bool:

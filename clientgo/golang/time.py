@@ -21,14 +21,14 @@ MAX_DURATION: Final = (2**63 - 1) / 1e9
 class Time(float):
     """Seconds since 1970 on the wall clock, with the monotonic clock's reading of the same moment. Go: time.Time.
 
-    Two of them are compared and subtracted by their monotonic readings, so that a step of the wall clock changes no
-    length of time and no deadline. Beside a plain float, as a certificate's or a token's expiry is one, it counts as
-    the wall clock's time. `==` and `hash` are the float's, as Go's `==` is no comparison of instants.
+    Two Times are compared and subtracted by their monotonic readings, so a change of the wall clock affects no duration
+    and no deadline. With a plain float, such as the expiry of a certificate, the wall clock's time is used. `==` and
+    `hash` are those of float, as Go's `==` does not compare instants.
 
-    Immutable in use; `monotonic` is in seconds and means nothing outside of this process.
+    Immutable by convention. `monotonic` is in seconds and is valid only in this process.
 
     >>> before = Time.of(1000.0, monotonic=50.0)
-    >>> after = Time.of(4603.0, monotonic=53.0)  # meanwhile somebody put the clock an hour ahead
+    >>> after = Time.of(4603.0, monotonic=53.0)  # meanwhile the wall clock was set an hour ahead
     >>> after - before, before + 5.0 < after, after - 4600.0
     (3.0, False, 3.0)
     """
@@ -80,7 +80,7 @@ class Time(float):
 
 
 def now() -> Time:
-    """What both clocks of the computer show. Go: time.Now."""
+    """Return the current time of the wall clock and the monotonic clock. Go: time.Now."""
     instant = Time(time.time())
     instant.monotonic = time.monotonic()
     return instant

@@ -28,7 +28,7 @@ __all__ = ["Acquirable", "acquire_contended"]
 
 
 class Acquirable(Protocol):
-    """What `acquire_contended` needs of a lock; threading.Lock has it."""
+    """The methods of a lock that `acquire_contended` needs; threading.Lock has them."""
 
     def acquire(self, blocking: bool = True, /) -> bool: ...
 

@@ -29,7 +29,7 @@ _A_WHILE = 0.0005
 
 
 def collection_is_near() -> bool:
-    """Whether the collector will run when a third as many new objects as there are have been made."""
+    """Report whether the collector will run after a third as many new objects as now exist."""
     return 4 * gc.get_count()[0] > 3 * gc.get_threshold()[0] and gc.isenabled()
 
 

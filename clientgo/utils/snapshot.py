@@ -26,7 +26,7 @@ __all__ = ["Acquirable", "first_of", "in_one_go"]
 
 T = TypeVar("T")
 
-# Seconds to wait for a lock; whoever changes what is copied has it not for as long, unless he is stuck.
+# Seconds to wait for a lock. A thread that changes the structure holds it for less, unless that thread is stuck.
 _PATIENCE = 0.01
 
 # How often a deque is copied from its beginning before it is read piece by piece.
@@ -34,7 +34,7 @@ _TRIES = 100
 
 
 class Acquirable(Protocol):
-    """What `in_one_go` needs of a lock; threading.Lock and Condition have it."""
+    """The methods of a lock that `in_one_go` needs; threading.Lock and Condition have them."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
 
@@ -42,10 +42,10 @@ class Acquirable(Protocol):
 
 
 def in_one_go(copy: Callable[[], T], lock: Acquirable) -> T:
-    """What `copy` gives, which copies what is guarded by `lock`. It must raise no RuntimeError of its own.
+    """Return `copy()`, an atomic copy of data that `lock` guards. `copy` must raise no RuntimeError of its own.
 
-    Takes no lock with the GIL. Without it the lock is taken, for once, when another thread was writing meanwhile, which
-    shows that it is not stuck.
+    Takes no lock with the GIL. Without the GIL it takes the lock only if another thread was writing during the copy,
+    which shows that this thread is not stuck.
     """
     while True:
         with suppress(RuntimeError):

@@ -11,7 +11,7 @@ from clientgo.rest.config import Config, copy_config
 
 @dataclass(kw_only=True)
 class Info:
-    """Who a client is. The JSON names are Go's field names, in any case."""
+    """A client's credentials. The JSON names are Go's field names, case-insensitive."""
 
     user: str = ""
     password: str = field(default="", repr=False)
@@ -35,7 +35,7 @@ class Info:
         return config
 
     def complete(self) -> bool:
-        """Whether there is something to authenticate with. Go: Complete."""
+        """Report whether there are credentials. Go: Complete."""
         return bool(self.user or self.cert_file or self.bearer_token)
 
     def to_json(self) -> bytes:

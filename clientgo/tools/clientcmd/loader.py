@@ -49,7 +49,7 @@ class ClientConfigLoader(ConfigAccess, Protocol):
     """Loads a config, and knows where it comes from."""
 
     def is_default_config(self, config: RESTConfig) -> bool:
-        """Report whether the config equals the one that results from no file."""
+        """Report whether the config equals the config without any file."""
         ...
 
     def load(self) -> Config:

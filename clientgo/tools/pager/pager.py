@@ -46,9 +46,9 @@ class ListPager:
         """The limit of each page unless the options name one; 0 asks for everything at once."""
         self.page_fn = page_fn
         self.full_list_if_expired = full_list_if_expired
-        """Whether `list` asks for everything at once when the list expires between two pages."""
+        """True to request the full list if the list expires between two pages."""
         self.page_buffer_size = page_buffer_size
-        """How many pages `each_list_item` reads ahead."""
+        """Number of pages that `each_list_item` reads ahead."""
 
     def list(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
         """The whole list, and whether it came in more than one page. Blocks.
@@ -61,7 +61,7 @@ class ListPager:
         return self._list(ctx, options)
 
     def list_with_alloc(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
-        """As `list`. Go has two because a kept item may keep its whole page in memory there.
+        """Return the full list like `list`. Go has two functions because a kept item may keep its page in memory there.
 
         Go: ListPager.ListWithAlloc.
         """
@@ -109,7 +109,10 @@ class ListPager:
         self._each_list_chunk_buffered(ctx, options, lambda page: meta.each_list_item(page, fn))
 
     def each_list_item_with_alloc(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
-        """As `each_list_item`; see `list_with_alloc`. Go: ListPager.EachListItemWithAlloc."""
+        """Call `fn` with each item, like `each_list_item`; see `list_with_alloc`.
+
+        Go: ListPager.EachListItemWithAlloc.
+        """
         self.each_list_item(ctx, options, fn)
 
     def _each_list_chunk_buffered(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:

@@ -1,6 +1,6 @@
-"""Which shard an object belongs to, and which replica should have which shard. Pure functions; no Go counterpart.
+"""Assigns objects to shards, and shards to replicas. Pure functions; no Go counterpart.
 
-Every replica works them out for itself: the same members give the same answer everywhere, with no one to ask.
+Every replica computes the assignment itself. Equal member lists give equal results, so no coordinator is needed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def assign(shards: int, members: Iterable[str]) -> dict[int, str]:
     for _, shard, name in sorted(pairs, reverse=True):
         if shard in assigned or sizes[name] > share or (sizes[name] == share and left_over == 0):
             continue
-        # Whoever goes beyond the equal share takes one of those that are left over.
+        # A replica with more than the equal share takes one of the remaining shards.
         left_over -= sizes[name] == share
         sizes[name] += 1
         assigned[shard] = name

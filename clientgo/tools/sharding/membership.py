@@ -29,7 +29,7 @@ MEMBER_LABEL = "sharding.clientgo/member-of"
 SHARD_LABEL = "sharding.clientgo/shard-of"
 """The label of the Leases of shards. A Lease that an older version made gets it with its next renewal."""
 
-# A Lease that has not changed for so many lease durations is somebody's who will not come back: it is deleted.
+# A Lease that has not changed for this many lease durations belongs to a replica that is gone: it is deleted.
 _FORGOTTEN_AFTER = 10
 
 

@@ -129,12 +129,12 @@ class PrioritizedQueue(workqueue.TypedRateLimitingInterface[T], Protocol[T]):
 
 
 class ShardedPriorityQueue(ShardedQueue[T]):
-    """The same in front of a queue that knows priorities. Stands where controller-runtime wants a PriorityQueue."""
+    """A ShardedQueue with priorities. Can be used where controller-runtime needs a PriorityQueue."""
 
     def __init__(
         self, queue: PrioritizedQueue[T], sharder: Sharder, name_of: Callable[[T], tuple[str, str]]
     ) -> None:
-        """As ShardedQueue."""
+        """Create the queue; see ShardedQueue."""
         super().__init__(queue, sharder, name_of)
         self._prioritized = queue
 

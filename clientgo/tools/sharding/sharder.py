@@ -24,14 +24,14 @@ __all__ = ["Sharder", "ShardingConfig", "ShardingStatistics", "new_sharder"]
 
 @dataclass(kw_only=True)
 class ShardingConfig:
-    """How to share. Durations are seconds and mean what they mean for leader election."""
+    """Options of a sharder. Durations are seconds, with the same meaning as for leader election."""
 
     leases: MemberLeasesGetter
     """The client of coordination.k8s.io/v1."""
     namespace: str
     """Where the Leases are."""
     name: str
-    """What the Leases' names begin with; the same for all replicas."""
+    """Prefix of the Leases' names; equal in all replicas."""
     identity: str
     """The name of this replica, which no other has."""
     shards: int
@@ -44,16 +44,16 @@ class ShardingConfig:
 
 
 class ShardingStatistics(NamedTuple):
-    """How the work is shared, read at one moment."""
+    """The distribution of the work, read at one moment."""
 
     members: int
-    """How many replicas were alive at the last look, this one included."""
+    """Number of live replicas at the last check, including this one."""
     wanted: tuple[int, ...]
     """The shards this replica should have."""
     held: tuple[int, ...]
     """The shards it has."""
     working: int
-    """How many keys are being worked on."""
+    """Number of keys that workers are processing."""
 
 
 def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
@@ -67,7 +67,7 @@ def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
 
 @dataclass
 class _Candidacy:
-    """That this replica stands for a shard, or has it."""
+    """The candidacy of this replica for a shard, or its ownership."""
 
     elector: leaderelection.LeaderElector
     # Ends it: what is held is released.
@@ -112,7 +112,7 @@ class Sharder:
         return shard_of(namespace, name, self._config.shards)
 
     def owns(self, namespace: str, name: str) -> bool:
-        """Whether the object is this replica's now. Never blocks longer than the lock."""
+        """Report whether this replica owns the object now. Blocks only for the lock."""
         shard = self.shard_of(namespace, name)
         with self._changed:
             return self._is_ours(shard)
@@ -146,7 +146,7 @@ class Sharder:
                 self._changed.notify_all()
 
     def statistics(self) -> ShardingStatistics:
-        """How the work is shared now."""
+        """Return the current distribution of the work."""
         members = self._membership.members()
         with self._changed:
             return ShardingStatistics(

@@ -16,11 +16,11 @@ __all__ = ["new_indexer_informer_watcher", "new_indexer_informer_watcher_with_lo
 
 
 class _EventProcessor:
-    """Takes events at any time and hands them to a channel when somebody reads it, in order.
+    """Accepts events at any time and sends them in order to a channel when it is read.
 
-    `run` belongs to one thread; the other methods are thread-safe and do not block.
+    One thread calls `run`; the other methods are thread-safe and do not block.
 
-    Invariant: events leave in the order in which they were pushed; after `stop` none does.
+    Invariant: events are sent in the order in which they were pushed, and none after `stop`.
     """
 
     def __init__(self, out: Channel[Event]) -> None:
@@ -64,7 +64,7 @@ class _EventProcessor:
 def new_indexer_informer_watcher(
     lw: cache.ListerWatcher, obj_type: object
 ) -> tuple[cache.Indexer, cache.Controller, Interface, Done]:
-    """As `new_indexer_informer_watcher_with_logger`, with the background logger.
+    """Return an informer that emits watch events, with the background logger.
 
     Go: watch.NewIndexerInformerWatcher.
     """

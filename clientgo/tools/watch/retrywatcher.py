@@ -21,13 +21,13 @@ _RETRIED_CODES = (500, 504)
 
 
 class RetryWatcher:
-    """A watch.Interface over many watches: when one ends it starts the next at the last resource version seen.
+    """A watch.Interface over many watches: when one ends, it opens the next at the last seen resource version.
 
     Its consumer does not notice timeouts and lost connections. It ends, after an ERROR event, when the server no longer
-    has the version or does not let us watch; informers overcome the first by listing anew. Go: watch.RetryWatcher.
+    has the version or does not permit the watch. Informers handle the first case by relisting. Go: watch.RetryWatcher.
 
-    One thread, "retry-watcher", receives and sends; it ends soon after `stop` or the end of the context, also when
-    nobody reads the events. `_last_resource_version` belongs to it.
+    One thread, "retry-watcher", receives and sends. It ends soon after `stop` or the end of the context, even if the
+    consumer does not read the events. `_last_resource_version` belongs to it.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class RetryWatcher:
         return None
 
     def _abort(self, ctx: Context, text: str) -> tuple[bool, float]:
-        """Send an error and end: going on could skip the version of an event nobody understood."""
+        """Send an error and end: continuing could skip the version of an event that was not decoded."""
         self._send(ctx, Event(EventType.ERROR, apierrors.new_internal_error(RuntimeError(text)).status()))
         return True, 0.0
 
@@ -177,7 +177,7 @@ class RetryWatcher:
         return False, _retry_after(status)
 
     def _send(self, ctx: Context, event: Event) -> bool:
-        """Block until somebody received the event (True) or the watcher is to end (False)."""
+        """Block until the consumer receives the event (return True) or the watcher stops (return False)."""
         return select([ctx.done(), Send(self._result_chan, event)]).case == 1
 
     def __repr__(self) -> str:
@@ -190,7 +190,7 @@ def _retry_after(status: Any) -> float:
 
 
 def new_retry_watcher(initial_resource_version: str, watcher_client: cache.Watcher) -> RetryWatcher:
-    """As `new_retry_watcher_with_context`, without a context. Deprecated in Go. Go: watch.NewRetryWatcher."""
+    """Return a RetryWatcher without a context. Deprecated in Go. Go: watch.NewRetryWatcher."""
     return new_retry_watcher_with_context(
         context.background(), initial_resource_version, cache.to_watcher_with_context(watcher_client)
     )

@@ -28,12 +28,12 @@ __all__ = [
 ]
 
 PreconditionFunc = Callable[[cache.Store], bool]
-"""Whether the synced store already has what is waited for; may raise. Go: watch.PreconditionFunc."""
+"""Reports whether the synced store already meets the condition; may raise. Go: watch.PreconditionFunc."""
 
 ConditionFunc = Callable[[Event], bool]
-"""Whether the event is what is waited for; may raise. Go: watch.ConditionFunc.
+"""Reports whether the event meets the condition; may raise. Go: watch.ConditionFunc.
 
-Better look at the state an object is in than at how it changed: the change may have been missed.
+Examine the object's state rather than the kind of change: the change may have been missed.
 """
 
 
@@ -90,10 +90,10 @@ def _next_match(ctx: Context, watcher: Interface, condition: ConditionFunc, last
 def until(
     ctx: Context, initial_resource_version: str, watcher_client: cache.Watcher, *conditions: ConditionFunc
 ) -> Event | None:
-    """As `until_without_retry`, with a RetryWatcher: every event from the given version on is seen, in order.
+    """Wait for the conditions like `until_without_retry`, with a RetryWatcher: sees every event, in order.
 
-    Therefore it cannot go on when the server no longer has the version it was interrupted at. Use it where the exact
-    sequence counts, in tests for instance. Raises ValueError for the versions "" and "0".
+    So it fails if the server no longer has the version at which it was interrupted. Use it where the exact sequence
+    matters, for example in tests. Raises ValueError for the versions "" and "0".
 
     Go: watch.Until.
     """
@@ -113,11 +113,11 @@ def until_with_sync(
     precondition: PreconditionFunc | None,
     *conditions: ConditionFunc,
 ) -> Event | None:
-    """As `until_without_retry`, with an informer: survives everything, but may miss changes between two states.
+    """Wait for the conditions like `until_without_retry`, with an informer.
 
-    With a `precondition` it waits until the informer's store has synced and asks it first; None is returned when that
-    is met already. Returns only after the informer has stopped. Raises RuntimeError when the context is done before the
-    store has synced.
+    It survives all interruptions, but may miss changes between two states. With a `precondition`, it waits until the
+    informer's store has synced and calls it first. Returns None if the precondition is met already. Returns only after
+    the informer has stopped. Raises RuntimeError when the context is done before the store has synced.
 
     Go: watch.UntilWithSync.
     """

@@ -1,4 +1,4 @@
-"""k8s.io/client-go/util/cert: certificates for servers that nobody made one for."""
+"""Self-signed certificates for servers (k8s.io/client-go/util/cert)."""
 
 from clientgo.util.cert.cert import (
     Authority,

@@ -1,8 +1,8 @@
-"""Certificates for servers, made with nothing but the standard library. Mirrors client-go's util/cert/cert.go.
+"""Creates certificates for servers with only the standard library. Mirrors client-go's util/cert/cert.go.
 
-Who speaks TLS should not need somebody to make certificates first: an authority, which is forgotten at once, and the
-server's certificate, which may not sign others. Keys are on the curve P-256, where Go's are RSA: those take long to
-make. OpenSSL does all that happens in a connection; here a key signs one certificate.
+A server needs no prepared certificates: this module creates an authority, whose key is discarded, and the server's
+certificate, which cannot sign others. Keys use the curve P-256. Go uses RSA, whose keys take long to create. OpenSSL
+does all cryptography of a connection; the code here only signs one certificate.
 """
 
 from __future__ import annotations
@@ -219,7 +219,10 @@ class Authority:
     """
 
     def __init__(self, name: str, now: float, *, key: str = "", certificate: str = "", years: int = 10) -> None:
-        """A new one, or the one of this key and certificate, both in PEM. Raises ValueError for a key that is none."""
+        """Create an authority, or load one from a key and a certificate in PEM.
+
+        Raises ValueError for an invalid key.
+        """
         self._key = _key_of(key) if key else _Key()
         self._issuer = _name(name)
         self.key = self._key.pem()

@@ -36,7 +36,7 @@ class DataInconsistencyError(AssertionError):
 
 
 def is_data_consistency_detection_for_watch_list_enabled() -> bool:
-    """Whether the environment asked for the check when the process began.
+    """Report whether the environment enabled the check when the process started.
 
     Go: IsDataConsistencyDetectionForWatchListEnabled.
     """

@@ -29,9 +29,9 @@ class _BackoffEntry:
 
 
 class Backoff:
-    """How long each id has to wait; doubles with every `next`. Go: flowcontrol.Backoff. Thread-safe, never blocks.
+    """The backoff of each id; doubles with every `next`. Thread-safe, never blocks. Go: flowcontrol.Backoff.
 
-    Entries stay until `gc`, `reset` or `delete_entry`: call `gc` from time to time. It is O(ids), the others are O(1).
+    Entries stay until `gc`, `reset` or `delete_entry`: call `gc` periodically. `gc` is O(ids), the others are O(1).
     """
 
     def __init__(self, initial: float, maximum: float, clock: PassiveClock, max_jitter_factor: float = 0.0) -> None:
@@ -73,13 +73,13 @@ class Backoff:
             self._per_item_backoff.pop(id, None)
 
     def is_in_back_off_since(self, id: str, event_time: float) -> bool:
-        """Whether less time has passed from `event_time` until now than the current backoff of `id`."""
+        """Report whether less time than the backoff of `id` has passed since `event_time`."""
         with self._lock:
             entry = self._live_entry(id, event_time)
             return entry is not None and entry.backoff - self.clock.since(event_time) > RESOLUTION
 
     def is_in_back_off_since_update(self, id: str, event_time: float) -> bool:
-        """Whether less time has passed from the last `next` until `event_time` than the current backoff of `id`."""
+        """Report whether less time than the backoff of `id` has passed from the last `next` until `event_time`."""
         with self._lock:
             entry = self._live_entry(id, event_time)
             return entry is not None and entry.backoff - (event_time - entry.last_update) > RESOLUTION

@@ -18,10 +18,10 @@ from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithDelayedExecution
 __all__ = ["INF", "INF_DURATION", "Limiter", "Reservation", "every", "new_limiter"]
 
 INF = math.inf
-"""As a limit: no limit. Go: rate.Inf."""
+"""The limit that permits all events. Go: rate.Inf."""
 
 INF_DURATION = MAX_DURATION
-"""As a delay: the event can never happen. Go: rate.InfDuration."""
+"""The delay of an event that can never happen. Go: rate.InfDuration."""
 
 # The longest duration and a time added up, a float is exact to two microseconds.
 _ENDLESS = INF_DURATION - 1e-5
@@ -37,7 +37,7 @@ def every(interval: float) -> float:
 
 
 def _duration_from_tokens(limit: float, tokens: float) -> float:
-    """How many seconds it takes to collect `tokens`.
+    """Return the seconds in which `tokens` accumulate.
 
     >>> _duration_from_tokens(2.0, 5.0), _duration_from_tokens(0.0, 5.0) == INF_DURATION
     (2.5, True)
@@ -46,7 +46,7 @@ def _duration_from_tokens(limit: float, tokens: float) -> float:
 
 
 def _tokens_from_duration(limit: float, seconds: float) -> float:
-    """How many tokens come in over `seconds`."""
+    """Return the number of tokens that accumulate in `seconds`."""
     return seconds * limit if limit > 0 else 0.0
 
 
@@ -63,7 +63,10 @@ class Reservation:
     _limit: float = field(default=0.0)
 
     def ok(self) -> bool:
-        """Whether the limiter can provide the tokens at all. If not, `delay` is INF_DURATION, `cancel` does nothing."""
+        """Report whether the limiter can supply the tokens.
+
+        If not, `delay` is INF_DURATION and `cancel` does nothing.
+        """
         return self._ok
 
     def delay(self) -> float:
@@ -109,8 +112,9 @@ class Limiter:
     def __init__(self, limit: float, burst: int, clock: WithDelayedExecution | None = None) -> None:
         """A full bucket. A limit of 0 hands out what is in the bucket and nothing more."""
         self._clock: WithDelayedExecution = clock or REAL_CLOCK
-        # The limiter's own time is seconds since then: plain floats, which no step of the wall clock moves. Whoever
-        # passes a time passes the clock's.
+        # Times below are seconds since `_began`: plain floats that do not change when the wall clock is set. A time
+        # that the
+        # caller passes is a time of the clock.
         self._began = self._clock.now()
         # Guards everything below.
         self._lock = threading.Lock()
@@ -127,16 +131,16 @@ class Limiter:
             return self._limit
 
     def burst(self) -> int:
-        """How many tokens the bucket holds, and so the most that can be taken at once."""
+        """Return the capacity of the bucket, which is the largest number of tokens for one event."""
         with self._lock:
             return self._burst
 
     def tokens(self) -> float:
-        """How many tokens there are now; negative when some are reserved in advance."""
+        """Return the number of tokens available now; negative if some are reserved in advance."""
         return self.tokens_at(self._clock.now())
 
     def tokens_at(self, t: float) -> float:
-        """How many tokens there are at time `t`."""
+        """Return the number of tokens available at time `t`."""
         with self._lock:
             return self._advance(t - self._began)[1]
 

@@ -37,7 +37,7 @@ class PassiveRateLimiter(Protocol):
         ...
 
     def qps(self) -> float:
-        """How many calls a second it lets through in the long run."""
+        """Return the average number of calls per second that the limiter permits."""
         ...
 
 
@@ -54,7 +54,7 @@ class RateLimiter(PassiveRateLimiter, Protocol):
 
 
 class Clock(PassiveClock, Protocol):
-    """What a limiter needs of a clock. Go: flowcontrol.Clock."""
+    """The methods of a clock that a limiter needs. Go: flowcontrol.Clock."""
 
     def sleep(self, d: float) -> None:
         """Block for `d` seconds."""
@@ -110,7 +110,7 @@ def new_token_bucket_rate_limiter(qps: float, burst: int) -> RateLimiter:
 
 
 def new_token_bucket_passive_rate_limiter(qps: float, burst: int) -> PassiveRateLimiter:
-    """The same without `accept` and `wait`. Go: flowcontrol.NewTokenBucketPassiveRateLimiter."""
+    """Return a limiter without `accept` and `wait`. Go: flowcontrol.NewTokenBucketPassiveRateLimiter."""
     return new_token_bucket_passive_rate_limiter_with_clock(qps, burst, REAL_CLOCK)
 
 

@@ -80,9 +80,9 @@ def new(name: str) -> JSONPath:
 
 
 class JSONPath:
-    """A template with JSONPath expressions.
+    """A template with JSONPath expressions. Go: jsonpath.JSONPath.
 
-    Thread-safe but for `parse` and the options, which belong before the first execution. Go: jsonpath.JSONPath.
+    Thread-safe, except `parse` and the options, which the caller sets before the first execution.
     """
 
     def __init__(self, name: str = "") -> None:

@@ -204,7 +204,7 @@ class Parser:
         cur.nodes.append(FilterNode(left, right, comparison[2]))
 
     def _scan_filter(self) -> None:
-        """Go behind the parenthesis that ends the filter: one outside of quotes, of which there is at most a pair."""
+        """Advance past the parenthesis that ends the filter. Skips at most one quoted string."""
         quote = ""
         closed = False
         while True:

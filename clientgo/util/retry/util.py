@@ -1,4 +1,4 @@
-"""Try again what failed because somebody else was faster. Mirrors client-go/util/retry/util.go."""
+"""Retries operations that failed because of a conflict. Mirrors client-go/util/retry/util.go."""
 
 from __future__ import annotations
 

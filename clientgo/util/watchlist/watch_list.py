@@ -43,10 +43,10 @@ def _can_stream(options: metav1.ListOptions) -> bool:
 
 
 def does_client_not_support_watch_list_semantics(client: object) -> bool:
-    """Whether `client` says of itself that it cannot stream lists, as fakes do.
+    """Report whether `client` declares that it cannot stream lists, as fakes do.
 
-    It says so with a method `is_watch_list_semantics_un_supported()`; whoever has none can. Go:
-    DoesClientNotSupportWatchListSemantics.
+    It declares this with the method `is_watch_list_semantics_un_supported()`. A client without this method supports
+    streaming. Go: DoesClientNotSupportWatchListSemantics.
     """
     unsupported = getattr(client, "is_watch_list_semantics_un_supported", None)
     return unsupported is not None and bool(unsupported())

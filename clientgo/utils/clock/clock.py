@@ -80,7 +80,7 @@ class Ticker(Protocol):
     """Fires again and again. Go: clock.Ticker."""
 
     def c(self) -> Channel[float]:
-        """The channel of the ticks; it holds one, and ticks nobody takes are dropped. Go: Ticker.C."""
+        """Return the channel of the ticks. Its capacity is one; further ticks are dropped. Go: Ticker.C."""
         ...
 
     def stop(self) -> None:
@@ -141,7 +141,7 @@ class WithTickerAndDelayedExecution(WithTicker, Protocol):
     """A Clock with tickers that also runs functions later. Go: clock.WithTickerAndDelayedExecution."""
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """As `WithDelayedExecution.after_func`. Go: WithTickerAndDelayedExecution.AfterFunc."""
+        """Call `f` after `d` seconds. Go: WithTickerAndDelayedExecution.AfterFunc."""
         ...
 
 
@@ -158,9 +158,9 @@ class WithLookouts(Protocol):
 
 
 class TimeSource(Protocol):
-    """What every RealClock stands on: the one place to put another time under the whole library.
+    """The source of time for every RealClock. Replaces the time of the whole library.
 
-    `set_time_source` exchanges it; a deterministic scheduler passes virtual time this way.
+    `set_time_source` exchanges it; a deterministic scheduler supplies virtual time this way.
     """
 
     def now(self) -> float:

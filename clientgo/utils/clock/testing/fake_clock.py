@@ -50,10 +50,10 @@ class FakePassiveClock:
 
 
 class _Waiter:
-    """Something that happens when the clock passes `target_ns`.
+    """An action that runs when the clock passes `target_ns`.
 
-    Either a value on `channel` (dropped when nobody took the last one), plus a call of `after_func` if there is one;
-    or a notification of `cond`. With an interval it happens again and again.
+    It sends a value to `channel` (dropped if the channel is full) and calls `after_func` if there is one, or it
+    notifies `cond`. With an interval it repeats.
     """
 
     __slots__ = ("after_func", "channel", "cond", "expired", "interval_ns", "target_ns")
@@ -158,14 +158,14 @@ class FakeClock(FakePassiveClock):
             waiter.fire(now)
 
     def has_waiters(self) -> bool:
-        """Whether a timer, a ticker or a `wait` with a timeout is pending: tests wait for this before they step.
+        """Report whether a timer, a ticker or a `wait` with a timeout is pending. Tests wait for this before a step.
 
         Go: FakeClock.HasWaiters.
         """
         return self.waiters() > 0
 
     def waiters(self) -> int:
-        """How many timers, tickers and waits with a timeout are pending. Go: FakeClock.Waiters."""
+        """Return the number of pending timers, tickers and waits with a timeout. Go: FakeClock.Waiters."""
         with self._lock:
             return len(self._waiters)
 
@@ -174,10 +174,10 @@ class FakeClock(FakePassiveClock):
         self.step(d)
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
-        """See `Clock.wait`: only `notify` and moving this clock end it. Timeouts up to RESOLUTION have run out already.
+        """Wait until `notify` or a step of this clock; see `Clock.wait`. Timeouts up to RESOLUTION expire at once.
 
-        Whoever runs out of time also wakes the others that wait on the same `cond`; for them it returns True.
-        The thread that moves the clock must not hold `cond`, unless its lock is re-entrant.
+        An expired timeout also wakes the other threads that wait on `cond`; for them it returns True. The thread that
+        steps the clock must not hold `cond`, unless its lock is re-entrant.
         """
         if timeout is None:
             return cond.wait()
