@@ -1,4 +1,4 @@
-"""What groups, versions and resources a server has. Mirrors k8s.io/client-go/discovery."""
+"""Discovers a server's groups, versions and resources. Mirrors k8s.io/client-go/discovery."""
 
 from clientgo.discovery.aggregated_discovery import (
     StaleGroupVersionError,

@@ -160,7 +160,7 @@ class ErrGroupDiscoveryFailed(Exception):
 
 
 def is_group_discovery_failed_error(err: BaseException | None) -> bool:
-    """Whether discovery failed for some groups only. Go: IsGroupDiscoveryFailedError."""
+    """Report whether discovery failed for some groups only. Go: IsGroupDiscoveryFailedError."""
     return isinstance(err, ErrGroupDiscoveryFailed)
 
 
@@ -306,7 +306,7 @@ def _api_versions_to_groups(document: dict[str, Any]) -> metav1.APIGroupList:
 
 
 def content_type_is_gvk(content_type: str, gvk: GroupVersionKind) -> bool:
-    """Whether a Content-Type says that the body is JSON of that kind. Go: ContentTypeIsGVK."""
+    """Report whether a Content-Type declares JSON of that kind. Go: ContentTypeIsGVK."""
     base, params = parse_media_type(content_type)
     said = (params.get("g"), params.get("v"), params.get("as"))
     return base == _JSON and said == (gvk.group, gvk.version, gvk.kind)
@@ -442,7 +442,7 @@ def new_discovery_client_for_config_and_client(c: Config, http_client: HTTPClien
 
 
 def new_discovery_client_for_config_or_die(c: Config) -> DiscoveryClient:
-    """The same as new_discovery_client_for_config, which raises anyway. Go: NewDiscoveryClientForConfigOrDie."""
+    """Return a client, like new_discovery_client_for_config. Go: NewDiscoveryClientForConfigOrDie."""
     return new_discovery_client_for_config(c)
 
 

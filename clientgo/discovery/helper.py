@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_resource_enabled(client: DiscoveryInterface, resource_to_check: GroupVersionResource) -> bool:
-    """Whether the server has the resource. Go: IsResourceEnabled. Raises StatusError, URLError."""
+    """Report whether the server has the resource. Raises StatusError, URLError. Go: IsResourceEnabled."""
     try:
         resources = client.server_resources_for_group_version(str(resource_to_check.group_version()))
     except errors.StatusError as err:

@@ -1,4 +1,4 @@
-"""What a dynamic client can do. Mirrors dynamic/interface.go. Options may be left out."""
+"""The interface of dynamic clients. Mirrors dynamic/interface.go. Options are optional."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ResourceInterface(Protocol):
 
 
 class NamespaceableResourceInterface(ResourceInterface, Protocol):
-    """The same for all namespaces, or for one."""
+    """A client for the objects of all namespaces, or of one."""
 
     def namespace(self, namespace: str) -> ResourceInterface: ...
 

@@ -1,4 +1,4 @@
-"""How a dynamic client reads objects: whatever they are, as Unstructured. Mirrors dynamic/scheme.go."""
+"""Decodes all objects as Unstructured, for dynamic clients. Mirrors dynamic/scheme.go."""
 
 from __future__ import annotations
 

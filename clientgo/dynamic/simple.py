@@ -65,7 +65,7 @@ def new(c: RESTInterface) -> DynamicClient:
 
 
 def new_for_config_or_die(c: Config) -> DynamicClient:
-    """The same as new_for_config, which raises anyway. Go: NewForConfigOrDie."""
+    """Return a client, like new_for_config. Go: NewForConfigOrDie."""
     return new_for_config(c)
 
 

@@ -134,7 +134,7 @@ class Channel(Generic[T]):
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called; values may still be buffered."""
+        """Report whether `close` was called; values may still be buffered."""
         return self._closed
 
     def send(self, value: T, *, timeout: float | None = None) -> None:
@@ -301,7 +301,7 @@ class Send:
 
 
 class Selected(NamedTuple):
-    """Which case of a `select` went ahead (its position), and what it received. Case -1: default or timeout."""
+    """The position of the `select` case that completed, and the received value. Case -1: default or timeout."""
 
     case: int
     value: Any = None
@@ -311,7 +311,7 @@ class Selected(NamedTuple):
 _NOTHING = Selected(-1)
 
 Case = Receive | Send | Channel[Any] | StopChannel | None
-"""What `select` waits for; None stands for a nil channel."""
+"""A case of `select`; None stands for a nil channel."""
 
 
 def select(cases: Sequence[Case], timeout: float | None = None, default: bool = False) -> Selected:

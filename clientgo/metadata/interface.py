@@ -1,4 +1,4 @@
-"""What a metadata client can do. Mirrors metadata/interface.go. Options may be left out."""
+"""The interface of metadata clients. Mirrors metadata/interface.go. Options are optional."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ResourceInterface(Protocol):
 
 
 class Getter(ResourceInterface, Protocol):
-    """The same for all namespaces, or for one."""
+    """A client for the objects of all namespaces, or of one."""
 
     def namespace(self, namespace: str) -> ResourceInterface: ...
 

@@ -76,7 +76,7 @@ def config_for(in_config: Config) -> Config:
 
 
 def new_for_config_or_die(c: Config) -> Client:
-    """The same as new_for_config, which raises anyway. Go: metadata.NewForConfigOrDie."""
+    """Return a client, like new_for_config. Go: metadata.NewForConfigOrDie."""
     return new_for_config(c)
 
 

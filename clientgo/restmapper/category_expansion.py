@@ -71,7 +71,7 @@ def new_discovery_category_expander(client: DiscoveryInterface) -> CategoryExpan
 
 
 class UnionCategoryExpander(list[CategoryExpander]):
-    """What any of several expanders says, each resource once."""
+    """The union of several expanders' results, each resource once."""
 
     def expand(self, category: str) -> tuple[list[GroupResource], bool]:
         answers = [expander.expand(category) for expander in self]

@@ -72,7 +72,7 @@ def _version_mapper(gv: GroupVersion, resources: Iterable[metav1.APIResource]) -
 
 
 def get_api_group_resources(cl: DiscoveryInterface) -> list[APIGroupResources]:
-    """What the server has, by group; groups that cannot be read are left out. Go: GetAPIGroupResources."""
+    """Return the server's resources by group; skip unreadable groups. Go: GetAPIGroupResources."""
     try:
         groups, lists = cl.server_groups_and_resources()
     except ErrGroupDiscoveryFailed as err:

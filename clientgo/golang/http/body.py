@@ -28,7 +28,7 @@ class Reader(Protocol):
     """Takes the bytes of a body out of something."""
 
     def read_some(self) -> bytes:
-        """What has arrived, at least one byte, after waiting for it; b"" at the end."""
+        """Wait for at least one byte and return the bytes that have arrived; b"" at the end."""
         ...
 
 

@@ -31,7 +31,7 @@ class URLError(Exception):
         self.__cause__ = err
 
     def timeout(self) -> bool:
-        """Whether time ran out. Go: Timeout."""
+        """Report whether the error is a timeout. Go: Timeout."""
         return isinstance(self.err, (TimeoutError, context.DeadlineExceeded))
 
 

@@ -76,7 +76,7 @@ class Body(Protocol):
         ...
 
     def read_some(self) -> bytes:
-        """What has arrived, at least one byte, after waiting for it; b"" at the end."""
+        """Wait for at least one byte and return the bytes that have arrived; b"" at the end."""
         ...
 
     def limit_silence(self, seconds: float) -> None:

@@ -112,14 +112,14 @@ class Request:
         return body
 
     def with_path(self, path: str) -> Request:
-        """The same request with another path."""
+        """Return a copy of the request with another path."""
         changed = Request(self.method, "", self.headers, self._read, self._ctx, self.remote_addr)
         changed.path, changed.raw_query = path, self.raw_query
         return changed
 
 
 class ResponseWriter:
-    """What a handler answers. Go: http.ResponseWriter."""
+    """Writes the handler's response. Go: http.ResponseWriter."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -150,7 +150,7 @@ class Handler(Protocol):
 
 
 HandlerLike: TypeAlias = Handler | Callable[[ResponseWriter, Request], None]
-"""What is taken wherever Go takes a Handler."""
+"""A Handler, or a function in place of one."""
 
 
 def to_handler(handler: HandlerLike) -> Callable[[ResponseWriter, Request], None]:
@@ -203,7 +203,7 @@ class ServeMux:
         self._handlers[pattern] = to_handler(handler)
 
     def handles(self, path: str) -> bool:
-        """Whether exactly this path or pattern has a handler."""
+        """Report whether exactly this path or pattern has a handler."""
         return path in self._handlers
 
     def serve_http(self, resp: ResponseWriter, req: Request) -> None:

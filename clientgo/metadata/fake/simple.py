@@ -70,7 +70,7 @@ class FakeMetadataClient(testing.Fake):
         return True, self._tracker.watch(action.get_resource(), action.get_namespace(), options)
 
     def tracker(self) -> testing.ObjectTracker:
-        """What holds the objects. Go: Tracker."""
+        """Return the tracker that stores the objects. Go: Tracker."""
         return self._tracker
 
     def resource(self, resource: GroupVersionResource) -> MetadataClient:

@@ -1,8 +1,8 @@
-"""A name after the line of the program that is being called from. Mirrors pkg/util/naming/from_stack.go.
+"""Derives a name from the line of the program that makes the call. Mirrors pkg/util/naming/from_stack.go.
 
-Differs from Go: modules are told by their names, and all of the stack is looked at instead of its first ten frames.
-Where the stack of a thread begins with the machinery, Go names who started the goroutine, which Python does not know:
-the caller says what is to be the name then. And whatever runs other people's functions can say so itself.
+Differs from Go: modules are identified by their names, and the whole stack is searched instead of its first ten frames.
+If the thread's stack begins in the library, Go names the function that started the goroutine. Python does not know it,
+so the caller supplies the name for this case. Code that runs functions of other modules can supply the name too.
 """
 
 from __future__ import annotations

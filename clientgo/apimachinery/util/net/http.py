@@ -34,7 +34,7 @@ _LIBRARIES: Final = ("http.client", "requests.", "urllib3.")
 
 
 def is_timeout(err: BaseException | None) -> bool:
-    """Whether somebody gave up waiting. Go: net.IsTimeout."""
+    """Report whether the error is a timeout. Go: net.IsTimeout."""
     return any(_is_timeout(each) for each in family(err))
 
 
@@ -46,7 +46,7 @@ def _is_timeout(err: BaseException) -> bool:
 
 
 def is_probable_eof(err: BaseException | None) -> bool:
-    """Whether the connection just ended, as connections do, so that a watch may simply go on with a new one.
+    """Report whether the connection ended in a normal way, so that a watch can be reopened.
 
     Go: net.IsProbableEOF.
     """
@@ -61,7 +61,7 @@ def _is_eof(err: BaseException) -> bool:
 
 
 def _has_class(err: BaseException, names: frozenset[str]) -> bool:
-    """Whether a class of http.client, requests or urllib3 with such a name is among the error's classes."""
+    """Report whether the error is an instance of a class of http.client, requests or urllib3 with such a name."""
     return any(cls.__name__ in names and cls.__module__.startswith(_LIBRARIES) for cls in type(err).__mro__)
 
 

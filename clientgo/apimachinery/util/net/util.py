@@ -1,4 +1,4 @@
-"""What an exception of the network means: refused, reset.
+"""Classifies exceptions of the network: refused, reset.
 
 Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/util.go.
 """
@@ -9,10 +9,13 @@ from clientgo.apimachinery.util.net.http import family
 
 
 def is_connection_reset(err: BaseException | None) -> bool:
-    """Whether the other side broke the connection off. Go: net.IsConnectionReset."""
+    """Report whether the peer reset the connection. Go: net.IsConnectionReset."""
     return any(isinstance(each, ConnectionResetError) for each in family(err))
 
 
 def is_connection_refused(err: BaseException | None) -> bool:
-    """Whether nobody listens at the address: the server is not up (yet). Go: net.IsConnectionRefused."""
+    """Report whether the connection was refused, because no server listens at the address.
+
+    Go: net.IsConnectionRefused.
+    """
     return any(isinstance(each, ConnectionRefusedError) for each in family(err))

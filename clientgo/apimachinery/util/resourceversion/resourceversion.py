@@ -1,4 +1,4 @@
-"""Which of two resource versions is newer.
+"""Comparison of resource versions.
 
 Mirrors k8s.io/apimachinery/pkg/util/resourceversion/resourceversion.go.
 """

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 REALLY_CRASH = False
-"""Whether an exception that reaches `handle_crash` in a thread of its own ends the process (Go's default: true)."""
+"""True to end the process if an exception reaches `handle_crash` in a thread (Go's default: true)."""
 
 PanicHandler = Callable[[Context, BaseException], None]
 
@@ -98,7 +98,7 @@ def handle_crash(*additional_handlers: Callable[[BaseException], None], go_on: b
 
 
 def handle_crash_with_context(ctx: Context, *additional_handlers: PanicHandler, go_on: bool = False) -> _CrashGuard:
-    """As `handle_crash`, with the context's logger; the handlers get the context too.
+    """Log an exception like `handle_crash`, with the context's logger. The handlers receive the context too.
 
     Go: runtime.HandleCrashWithContext.
     """
@@ -108,7 +108,10 @@ def handle_crash_with_context(ctx: Context, *additional_handlers: PanicHandler, 
 def handle_crash_with_logger(
     logger: klog.Logger, *additional_handlers: PanicHandler, go_on: bool = False
 ) -> _CrashGuard:
-    """As `handle_crash_with_context`, for code that has a logger but no context. Go: runtime.HandleCrashWithLogger."""
+    """Log an exception like `handle_crash_with_context`, with a logger instead of a context.
+
+    Go: runtime.HandleCrashWithLogger.
+    """
     return _CrashGuard(klog.new_context(background_context(), logger), additional_handlers, go_on)
 
 
@@ -138,19 +141,19 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
 
 
 PANIC_HANDLERS: list[PanicHandler] = [_log_panic]
-"""What every `handle_crash` runs with an exception. Programs may add to it."""
+"""Functions that every `handle_crash` calls with the exception. Programs may add to it."""
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------
 
 
 def error_to_string(err: BaseException | None, msg: str, /, **pairs: object) -> str:
-    """What `handle_error_with_context` would log, without the header. Go: runtime.ErrorToString."""
+    """Return the line that `handle_error_with_context` would log, without the header. Go: runtime.ErrorToString."""
     return klog.format_message(msg, pairs, err).strip()
 
 
 def handle_error(err: BaseException | None) -> None:
-    """Log an error that nobody can be told of; never raises. None is ignored. Go: runtime.HandleError."""
+    """Log an error that cannot be returned to a caller. Never raises. Ignores None. Go: runtime.HandleError."""
     if err is None:
         return
     _handle_error(background_context(), err, "Unhandled Error", {})
@@ -172,7 +175,10 @@ def handle_error_with_context(
 def handle_error_with_logger(
     logger: klog.Logger, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object
 ) -> None:
-    """As `handle_error_with_context`, for code that has a logger but no context. Go: runtime.HandleErrorWithLogger."""
+    """Log an error like `handle_error_with_context`, with a logger instead of a context.
+
+    Go: runtime.HandleErrorWithLogger.
+    """
     _handle_error(klog.new_context(background_context(), logger), err, msg, as_pairs(keys_and_values, pairs))
 
 
@@ -206,7 +212,7 @@ class _RudimentaryErrorBackoff:
 
 
 ERROR_HANDLERS: list[ErrorHandler] = [_log_error, _RudimentaryErrorBackoff(0.001, REAL_CLOCK).on_error]
-"""What happens to every handled error, in this order. Programs may replace or extend it."""
+"""Functions called with every handled error, in this order. Programs may replace or extend it."""
 
 
 # --- helpers --------------------------------------------------------------------------------------------------------

@@ -44,15 +44,15 @@ class Set(builtins.set[T]):
         return self
 
     def has(self, item: T) -> bool:
-        """Whether the item is in the set. Go: Set.Has."""
+        """Report whether the item is in the set. Go: Set.Has."""
         return item in self
 
     def has_all(self, *items: T) -> bool:
-        """Whether every item is in the set. Go: Set.HasAll."""
+        """Report whether every item is in the set. Go: Set.HasAll."""
         return self.issuperset(items)
 
     def has_any(self, *items: T) -> bool:
-        """Whether at least one of the items is in the set. Go: Set.HasAny."""
+        """Report whether at least one of the items is in the set. Go: Set.HasAny."""
         return not self.isdisjoint(items)
 
     def clone(self: SetT) -> SetT:
@@ -76,11 +76,11 @@ class Set(builtins.set[T]):
         return type(self)(super().intersection(*others))
 
     def is_superset(self, other: Iterable[Any]) -> bool:
-        """Whether every item of the other is in this one. Go: Set.IsSuperset."""
+        """Report whether the set contains every item of `other`. Go: Set.IsSuperset."""
         return self.issuperset(other)
 
     def equal(self, other: Iterable[Any]) -> bool:
-        """Whether both have the same items. Go: Set.Equal."""
+        """Report whether both sets contain the same items. Go: Set.Equal."""
         return self == builtins.set(other)
 
     def unsorted_list(self) -> builtins.list[T]:
@@ -92,7 +92,7 @@ class Set(builtins.set[T]):
         return (self.pop(), True) if self else (None, False)
 
     def len(self) -> int:
-        """How many items there are. Go: Set.Len."""
+        """Return the number of items. Go: Set.Len."""
         return builtins.len(self)
 
 

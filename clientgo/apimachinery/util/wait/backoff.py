@@ -51,13 +51,13 @@ class Backoff:
     duration: float = 0.0
     """The next delay, in seconds."""
     factor: float = 0.0
-    """What `duration` is multiplied by after each step, unless it is zero; must not be negative."""
+    """Factor by which each step multiplies `duration`; zero disables it. Must not be negative."""
     jitter: float = 0.0
     """Each delay grows by a random part of up to `jitter` times itself. Does not change `duration`."""
     steps: int = 0
-    """How many more steps may change `duration`; when none are left it stays."""
+    """Number of remaining steps that may change `duration`."""
     cap: float = 0.0
-    """What `duration` may not exceed, in seconds, if positive; when it would, it becomes `cap` and `steps` zero."""
+    """Maximum of `duration` in seconds, if positive. When it is reached, `steps` becomes zero."""
 
     def step(self) -> float:
         """The delay to wait now, in seconds; moves this backoff on. Go: Backoff.Step."""
@@ -135,17 +135,17 @@ def until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
 
 
 def until_with_context(ctx: Context, f: Callable[[Context], object], period: float) -> None:
-    """As `until`, with a context. Go: wait.UntilWithContext."""
+    """Call `f` every `period` seconds until the context is done; see `until`. Go: wait.UntilWithContext."""
     jitter_until_with_context(ctx, f, period, 0.0, True)
 
 
 def non_sliding_until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
-    """As `until`, with `period` counted from the start of each call. Go: wait.NonSlidingUntil."""
+    """Call `f` like `until`, with `period` counted from the start of each call. Go: wait.NonSlidingUntil."""
     jitter_until(f, period, 0.0, False, stop_ch)
 
 
 def non_sliding_until_with_context(ctx: Context, f: Callable[[Context], object], period: float) -> None:
-    """As `until_with_context`, with `period` counted from the start of each call.
+    """Call `f` like `until_with_context`, with `period` counted from the start of each call.
 
     Go: wait.NonSlidingUntilWithContext.
     """
@@ -168,7 +168,7 @@ def jitter_until(
 def jitter_until_with_context(
     ctx: Context, f: Callable[[Context], object], period: float, jitter_factor: float, sliding: bool
 ) -> None:
-    """As `jitter_until`, with a context. Go: wait.JitterUntilWithContext."""
+    """Call `f` like `jitter_until`, until the context is done. Go: wait.JitterUntilWithContext."""
     backoff_until_with_context(ctx, f, new_jittered_backoff_manager(period, jitter_factor, REAL_CLOCK), sliding)
 
 
@@ -183,7 +183,7 @@ def backoff_until(f: Callable[[], object], backoff: BackoffManager, sliding: boo
 def backoff_until_with_context(
     ctx: Context, f: Callable[[Context], object], backoff: BackoffManager, sliding: bool
 ) -> None:
-    """As `backoff_until`, with a context. Go: wait.BackoffUntilWithContext."""
+    """Call `f` like `backoff_until`, until the context is done. Go: wait.BackoffUntilWithContext."""
     done = ctx.done()
     while not done.is_set():
         timer = None if sliding else backoff.backoff()
@@ -250,7 +250,7 @@ def new_exponential_backoff_manager(
 
 
 def new_jittered_backoff_manager(duration: float, jitter_factor: float, c: Clock) -> BackoffManager:
-    """The same `duration` every time, plus jitter if the factor is positive. Deprecated in Go.
+    """Return a manager of a constant `duration`, plus jitter if the factor is positive. Deprecated in Go.
 
     Go: wait.NewJitteredBackoffManager.
     """
@@ -275,7 +275,7 @@ def exponential_backoff(backoff: Backoff, condition: Callable[[], bool]) -> None
 
 
 def exponential_backoff_with_context(ctx: Context, backoff: Backoff, condition: ConditionWithContextFunc) -> None:
-    """As `exponential_backoff`; raises `ctx.err()` when the context is done, also while waiting.
+    """Retry like `exponential_backoff`. Raises `ctx.err()` when the context is done, also while waiting.
 
     Go: wait.ExponentialBackoffWithContext.
     """

@@ -41,7 +41,7 @@ class DelayFunc:
         loop_condition_until_context(ctx, self.timer(_timer._internal_clock), immediate, sliding, condition)
 
     def concurrent(self) -> DelayFunc:
-        """The same function for several threads, called by one at a time. Go: DelayFunc.Concurrent."""
+        """Return a thread-safe version of this function: one thread at a time calls it. Go: DelayFunc.Concurrent."""
         lock = threading.Lock()
         fn = self._fn
 

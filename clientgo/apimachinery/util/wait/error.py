@@ -23,9 +23,9 @@ class ErrWaitTimeout(_ErrInterrupted):
 
 
 def interrupted(err: BaseException | None) -> bool:
-    """Whether waiting ended without an answer: timed out, cancelled, or past its deadline.
+    """Report whether the wait ended without an answer: timed out, cancelled, or past its deadline.
 
-    Looks along the chain of causes, so `raise X from err` stays interrupted.
+    Searches the chain of causes, so `raise X from err` stays interrupted.
 
     Go: wait.Interrupted.
     """

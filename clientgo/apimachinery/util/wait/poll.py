@@ -52,7 +52,7 @@ def poll_until_context_cancel(
 def poll_until_context_timeout(
     ctx: Context, interval: float, timeout: float, immediate: bool, condition: ConditionWithContextFunc
 ) -> None:
-    """As `poll_until_context_cancel`, for at most `timeout` seconds; then DeadlineExceeded is raised.
+    """Poll like `poll_until_context_cancel`, for at most `timeout` seconds; then raise DeadlineExceeded.
 
     Go: wait.PollUntilContextTimeout.
     """
@@ -74,59 +74,65 @@ def poll(interval: float, timeout: float, condition: _Condition) -> None:
 
 
 def poll_with_context(ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll`; a context that is done raises ErrWaitTimeout too. Go: wait.PollWithContext."""
+    """Poll like `poll`. Raises ErrWaitTimeout when the context is done, too. Go: wait.PollWithContext."""
     _poll(ctx, False, interval, timeout, condition)
 
 
 def poll_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
-    """As `poll` without a timeout, until `stop_ch` is set. Go: wait.PollUntil."""
+    """Poll like `poll`, without a timeout, until `stop_ch` is set. Go: wait.PollUntil."""
     poll_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
 
 
 def poll_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_with_context` without a timeout. Go: wait.PollUntilWithContext."""
+    """Poll like `poll_with_context`, without a timeout. Go: wait.PollUntilWithContext."""
     _poll(ctx, False, interval, 0.0, condition)
 
 
 def poll_infinite(interval: float, condition: _Condition) -> None:
-    """As `poll` without a timeout. Go: wait.PollInfinite."""
+    """Poll like `poll`, without a timeout. Go: wait.PollInfinite."""
     poll_infinite_with_context(context.background(), interval, lambda _ctx: condition())
 
 
 def poll_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_with_context` without a timeout. Go: wait.PollInfiniteWithContext."""
+    """Poll like `poll_with_context`, without a timeout. Go: wait.PollInfiniteWithContext."""
     _poll(ctx, False, interval, 0.0, condition)
 
 
 def poll_immediate(interval: float, timeout: float, condition: _Condition) -> None:
-    """As `poll`, asking at once first. Go: wait.PollImmediate."""
+    """Poll like `poll`, with the first call immediately. Go: wait.PollImmediate."""
     poll_immediate_with_context(context.background(), interval, timeout, lambda _ctx: condition())
 
 
 def poll_immediate_with_context(
     ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc
 ) -> None:
-    """As `poll_with_context`, asking at once first, even if the context is done. Go: wait.PollImmediateWithContext."""
+    """Poll like `poll_with_context`, with the first call immediately, even if the context is done.
+
+    Go: wait.PollImmediateWithContext.
+    """
     _poll(ctx, True, interval, timeout, condition)
 
 
 def poll_immediate_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
-    """As `poll_until`, asking at once first. Go: wait.PollImmediateUntil."""
+    """Poll like `poll_until`, with the first call immediately. Go: wait.PollImmediateUntil."""
     poll_immediate_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
 
 
 def poll_immediate_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_until_with_context`, asking at once first. Go: wait.PollImmediateUntilWithContext."""
+    """Poll like `poll_until_with_context`, with the first call immediately. Go: wait.PollImmediateUntilWithContext."""
     _poll(ctx, True, interval, 0.0, condition)
 
 
 def poll_immediate_infinite(interval: float, condition: _Condition) -> None:
-    """As `poll_infinite`, asking at once first. Go: wait.PollImmediateInfinite."""
+    """Poll like `poll_infinite`, with the first call immediately. Go: wait.PollImmediateInfinite."""
     poll_immediate_infinite_with_context(context.background(), interval, lambda _ctx: condition())
 
 
 def poll_immediate_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
-    """As `poll_infinite_with_context`, asking at once first. Go: wait.PollImmediateInfiniteWithContext."""
+    """Poll like `poll_infinite_with_context`, with the first call immediately.
+
+    Go: wait.PollImmediateInfiniteWithContext.
+    """
     _poll(ctx, True, interval, 0.0, condition)
 
 

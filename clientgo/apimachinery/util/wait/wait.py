@@ -31,7 +31,7 @@ FOREVER_TEST_TIMEOUT = 30.0
 """Seconds; what tests wait for something that should happen at once."""
 
 NEVER_STOP: StopChannel = Signal()
-"""A stop channel that nobody ever sets."""
+"""A stop channel that is never set."""
 
 
 class Group:
@@ -130,7 +130,7 @@ class ConditionFunc:
         return self._fn()
 
     def with_context(self) -> ConditionWithContextFunc:
-        """The same as a condition that gets a context, and ignores it. Go: ConditionFunc.WithContext."""
+        """Return a condition that receives a context and ignores it. Go: ConditionFunc.WithContext."""
         fn = self._fn
         return lambda _ctx: fn()
 
