@@ -44,15 +44,16 @@ class ChannelClosed(Exception):
 class _Turn:
     """One blocked operation: a send, a receive, or a whole select.
 
-    Whoever completes it must first win `claim`, which can be won once; then fills in the outcome and opens the gate.
-    The outcome is written under the lock of the channel that completed it.
+    The thread that completes it must first win `claim`, which succeeds once. It then stores the outcome and opens the
+    gate. The outcome is written under the lock of the channel that completed it.
     """
 
     __slots__ = ("_claim", "_gate", "case", "finished", "ok", "value")
 
     def __init__(self) -> None:
         self._claim = threading.Lock()
-        # Shut until the turn is finished. A bare lock, released by whoever finishes: an Event costs five times as much.
+        # Closed until the turn is finished. The completing thread releases this bare lock, which is cheaper than an
+        # Event.
         self._gate = threading.Lock()
         self._gate.acquire()
         self.case = -1
@@ -180,9 +181,9 @@ class Channel(Generic[T]):
         return (self.unpack(cast(T, value)), True, True) if ok else (None, False, ready)
 
     def unpack(self, value: T) -> T:
-        """What a receiver is given for a value that was sent: the value. For channels with work to do in between.
+        """Convert a sent value for its receiver. By default, return the value itself.
 
-        Called by the thread that receives, without a lock; every way to receive comes through it.
+        Called by the receiving thread, without a lock, for every way to receive.
         """
         return value
 
@@ -268,7 +269,7 @@ class Channel(Generic[T]):
             raise TimeoutError("timed out waiting on a channel")
 
     def _withdraw(self, turn: _Turn, waiter: _Waiter, queue: deque[_Waiter]) -> bool:
-        """Take the lock and give the turn up; False when somebody completed it in the meantime."""
+        """Withdraw the turn under the lock; return False if another thread completed it in the meantime."""
         with self._lock:
             if not turn.claim():
                 return False
@@ -277,7 +278,7 @@ class Channel(Generic[T]):
 
 
 def _claim_first(queue: deque[_Waiter]) -> _Waiter | None:
-    """Take the first waiter whose turn can be claimed out of the queue, dropping those somebody else completed."""
+    """Remove and return the first waiter whose turn can be claimed; drop those that other threads completed."""
     while queue:
         waiter = queue.popleft()
         if waiter.turn.claim():
@@ -382,7 +383,7 @@ class _Operation:
         return None
 
     def unpacked(self, chosen: Selected) -> Selected:
-        """What this case received, for the one who receives. No lock is held."""
+        """Return the received value as the receiver gets it. Called without a lock."""
         return chosen
 
     def enqueue(self, turn: _Turn, case: int) -> None:
@@ -499,7 +500,7 @@ def _withdraw_all(operations: Sequence[_Operation], turn: _Turn) -> bool:
         op.withdraw()
         op.unsubscribe()
     if not given_up and not turn.finished:
-        turn.wait()  # claimed by somebody who is just now writing the outcome
+        turn.wait()  # another thread has claimed it and is writing the outcome
     return given_up
 
 

@@ -79,7 +79,7 @@ def _content_length(headers: Header) -> int | None:
 
 
 def _is_readable(sock: socket.socket) -> bool:
-    """Whether a read would not wait."""
+    """Report whether a read would not block."""
     if not hasattr(select, "poll"):  # Windows, whose select takes any descriptor
         return bool(select.select([sock], [], [], 0)[0])
     poll = select.poll()
@@ -104,7 +104,7 @@ class Connection(http.client.HTTPConnection):
         self.idle_since = 0.0
 
     def has_news(self) -> bool:
-        """Whether the peer of an idle connection has hung up, or says something nobody has asked for."""
+        """Report whether the peer of an idle connection has closed it or sent unexpected bytes."""
         return self.sock is None or _is_readable(self.sock)
 
     def send_request(self, method: str, target: str, headers: Header, body: bytes | IO[bytes] | None) -> None:

@@ -68,7 +68,7 @@ class Exchange:
             self._forget()
 
     def failure(self, err: Exception) -> Exception:
-        """What to tell the caller about an error: that it was broken off and why, if it was."""
+        """Return the error for the caller: the reason if the exchange was aborted, otherwise `err`."""
         ended = self.request.ctx.err()
         if ended is not None:
             return ended

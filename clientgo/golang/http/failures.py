@@ -1,4 +1,4 @@
-"""What went wrong on a connection, as a builtin exception with Go's words."""
+"""Converts errors of a connection to builtin exceptions with Go's texts."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def as_builtin(err: Exception) -> Exception:
 
 
 def with_text(err: OSError, text: str) -> OSError:
-    """The same kind of error with a text of ours."""
+    """Return an error of the same class with another text."""
     same = type(err)(err.errno, text)
     same.strerror = text
     return same
 
 
 def is_lost(err: Exception) -> bool:
-    """Whether the connection was gone before a byte of the answer came. Takes what `as_builtin` gives."""
+    """Report whether the connection broke before the first byte of the answer. Expects a result of `as_builtin`."""
     if isinstance(err, EOFError):
         return not isinstance(err, ErrUnexpectedEOF)
     return isinstance(err, ConnectionError)

@@ -40,7 +40,7 @@ class Pool:
         weakref.finalize(self, _close_all, self._idle)
 
     def take(self, route: Route, context: ssl.SSLContext | None) -> Connection | None:
-        """The one that was idle for the shortest time, unless that was too long or the peer has hung up."""
+        """Remove and return the connection that was idle for the shortest time; None if it is too old or closed."""
         while True:
             with self._lock:
                 connection = self._pop((route, context))

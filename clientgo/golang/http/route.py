@@ -37,7 +37,7 @@ class Proxy:
 
 @dataclass(frozen=True)
 class Route:
-    """What makes two requests fit over one connection."""
+    """The properties that two requests on one connection share."""
 
     scheme: str
     host: str
@@ -46,17 +46,17 @@ class Route:
 
     @property
     def is_forwarded(self) -> bool:
-        """Whether a proxy reads the request and sends its own; other proxies only pass bytes on."""
+        """Report whether a proxy reads the request and sends its own; other proxies only forward bytes."""
         return self.proxy is not None and not self.proxy.is_socks and self.scheme == "http"
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether it takes TLS somewhere."""
+        """Report whether the route uses TLS."""
         return self.scheme == "https" or (self.proxy is not None and self.proxy.scheme == "https")
 
     @property
     def is_tunnelled(self) -> bool:
-        """Whether an HTTP proxy is asked to pass bytes on."""
+        """Report whether the route uses a tunnel through an HTTP proxy."""
         return self.proxy is not None and not self.proxy.is_socks and self.scheme == "https"
 
 

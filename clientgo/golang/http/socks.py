@@ -89,7 +89,7 @@ def _read_reply(sock: socket.socket) -> None:
 
 
 def _read(sock: socket.socket, size: int) -> bytes:
-    """Exactly so many bytes: what comes after them belongs to somebody else."""
+    """Read exactly `size` bytes: the following bytes belong to another protocol layer."""
     data = b""
     while len(data) < size:
         piece = sock.recv(size - len(data))

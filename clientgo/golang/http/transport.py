@@ -163,7 +163,7 @@ class Transport:
         return not connection.route.is_encrypted or connection.context is self._current_context
 
     def _headers(self, request: Request, url: SplitResult, route: Route) -> Header:
-        """What goes out with the request. Raises ValueError."""
+        """Return the headers to send. Raises ValueError."""
         headers = encoded(request.headers)
         if "Host" not in headers:
             headers["Host"] = host_header(url)
@@ -186,7 +186,7 @@ class Transport:
 
 
 def _target(url: SplitResult, route: Route) -> str:
-    """What stands in the request line: a path, or for a proxy that reads it the whole URL without its user."""
+    """Return the target of the request line: a path, or the URL without its user for a forwarding proxy."""
     target = url.path or "/"
     if url.query:
         target = f"{target}?{url.query}"

@@ -18,7 +18,7 @@ _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def problems(node: Node, value: Any) -> list[str]:
-    """What is wrong, each as "path: text"; empty when the value fits."""
+    """Return the errors, each as "path: text"; empty if the value is valid."""
     found: list[str] = []
     _walk(node, value, "", found)
     return found

@@ -61,7 +61,7 @@ class ErrPreconditionFailed(MergePatchError):
 
 
 class ErrConflict(MergePatchError):
-    """The patch would undo what somebody else changed. Go: mergepatch.ErrConflict."""
+    """The patch would revert another client's change. Go: mergepatch.ErrConflict."""
 
 
 def err_no_merge_key(m: Mapping[str, Any], k: str) -> MergePatchError:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 PreconditionFunc: TypeAlias = Callable[[Any], bool]
-"""Whether a patch (as a JSON value) is acceptable. Go: mergepatch.PreconditionFunc."""
+"""Reports whether a patch (as a JSON value) is acceptable. Go: mergepatch.PreconditionFunc."""
 
 
 def require_key_unchanged(key: str) -> PreconditionFunc:
@@ -28,7 +28,7 @@ def require_metadata_key_unchanged(key: str) -> PreconditionFunc:
 
 
 def has_conflicts(left: Any, right: Any) -> bool:
-    """Whether two JSON merge patches want different values for one thing. Go: mergepatch.HasConflicts."""
+    """Report whether two JSON merge patches set different values in one place. Go: mergepatch.HasConflicts."""
     if isinstance(left, dict) and isinstance(right, dict):
         return any(key in right and has_conflicts(value, right[key]) for key, value in left.items())
     if isinstance(left, list) and isinstance(right, list):

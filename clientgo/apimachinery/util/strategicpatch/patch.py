@@ -53,7 +53,7 @@ _SET_ELEMENT_ORDER: Final = "$setElementOrder"
 
 @dataclass(frozen=True, slots=True)
 class DiffOptions:
-    """What a diff contains. Go: strategicpatch.DiffOptions."""
+    """Options of a diff. Go: strategicpatch.DiffOptions."""
 
     set_element_order: bool = False
     ignore_changes_and_additions: bool = False
@@ -648,7 +648,7 @@ def create_three_way_merge_patch(
 
 
 def merging_maps_have_conflicts(left: JSONMap, right: JSONMap, schema: LookupPatchMeta) -> bool:
-    """Whether two patches want different values for one thing. Go: strategicpatch.MergingMapsHaveConflicts."""
+    """Report whether two patches set different values in one place. Go: strategicpatch.MergingMapsHaveConflicts."""
     return _fields_have_conflicts(left, right, schema, "", "")
 
 

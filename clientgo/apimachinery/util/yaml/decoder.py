@@ -36,7 +36,7 @@ _MAX_LOOKS: Final = 100_000_000
 
 
 class Limits(NamedTuple):
-    """What a document may ask for; more is a YAMLSyntaxError."""
+    """Limits of a document; exceeding one raises YAMLSyntaxError."""
 
     size: int = 16 * 1024 * 1024
     """Bytes of the text."""

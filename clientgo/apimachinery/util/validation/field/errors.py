@@ -34,7 +34,7 @@ class ErrorType(str):
     TOO_SHORT: ClassVar[ErrorType]
 
     def words(self) -> str:
-        """How a message names it, e.g. "Required value". Go: ErrorType.String."""
+        """Return the text for messages, e.g. "Required value". Go: ErrorType.String."""
         return _WORDS.get(self) or f"<unknown error {quote(str(self))}>"
 
 
