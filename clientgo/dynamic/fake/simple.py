@@ -34,7 +34,7 @@ def new_simple_dynamic_client(scheme: Scheme, *objects: Object) -> FakeDynamicCl
 def new_simple_dynamic_client_with_custom_list_kinds(
     scheme: Scheme, gvr_to_list_kind: Mapping[GroupVersionResource, str], *objects: Object
 ) -> FakeDynamicClient:
-    """The same, with the list kinds of more resources. Go: NewSimpleDynamicClientWithCustomListKinds.
+    """Return a fake client with the list kinds of more resources. Go: NewSimpleDynamicClientWithCustomListKinds.
 
     Raises ValueError for a list kind that does not end in "List".
     """

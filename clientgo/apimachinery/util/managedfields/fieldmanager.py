@@ -292,7 +292,7 @@ def _without_system_fields(diff: Comparison) -> Comparison:
 
 
 def _conflicts(managers: Managers, key: Managers.Key, changed: FieldSet) -> list[tuple[Managers.Key, FieldSet]]:
-    """Who else owns what has changed."""
+    """Return the changed fields that other managers own, by manager."""
     clashes = ((other, paths & changed) for other, paths in managers.sets.items() if other != key)
     return [(other, clash) for other, clash in clashes if clash]
 

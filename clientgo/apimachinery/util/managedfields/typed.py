@@ -95,7 +95,7 @@ def with_named_fields(node: Node, paths: FieldSet) -> FieldSet:
 
 
 class Comparison:
-    """What differs between two objects."""
+    """The differences between two objects."""
 
     __slots__ = ("added", "modified", "removed")
 

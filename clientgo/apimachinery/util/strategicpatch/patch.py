@@ -729,7 +729,7 @@ def create_delete_directive(merge_key: str, merge_key_value: Any) -> JSONMap:
 
 
 def _split_strategies(strategies: Sequence[str]) -> tuple[bool, str]:
-    """Whether keys are retained, and the other strategy, if any. Go: extractRetainKeysPatchStrategy."""
+    """Report whether keys are retained, and return the other strategy, if any. Go: extractRetainKeysPatchStrategy."""
     others = [strategy for strategy in strategies if strategy != _RETAIN_KEYS_STRATEGY]
     if len(strategies) > 2 or len(others) > 1:
         raise MergePatchError(f"unexpected patch strategy: [{' '.join(strategies)}]")
@@ -737,7 +737,7 @@ def _split_strategies(strategies: Sequence[str]) -> tuple[bool, str]:
 
 
 def _element_type(*lists: list[Any]) -> type:
-    """The one type of all elements. Raises when there are several, or none."""
+    """Return the common type of all elements. Raises if there are several, or none."""
     types = {type(element) for each in lists for element in each}
     if list in types:
         raise ErrNoListOfLists
@@ -761,7 +761,7 @@ def _merge_value(element: Any, merge_key: str) -> Any:
 
 
 def _identity(element: Any, merge_key: str) -> Any:
-    """What an element is found by: the value of its merge key, or itself."""
+    """Return the value that identifies an element: the value of its merge key, or the element itself."""
     return _merge_value(element, merge_key) if merge_key else element
 
 
@@ -783,7 +783,7 @@ def _extract_key(directive: str, prefix: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """How Go prints a scalar."""
+    """Return the text that Go prints for a scalar."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "<nil>" if value is None else str(value)

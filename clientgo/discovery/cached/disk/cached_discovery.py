@@ -37,9 +37,9 @@ class CachedDiscoveryClient(CachingDiscovery):
         # The lock guards all below; it is held for renaming a file at most.
         # The files this client wrote.
         self._our_files: set[str] = set()
-        # Only those files count, since somebody asked for fresh data.
+        # True after `invalidate`: then only the files that this client wrote are valid.
         self._invalidated = False
-        # Nothing came from a file that somebody else wrote.
+        # True until data comes from a file that another client wrote.
         self._fresh = True
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
@@ -69,7 +69,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         return live
 
     def _read(self, filename: str, cls: type[ObjectT]) -> ObjectT | None:
-        """What the file holds, if it may be used; a file that cannot be read is as good as none."""
+        """Return the file's content if it is valid; None also for an unreadable file."""
         with self.lock:
             ours = filename in self._our_files
             if self._invalidated and not ours:
@@ -89,7 +89,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         return cached
 
     def _write(self, filename: str, obj: Object) -> None:
-        """Replace the file in one step, so that nobody reads half of it. A failure is only logged."""
+        """Replace the file atomically. A failure is only logged."""
         document = {"kind": type(obj).__name__, "apiVersion": "v1", **obj.to_dict()}
         data = json.dumps(document, separators=(",", ":"))
         try:
