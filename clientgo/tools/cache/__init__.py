@@ -177,6 +177,7 @@ from clientgo.tools.cache.thread_safe_store import (
 from clientgo.utils.later import later
 
 if TYPE_CHECKING:
+    from clientgo.tools.cache.beyond.staleness import DEFAULT_MAX_SILENCE, StaleError, StalenessCheck
     from clientgo.tools.cache.expiration_cache import (
         ExpirationCache,
         ExpirationPolicy,
@@ -210,7 +211,6 @@ if TYPE_CHECKING:
         new_integer_resource_version_mutation_cache,
     )
     from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
-    from clientgo.tools.cache.staleness import DEFAULT_MAX_SILENCE, StaleError, StalenessCheck
     from clientgo.tools.cache.undelta_store import UndeltaStore, new_undelta_store
 else:
     __getattr__, __dir__ = later(
@@ -235,7 +235,7 @@ else:
                 "MutationCache", "ResourceVersionComparator", "new_integer_resource_version_mutation_cache",
             ],
             "mutation_detector": ["MutationDetector", "new_cache_mutation_detector"],
-            "staleness": ["DEFAULT_MAX_SILENCE", "StaleError", "StalenessCheck"],
+            "beyond.staleness": ["DEFAULT_MAX_SILENCE", "StaleError", "StalenessCheck"],
             "undelta_store": ["UndeltaStore", "new_undelta_store"],
         },
     )

@@ -32,7 +32,7 @@ import random
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from clientgo import context, features, klog
@@ -51,6 +51,9 @@ from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
 from clientgo.golang.duration import format_duration
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools import pager
+from clientgo.tools.cache.beyond.outage import OutageReporter
+from clientgo.tools.cache.beyond.relist import RelistRequested, RelistRequests
+from clientgo.tools.cache.beyond.unproductive import SHORT_WATCH, UnproductiveRequests
 from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func
 from clientgo.tools.cache.listwatch import ListerWatcher, ListerWatcherWithContext, to_lister_watcher_with_context
@@ -70,7 +73,7 @@ from clientgo.tools.cache.store import (
 from clientgo.util import watchlist
 from clientgo.util.consistencydetector import DataInconsistencyError
 from clientgo.utils import trace
-from clientgo.utils.clock import REAL_CLOCK, PassiveClock, Timer, WithTickerAndDelayedExecution
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock, WithTickerAndDelayedExecution
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.delta_fifo import TransformFunc
@@ -91,25 +94,6 @@ _DEFAULT_BACKOFF_MAX = 50.0
 _DEFAULT_BACKOFF_RESET = 2 * 60.0
 _DEFAULT_BACKOFF_FACTOR = 2.0
 _DEFAULT_BACKOFF_JITTER = 0.2
-
-# How soon somebody who wants a new list gets it. One object that cannot be stored must not cost a server of many
-# thousands a list a minute.
-_LIST_REQUEST_BACKOFF = wait.Backoff(duration=4 / 3, cap=600.0, steps=10, factor=2.0, jitter=0.2)
-_LIST_REQUEST_RESET = 60 * 60.0
-
-# The pauses between requests that come to nothing at once, where Go has none. The first are shorter than a request: who
-# recovers is asked no later than Go asks. The sixth is the first that lasts a second.
-_VAIN_BACKOFF = wait.Backoff(duration=1e-6, factor=16.0, steps=10, cap=50.0)
-
-# Instead of a longer one, in seconds, before another stream a list is tried.
-_MAX_STREAM_PAUSE = 1.0
-
-# That nobody listens at the server's address is said again after so many seconds, and each time after twice as many.
-_FIRST_OUTAGE_REPORT = 60.0
-_MAX_OUTAGE_REPORT = 60 * 60.0
-
-# A watch that lasts no longer, in seconds, has come to nothing if it brought nothing new.
-_VERY_SHORT = 1.0
 
 # Filling the store for longer than this is worth a line in the log that says where the time went.
 _SLOW_SYNC_SECONDS = 10.0
@@ -198,21 +182,17 @@ class Reflector:
         self._type_description = options.type_description or _get_type_description_from_object(expected_type)
         self._use_watch_list = self._can_use_watch_list(lw)
 
-        # What ends the watch from elsewhere: a resync that failed, somebody who wants a new list.
-        self._errors: Channel[Exception] = Channel(1)
-        # Guards the timer of the next list that somebody wants, and how long it runs.
-        self._lock = threading.Lock()
-        self._list_timer: Timer | None = None
-        self._list_delay = _LIST_REQUEST_BACKOFF.delay_with_reset(clock, _LIST_REQUEST_RESET)
+        # Errors that end the watch: a failed resync, a relist request.
+        self._errors: Channel[BaseException] = Channel(1)
+        self._relist_requests = RelistRequests(clock)
 
         # All below are written by the thread that runs the reflector alone; a read of one needs no lock.
         self._last_sync_resource_version = ""
         # The server said of the last version used that it is too old or too new.
         self._is_last_sync_resource_version_unavailable = False
         self._last_heard: float | None = None
-        # Those since the last stream that was complete, or lasted.
-        self._vain_streams = _VainRequests()
-        self._outage = _Outage(clock, self._name, self._type_description)
+        self._unproductive_streams = UnproductiveRequests(clock)
+        self._outage_reporter = OutageReporter(clock, self._name, self._type_description)
         # The first list came back in pages: the server has no watch cache, so later lists are paged too.
         self._paginated_result = False
 
@@ -267,19 +247,7 @@ class Reflector:
         The watch goes on until then. That is after 1.3 seconds at first, and after twice as long each time, up to ten
         minutes; any list before that will do.
         """
-        with self._lock:
-            if self._list_timer is None:
-                self._list_timer = self._clock.after_func(self._list_delay(), self._end_watch_for_list)
-
-    def _end_watch_for_list(self) -> None:
-        self._errors.try_send(_ListRequested())
-
-    def _forget_list_request(self) -> None:
-        with self._lock:
-            timer, self._list_timer = self._list_timer, None
-        if timer is not None:
-            timer.stop()
-        self._errors.try_receive()
+        self._relist_requests.request()
 
     def run(self, stop_ch: StopChannel) -> None:
         """`run_with_context` until `stop_ch` is set. Go: Run."""
@@ -299,7 +267,7 @@ class Reflector:
         logger.v(3).info("Starting reflector", **about)
         with contextlib.suppress(context.Canceled, context.DeadlineExceeded):
             self._delay_handler.until(ctx, True, True, self._run_once)
-        self._forget_list_request()
+        self._relist_requests.clear()
         logger.v(3).info("Stopping reflector", **about)
 
     def _run_once(self, ctx: context.Context) -> bool:
@@ -328,7 +296,8 @@ class Reflector:
         """One list and the watches behind it; whether they ended because somebody wants another list."""
         logger = klog.from_context(ctx)
         logger.v(3).info("Listing and watching", type=self._type_description, reflector=self._name)
-        self._forget_list_request()  # what was wrong before this list
+        self._relist_requests.clear()
+        self._errors.try_receive()
         w: watch.Interface | None = None
         if self._use_watch_list:
             try:
@@ -363,6 +332,13 @@ class Reflector:
 
     def _watch_with_resync(self, ctx: context.Context, w: watch.Interface | None) -> bool:
         """`_watch`, with resyncs in the background."""
+        with self._relist_requests.ending(self._end_watch):
+            return self._watch_and_resync(ctx, w)
+
+    def _end_watch(self, err: BaseException) -> None:
+        self._errors.try_send(err)
+
+    def _watch_and_resync(self, ctx: context.Context, w: watch.Interface | None) -> bool:
         if self._resync_period == 0:
             return self._watch(ctx, w)
         resync_ctx, cancel = context.with_cancel(ctx)
@@ -385,7 +361,7 @@ class Reflector:
         retry = new_retry_with_deadline(
             self.max_internal_error_retry_duration, 60.0, apierrors.is_internal_error, self._clock
         )
-        vain_watches = _VainRequests()
+        unproductive_watches = UnproductiveRequests(self._clock)
         while True:
             if ctx.done().is_set():
                 if w is not None:
@@ -412,16 +388,16 @@ class Reflector:
             version = self._last_sync_resource_version
             failure = self._follow(ctx, start, w, propagate_rv_from_start)
             w = None
-            is_in_vain = self._clock.since(start) < _VERY_SHORT and version == self._last_sync_resource_version
+            is_unproductive = self._clock.since(start) < SHORT_WATCH and version == self._last_sync_resource_version
             retry.after(failure)
             if failure is not None and not self._watch_again(ctx, failure, retry.should_retry):
-                return isinstance(failure, _ListRequested)
+                return isinstance(failure, RelistRequested)
             if apierrors.is_too_many_requests(failure):
                 self._back_off(ctx, failure)
-            elif is_in_vain:
-                context.sleep(ctx, vain_watches.next_pause(), self._clock)
+            elif is_unproductive:
+                unproductive_watches.pause(ctx)
             else:
-                vain_watches.clear()
+                unproductive_watches.clear()
 
     def _watch_options(self) -> metav1.ListOptions:
         return metav1.ListOptions(
@@ -466,7 +442,7 @@ class Reflector:
         logger = klog.from_context(ctx)
         if isinstance(err, _StopRequested):
             return False
-        if isinstance(err, _ListRequested):
+        if isinstance(err, RelistRequested):
             logger.v(2).info("Listing anew", reflector=self._name, type=self._type_description, reason=err)
             return False
         if _is_expired_error(err):
@@ -488,13 +464,13 @@ class Reflector:
     def _back_off(self, ctx: context.Context, err: BaseException | None) -> None:
         """Wait before the same is asked again, since `err` says that the server is down or busy."""
         if err is not None and utilnet.is_connection_refused(err):
-            self._outage.note(klog.from_context(ctx), err)
+            self._outage_reporter.refused(klog.from_context(ctx), err)
         context.sleep(ctx, self._delay_handler(), self._clock)
 
     def _heard(self, ctx: context.Context) -> None:
         """The server said how things stand."""
         self._last_heard = self._clock.now()
-        self._outage.end(klog.from_context(ctx))
+        self._outage_reporter.answered(klog.from_context(ctx))
 
     def _list(self, ctx: context.Context) -> bool:
         """Fill the store from a list and note its version; False when stopped meanwhile. Raises if the list failed."""
@@ -617,7 +593,7 @@ class Reflector:
         )
         start = self._clock.now()
         w = self._lister_watcher.watch_with_context(ctx, options)
-        self._outage.end(klog.from_context(ctx))
+        self._outage_reporter.answered(klog.from_context(ctx))
         if not self._handle_list_watch(ctx, start, w, collected, set_resource_version):
             raise _IncompleteStreamError
         return w, resource_version
@@ -637,18 +613,10 @@ class Reflector:
             self._is_last_sync_resource_version_unavailable = True
         elif not isinstance(err, _IncompleteStreamError):
             return False
-        if lasted >= _VERY_SHORT:
-            self._vain_streams.clear()
+        if lasted >= SHORT_WATCH:
+            self._unproductive_streams.clear()
             return True
-        return self._is_patient(ctx)
-
-    def _is_patient(self, ctx: context.Context) -> bool:
-        """Whether a stream that came to nothing at once is followed by another one; waits before it says so."""
-        pause = self._vain_streams.next_pause()
-        if pause > _MAX_STREAM_PAUSE:
-            return ctx.done().is_set()
-        context.sleep(ctx, pause, self._clock)
-        return True
+        return self._unproductive_streams.pause_before_stream(ctx)
 
     def _publish(
         self,
@@ -659,7 +627,7 @@ class Reflector:
         transformer: TransformFunc | None,
     ) -> None:
         """Make what a stream brought the store's content."""
-        self._vain_streams.clear()
+        self._unproductive_streams.clear()
         self._is_last_sync_resource_version_unavailable = False
         try:
             check_watch_list_data_consistency_if_requested(
@@ -710,7 +678,7 @@ class Reflector:
         w: watch.Interface,
         store: ReflectorStore,
         set_last_sync_resource_version: Callable[[str, bool], None],
-        errors: Channel[Exception] | None,
+        errors: Channel[BaseException] | None,
     ) -> None:
         """Apply events to `store` until the watch closes; it is always stopped. Raises as `_handle_any_watch`."""
         self._handle_any_watch(ctx, start, w, store, set_last_sync_resource_version, False, errors)
@@ -723,7 +691,7 @@ class Reflector:
         store: ReflectorStore,
         set_last_sync_resource_version: Callable[[str, bool], None],
         exit_on_watch_list_bookmark_received: bool,
-        errors: Channel[Exception] | None,
+        errors: Channel[BaseException] | None,
     ) -> bool:
         """Apply the events of one watch to `store`.
 
@@ -754,7 +722,7 @@ class Reflector:
             ticker.stop()
             if not keep_open:
                 w.stop()
-        if self._clock.since(start) < _VERY_SHORT and applier.event_count == 0:
+        if self._clock.since(start) < SHORT_WATCH and applier.event_count == 0:
             raise VeryShortWatchError(self._name)
         klog.from_context(ctx).v(4).info(
             "Watch close", reflector=self._name, type=self._type_description, totalItems=applier.event_count
@@ -932,14 +900,6 @@ class _StopRequested(Exception):
         super().__init__("stop requested")
 
 
-@operational_error
-class _ListRequested(Exception):
-    """A watch was left because somebody wants a new list."""
-
-    def __init__(self) -> None:
-        super().__init__("what came before could not be taken in")
-
-
 class _MalformedEventError(Exception):
     """A watch brought what cannot be in it. Nothing behind it can be trusted, so it is left, and a new list made."""
 
@@ -982,56 +942,6 @@ def _run_until_done(
     return results[0]
 
 
-class _VainRequests:
-    """Requests in a row that came to nothing at once."""
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """One did not."""
-        self._backoff = replace(_VAIN_BACKOFF)
-
-    def next_pause(self) -> float:
-        """One more did; how many seconds to wait."""
-        return self._backoff.step()
-
-
-class _Outage:
-    """A time in which nobody listens at the server's address. Said at once, then less and less often."""
-
-    def __init__(self, clock: PassiveClock, name: str, type_description: str) -> None:
-        self._clock = clock
-        self._about = {"reflector": name, "type": type_description}
-        self._since: float | None = None
-        self._next_report = 0.0
-
-    def note(self, logger: klog.Logger, err: BaseException) -> None:
-        """It is going on."""
-        now = self._clock.now()
-        if self._since is None:
-            self._since = self._next_report = now
-        if now < self._next_report:
-            return
-        # A minute later, then two minutes after that, then four ...
-        elapsed = now - self._since
-        self._next_report = now + min(max(_FIRST_OUTAGE_REPORT, elapsed), _MAX_OUTAGE_REPORT)
-        logger.info(
-            "Warning: cannot connect to the API server, trying again until it answers; if it should be running, check "
-            "the address in the kubeconfig, the network and the proxy settings",
-            **self._about,
-            since=format_duration(float(round(elapsed))),
-            err=err,
-        )
-
-    def end(self, logger: klog.Logger) -> None:
-        """The server answers."""
-        if self._since is None:
-            return
-        elapsed, self._since = self._clock.since(self._since), None
-        logger.info("Connected to the API server again", **self._about, after=format_duration(float(round(elapsed))))
-
-
 class _EventReader:
     """Waits for all that may happen during a watch: an event, the stop, an error from elsewhere, a tick."""
 
@@ -1039,7 +949,7 @@ class _EventReader:
         self,
         ctx: context.Context,
         w: watch.Interface,
-        errors: Channel[Exception] | None,
+        errors: Channel[BaseException] | None,
         ticker: _InitialEventsEndBookmarkTicker | _NoopInitialEventsEndBookmarkTicker,
         clock: PassiveClock,
         ahead: bool,

@@ -1,18 +1,18 @@
-"""A health check for caches that went silently stale. Beyond Go.
+"""A health check for caches that went stale without an error. Beyond Go.
 
-A server can fail, or a connection die without either end noticing, and then a cache shows the past for as long as
-nobody looks. A reflector knows when its server last said how things stand, be it only by a bookmark; the check here
-fails when that is too long ago. It takes the informers of every factory, controllers and reflectors:
+A server can fail, or a connection die without either end noticing, and then a cache shows the past. A reflector records
+when its server last reported the current state, at least by a bookmark. The check fails when that is too long ago. It
+accepts the informers of every factory, controllers and reflectors:
 
     check = cache.StalenessCheck(max_silence=180.0)
     check.add("pods", factory.core().v1().pods().informer())
-    check.check()  # where the program answers its liveness probe; raises StaleError
+    check.check()  # in the handler of the liveness probe; raises StaleError
 
-It fails as well when a cache could not take in what its server said, and that for as long: see `refused` of informers.
+It also fails when a cache has not stored an object for that long; see `refused` of informers.
 
-A silent watch is healthy: a server that has nothing to tell sends a bookmark about once a minute, so that three minutes
-are enough to wait for one or two. Servers that send none, for want of a watch cache (kube-apiserver has none for
-events), can be silent for as long as a watch lasts, ten minutes; the default allows for that.
+A silent watch is healthy: a server without changes sends a bookmark about once a minute, so that three minutes are
+enough to wait for one or two. Servers without a watch cache send none (kube-apiserver has none for events). They can be
+silent for as long as a watch lasts, ten minutes; the default allows for that.
 """
 
 from __future__ import annotations
@@ -23,64 +23,80 @@ from typing import Protocol, runtime_checkable
 
 from clientgo.golang.duration import format_duration
 from clientgo.klog.exceptions import operational_error
-from clientgo.tools.cache.refusals import Refusal
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
-# Longer than the longest watch a reflector asks for by default, with a minute to open the next one. To be raised for
-# informers with a `min_watch_timeout` of more than five minutes.
+# The longest watch that a reflector requests by default, and a minute to open the next one. Informers with a
+# `min_watch_timeout` of more than five minutes need more.
 DEFAULT_MAX_SILENCE = 11 * 60.0
 
 
 class Listening(Protocol):
-    """What tells when it last heard from its server: a shared informer, a controller or a reflector."""
+    """A shared informer, a controller or a reflector."""
 
-    def last_heard(self) -> float | None: ...
+    def last_heard(self) -> float | None:
+        """Return the time at which the server last reported the current state."""
+        ...
+
+
+class Rejected(Protocol):
+    """An object that a cache does not store."""
+
+    @property
+    def err(self) -> Exception:
+        """The reason."""
+        ...
+
+    @property
+    def since(self) -> float:
+        """Time of the first failure, in seconds of the informer's clock."""
+        ...
 
 
 @runtime_checkable
 class Refusing(Protocol):
-    """What tells what it could not take in: a shared informer or a controller."""
+    """A shared informer or a controller."""
 
-    def refused(self) -> Mapping[str, Refusal]: ...
+    def refused(self) -> Mapping[str, Rejected]:
+        """Return the objects that the cache does not store, by key."""
+        ...
 
 
 @operational_error
 class StaleError(Exception):
-    """Some caches have not heard from their server for too long, or could not take in what it said."""
+    """Some caches have not heard from their server for too long, or do not store an object of it."""
 
 
 class StalenessCheck:
-    """Fails when one of several informers has not heard from its server for more than `max_silence` seconds.
+    """A health check that fails when an informer has not heard from its server for more than `max_silence` seconds.
 
-    It has the shape of a health check of Go's healthz package (`name`, `check`), as HealthzAdaptor does. An informer
-    that has not heard anything yet counts from the time at which it was added here. Thread-safe; no method blocks.
+    It has the methods of a health check of Go's healthz package (`name`, `check`), as HealthzAdaptor has. For an
+    informer that has not heard from its server yet, the time starts at `add`. Thread-safe; no method blocks.
     """
 
     def __init__(self, max_silence: float = DEFAULT_MAX_SILENCE, clock: PassiveClock = REAL_CLOCK) -> None:
         self._max_silence = max_silence
         self._clock = clock
-        # Held by those who add and remove.
+        # Guards changes of `_watched`.
         self._lock = threading.Lock()
-        # Each informer with its name and the time at which it was added. Replaced as a whole, so that reading needs no
-        # lock.
+        # Name, informer and time of each `add`. Replaced as a whole, so that a reader needs no lock.
         self._watched: tuple[tuple[str, Listening, float], ...] = ()
 
     def add(self, name: str, informer: Listening) -> None:
-        """Check `informer` too, under this name."""
+        """Add `informer` under `name`."""
         with self._lock:
             self._watched = (*self._watched, (name, informer, self._clock.now()))
 
     def remove(self, name: str) -> None:
-        """Forget the informers of this name, because they were stopped on purpose."""
+        """Remove the informers of this name, which were stopped on purpose."""
         with self._lock:
             self._watched = tuple(each for each in self._watched if each[0] != name)
 
     def name(self) -> str:
-        """What to call the check."""
+        """Return the name of the check."""
         return "informers-heard-from-server"
 
     def check(self, request: object = None) -> None:
-        """Raises StaleError with the names of the stale caches. `request` is not used."""
+        """Raise StaleError, with the names of the stale caches, if there are any. Ignores `request`."""
         now = self._clock.now()
         silent = []
         behind = []
@@ -99,8 +115,8 @@ class StalenessCheck:
         if complaints:
             raise StaleError("; ".join(complaints))
 
-    def _behind(self, name: str, refused: Mapping[str, Refusal], now: float) -> list[str]:
-        """What a cache has lacked for too long: the one that is lacking longest, and how many."""
+    def _behind(self, name: str, refused: Mapping[str, Rejected], now: float) -> list[str]:
+        """Describe the object that a cache has rejected longest, with the number of the others; [] for none."""
         overdue = [(each.since, key) for key, each in refused.items() if now - each.since > self._max_silence]
         if not overdue:
             return []

@@ -1,0 +1,52 @@
+"""Log lines about a server that refuses connections. Beyond Go, which logs that at -v=2 only.
+
+Reports the outage at its begin, after a minute, and after twice as long each time, up to an hour; then its end.
+"""
+
+from __future__ import annotations
+
+from clientgo import klog
+from clientgo.golang.duration import format_duration
+from clientgo.utils.clock import PassiveClock
+
+# Seconds between two reports.
+_FIRST_PERIOD = 60.0
+_MAX_PERIOD = 60 * 60.0
+
+
+class OutageReporter:
+    """Reports the outages that one reflector sees. Belongs to the thread of the reflector."""
+
+    def __init__(self, clock: PassiveClock, reflector: str, type_description: str) -> None:
+        self._clock = clock
+        self._about = {"reflector": reflector, "type": type_description}
+        # Time of the first refusal; None while the server answers.
+        self._since: float | None = None
+        self._next_report = 0.0
+
+    def refused(self, logger: klog.Logger, err: BaseException) -> None:
+        """Count one refused connection, and log it if a report is due."""
+        now = self._clock.now()
+        if self._since is None:
+            self._since = self._next_report = now
+        if now < self._next_report:
+            return
+        elapsed = now - self._since
+        self._next_report = now + min(max(_FIRST_PERIOD, elapsed), _MAX_PERIOD)
+        logger.info(
+            "Warning: cannot connect to the API server, trying again until it answers; if it should be running, check "
+            "the address in the kubeconfig, the network and the proxy settings",
+            **self._about,
+            since=format_duration(float(round(elapsed))),
+            err=err,
+        )
+
+    def answered(self, logger: klog.Logger) -> None:
+        """Log the end of the outage, if there is one."""
+        if self._since is None:
+            return
+        elapsed, self._since = self._clock.since(self._since), None
+        logger.info("Connected to the API server again", **self._about, after=format_duration(float(round(elapsed))))
+
+
+__all__ = ["OutageReporter"]
