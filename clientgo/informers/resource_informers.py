@@ -11,7 +11,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import StopChannel
 from clientgo.informers.generic import GenericInformer
 from clientgo.tools import cache
-from clientgo.tools.cache.unstarted import StartWarnings, reporting_unstopped
+from clientgo.tools.cache.beyond.unstarted import StartWarnings, reporting_unstopped
 
 
 class ResourceInformers:

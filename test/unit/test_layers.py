@@ -1,8 +1,8 @@
 """The house can be drawn from the names of its folders: no circle of imports goes through two of them.
 
-A folder is a Go package, which cannot import what imports it. `test_architecture` holds the layers above that, by the
-table in ARCHITECTURE.md. Inside a folder files may refer to each other as Go's files do; where they do, they stand in
-`CIRCLES`, and nothing else may.
+A folder is a Go package, which cannot import what imports it; its folder `beyond` of features that Go does not have
+belongs to it. `test_architecture` holds the layers above that, by the table in ARCHITECTURE.md. Inside a folder files
+may refer to each other as Go's files do; where they do, they stand in `CIRCLES`, and nothing else may.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def graph() -> dict[str, set[str]]:
 def folder(module: str) -> str:
     """The package of a module; one that stands alone below `clientgo`, and a program, is a package of one file."""
     alone = modules()[module].name in ("__init__.py", "__main__.py") or module.count(".") == 1
-    return module if alone else module.rpartition(".")[0]
+    return (module if alone else module.rpartition(".")[0]).removesuffix(".beyond")
 
 
 def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
@@ -126,6 +126,6 @@ def test_files_that_need_each_other_are_those_that_do_so_in_go() -> None:
     found = set()
     for circle in circles(graph()):
         (package,) = {folder(module) for module in circle}
-        found.add(f"{package}: {' '.join(module.rpartition('.')[2] for module in circle)}")
+        found.add(f"{package}: {' '.join(module.removeprefix(f'{package}.') for module in circle)}")
 
     assert sorted(found) == sorted(CIRCLES)

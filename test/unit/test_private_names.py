@@ -1,7 +1,7 @@
 """A name with a leading underscore belongs to the package that made it: no other one imports, reads or overrides it.
 
-A package is a folder. What siblings share stands there under names without an underscore, or with them; what the
-standard library or somebody else's package keeps to itself may be gone with its next version.
+A package is a folder, together with its folder `beyond` of features that Go does not have. Modules of one package share
+private names. A private name of the standard library or of another project may change with its next version.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Module:
 
     @property
     def package(self) -> Path:
-        return self.path.parent
+        return with_beyond(self.path.parent)
 
     def classes(self) -> list[ast.ClassDef]:
         return [node for node in self.tree.body if isinstance(node, ast.ClassDef)]
@@ -133,12 +133,17 @@ def made_by(node: ast.AST) -> Iterator[str]:
             yield from (each.value for each in ast.walk(value) if isinstance(each, ast.Constant))
 
 
+def with_beyond(folder: Path) -> Path:
+    """Return the folder of Go's files for a folder of features that Go does not have, else the folder itself."""
+    return folder.parent if folder.name == "beyond" else folder
+
+
 def package_of(dotted: str) -> Path | None:
     """The folder of one of our modules."""
     path = ROOT.parent.joinpath(*dotted.split("."))
     if path.is_dir():
-        return path
-    return path.parent if path.with_suffix(".py").exists() else None
+        return with_beyond(path)
+    return with_beyond(path.parent) if path.with_suffix(".py").exists() else None
 
 
 def taken_by(module: Module, made: set[str]) -> Iterator[str]:
@@ -248,6 +253,7 @@ def test_nobody_uses_a_private_name_of_another_package():
         ("class A:\n  def f(self): return self._of_another_package", {"_of_another_package"}),
         ("class A:\n  def __init__(self): self._own = 1\n  def f(self, other): return other._own", set()),
         ("from clientgo.transport.config import _sibling", set()),
+        ("from clientgo.tools.cache.beyond.backlog import _x", {"clientgo.tools.cache.beyond.backlog._x"}),
         ("import sys; sys._getframe()", set()),
         ("a.__class__, a.b, a._", set()),
     ],
@@ -255,6 +261,17 @@ def test_nobody_uses_a_private_name_of_another_package():
 def test_what_counts_as_taking_a_private_name(source, names):
     module = Module(ROOT / "transport" / "made_up.py", "clientgo.transport.made_up", parse(source))
     assert set(taken_by(module, made_in(module.tree))) == names
+
+
+def test_a_package_shares_its_private_names_with_its_folder_beyond():
+    cache = ROOT / "tools" / "cache"
+    go_file = Module(cache / "store.py", "clientgo.tools.cache.store", parse("from .beyond.backlog import _x"))
+    feature = Module(cache / "beyond" / "backlog.py", "clientgo.tools.cache.beyond.backlog", parse(""))
+    taking = parse("from clientgo.tools.cache.store import _x")
+
+    assert go_file.package == feature.package == cache
+    assert set(taken_by(Module(feature.path, feature.name, taking), set())) == set()
+    assert package_of("clientgo.tools.cache.beyond") == package_of("clientgo.tools.cache.beyond.backlog") == cache
 
 
 def test_overriding_or_reading_an_inherited_private_name_is_taking_it_too(monkeypatch):

@@ -54,6 +54,7 @@ WHEN_ASKED_FOR = {
     "clientgo.apimachinery.types.namespacedname",
     "clientgo.apimachinery.util.validation",
     "clientgo.tools.cache.inspection.records",
+    "clientgo.util.workqueue.parallelizer",
     "clientgo.utils.trace.trace",
     "decimal",
     "difflib",

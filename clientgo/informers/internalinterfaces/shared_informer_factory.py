@@ -15,7 +15,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import Context, StopChannel
 from clientgo.informers.internalinterfaces.factory_interfaces import NewInformerFunc, TweakListOptionsFunc
 from clientgo.tools import cache
-from clientgo.tools.cache.unstarted import StartWarnings, reporting_unstopped
+from clientgo.tools.cache.beyond.unstarted import StartWarnings, reporting_unstopped
 
 SharedInformerOption = Callable[["BaseSharedInformerFactory"], "BaseSharedInformerFactory"]
 

@@ -8,7 +8,8 @@ here.
 
 from typing import TYPE_CHECKING
 
-from clientgo.tools.cache.backlog import Overflow
+from clientgo.tools.cache.beyond.backlog import Overflow
+from clientgo.tools.cache.beyond.refusals import Failure, ProcessError, Refusal, TransformingError
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
@@ -116,7 +117,6 @@ from clientgo.tools.cache.reflector_metrics import (
     SummaryMetric,
     set_reflector_metrics_provider,
 )
-from clientgo.tools.cache.refusals import Failure, ProcessError, Refusal, TransformingError
 from clientgo.tools.cache.retry_with_deadline import RetryWithDeadline, new_retry_with_deadline
 from clientgo.tools.cache.shared_informer import (
     DoneChecker,

@@ -26,6 +26,17 @@ from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Done, Signal, StopChannel
+from clientgo.tools.cache.beyond.refusals import (
+    Failure,
+    KnownObjects,
+    ProcessError,
+    Refusal,
+    Refusals,
+    TransformingError,
+    Untransformed,
+    joined,
+    refusing,
+)
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -57,17 +68,6 @@ from clientgo.tools.cache.reflector import (
     name_from_callsite,
     new_reflector_with_options,
     type_string,
-)
-from clientgo.tools.cache.refusals import (
-    Failure,
-    KnownObjects,
-    ProcessError,
-    Refusal,
-    Refusals,
-    TransformingError,
-    Untransformed,
-    joined,
-    refusing,
 )
 from clientgo.tools.cache.store import (
     KeyError,

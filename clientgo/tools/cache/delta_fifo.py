@@ -23,8 +23,8 @@ from clientgo.apimachinery.runtime import Identified
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
 from clientgo.tools.cache import inspection
+from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
-from clientgo.tools.cache.initial_population import InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
 from clientgo.utils.snapshot import in_one_go

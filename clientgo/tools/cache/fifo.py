@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo.golang.channel import Done
 from clientgo.tools.cache import inspection
-from clientgo.tools.cache.initial_population import InitialPopulation
+from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc
 
 if TYPE_CHECKING:

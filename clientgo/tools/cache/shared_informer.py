@@ -42,7 +42,10 @@ from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
 from clientgo.tools.cache import inspection, mutation_detector
-from clientgo.tools.cache.backlog import Overflow, merge
+from clientgo.tools.cache.beyond.backlog import Overflow, merge
+from clientgo.tools.cache.beyond.refusals import Refusal, Refusals
+from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers
+from clientgo.tools.cache.beyond.unstarted import reporting_unstarted
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
@@ -68,11 +71,8 @@ from clientgo.tools.cache.reflector import (
     name_from_callsite,
     type_string,
 )
-from clientgo.tools.cache.refusals import Refusal, Refusals
 from clientgo.tools.cache.store import Store, new_indexer
-from clientgo.tools.cache.stuck_handlers import StuckHandlers
 from clientgo.tools.cache.synctrack import SingleFileTracker, new_single_file_tracker
-from clientgo.tools.cache.unstarted import reporting_unstarted
 from clientgo.tools.cache.unsynced import EarlyReads, calling_handlers
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution

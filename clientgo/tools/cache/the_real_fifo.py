@@ -19,6 +19,7 @@ from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
 from clientgo.tools.cache import inspection
+from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -31,7 +32,6 @@ from clientgo.tools.cache.delta_fifo import (
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, new_fifo_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
-from clientgo.tools.cache.initial_population import InitialPopulation
 from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
 from clientgo.utils.snapshot import in_one_go

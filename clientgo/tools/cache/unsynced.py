@@ -15,7 +15,7 @@ from typing import Any
 
 from clientgo import klog
 from clientgo.golang.stop import Signal
-from clientgo.tools.cache.refusals import Refusals
+from clientgo.tools.cache.beyond.refusals import Refusals
 from clientgo.utils.clock import RESOLUTION, PassiveClock
 from clientgo.utils.lookout import look_later
 

@@ -12,6 +12,8 @@ A queue has these properties:
 the item's failures. `PriorityQueue` (not in Go) returns the items of the highest priority first.
 """
 
+from typing import TYPE_CHECKING
+
 from clientgo.util.workqueue.default_rate_limiters import (
     BucketRateLimiter,
     ItemExponentialFailureRateLimiter,
@@ -62,12 +64,6 @@ from clientgo.util.workqueue.metrics import (
     SummaryMetric,
     set_provider,
 )
-from clientgo.util.workqueue.parallelizer import (
-    DoWorkPieceFunc,
-    Options,
-    parallelize_until,
-    with_chunk_size,
-)
 from clientgo.util.workqueue.priority_options import (
     LOW_PRIORITY,
     AddOpts,
@@ -105,6 +101,14 @@ from clientgo.util.workqueue.rate_limiting_queue import (
     new_typed_rate_limiting_queue,
     new_typed_rate_limiting_queue_with_config,
 )
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.util.workqueue.parallelizer import DoWorkPieceFunc, Options, parallelize_until, with_chunk_size
+else:
+    __getattr__, __dir__ = later(
+        __name__, {"parallelizer": ["DoWorkPieceFunc", "Options", "parallelize_until", "with_chunk_size"]}
+    )
 
 __all__ = [
     "LOW_PRIORITY",

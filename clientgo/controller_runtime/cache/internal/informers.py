@@ -33,7 +33,7 @@ from clientgo.golang import channel
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.stop import Signal
 from clientgo.tools import cache
-from clientgo.tools.cache.unstarted import PATIENCE
+from clientgo.tools.cache.beyond.unstarted import PATIENCE
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.lookout import looking_after
 

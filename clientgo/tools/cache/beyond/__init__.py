@@ -7,6 +7,13 @@
 `_list_and_watch_with_context`, `_watch_with_resync` |
 | Outage reports: a log line while the server refuses connections | `outage` | `Reflector._back_off`, `_heard` |
 | Pauses between requests that end at once without progress | `unproductive` | `Reflector._watch`, `_watch_list` |
+| Objects that the store or the transform function rejects | `refusals` | controller.py |
+| Length, age and bounds of a handler's backlog | `backlog` | shared_informer.py |
+| Warnings about handlers that do not return | `stuck_handlers` | shared_informer.py |
+| Warnings about waits for informers that were not started | `unstarted` | shared_informer.py |
+| The first batch of a queue, which Go repeats in three files | `initial_population` | fifo.py, delta_fifo.py, \
+the_real_fifo.py |
 
-A module of Go's names calls these modules at the functions of the last column and nowhere else.
+A module of Go's names calls these modules at the functions of the last column and nowhere else. A private name of
+`clientgo.tools.cache` is private to both folders together. Import public names from `clientgo.tools.cache`.
 """

@@ -22,7 +22,7 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
-from clientgo.tools.cache.backlog import merge
+from clientgo.tools.cache.beyond.backlog import merge
 from clientgo.tools.cache.notifications import (
     AddNotification,
     DeleteNotification,

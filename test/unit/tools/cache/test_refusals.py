@@ -18,8 +18,8 @@ from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
+from clientgo.tools.cache.beyond.refusals import Untransformed
 from clientgo.tools.cache.controller import notify_each, process_deltas, process_deltas_in_batch
-from clientgo.tools.cache.refusals import Untransformed
 from clientgo.utils.clock import testing as clocktesting
 
 # Longer than the first pause between two passes of the reflector.

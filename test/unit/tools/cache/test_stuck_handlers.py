@@ -19,8 +19,8 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
+from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers
 from clientgo.tools.cache.notifications import AddNotification
-from clientgo.tools.cache.stuck_handlers import StuckHandlers
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.testing import FakeClock
 
