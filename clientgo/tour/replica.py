@@ -74,21 +74,35 @@ class Bystander:
 
 
 class Trouble:
-    """The cache as the workers see it, which a fault can make fail. A cache.KeyGetter."""
+    """The cache as the workers see it. Faults make its reads fail or hang. A cache.KeyGetter."""
 
     def __init__(self, indexer: cache.Indexer) -> None:
         self._indexer = indexer
-        # Guards the next.
-        self._lock = threading.Lock()
+        # Guards the next two; notified when a read may continue.
+        self._changed = threading.Condition()
         self._raising = 0
+        self._hanging = False
 
     def fail(self, times: int) -> None:
-        """Raise in the next so many calls."""
-        with self._lock:
+        """Make the next `times` reads raise."""
+        with self._changed:
             self._raising += times
 
+    def hang(self) -> None:
+        """Make each read block until `let_go`."""
+        with self._changed:
+            self._hanging = True
+
+    def let_go(self) -> None:
+        """Let blocked and later reads continue."""
+        with self._changed:
+            self._hanging = False
+            self._changed.notify_all()
+
     def get_by_key(self, key: str) -> tuple[Any, bool]:
-        with self._lock:
+        with self._changed:
+            while self._hanging:
+                self._changed.wait()
             if self._raising:
                 self._raising -= 1
                 raise RuntimeError("this worker was told to fail")
@@ -164,6 +178,7 @@ class Process(ABC):
         """End, soon."""
         self._cancel()
         self.bystander.let_go()
+        self.trouble.let_go()
 
     def close(self) -> None:
         """Release what is left, when all that ran has ended."""

@@ -144,10 +144,12 @@ SHOUTER = Program(
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that can be broken."""
+    """A way in which a machine can break, or be repaired."""
 
     title: str
     do: Callable[[Machine], object]
+    place: str
+    """The part of the picture where it happens: a station, "wire", "clock", or "" for all of them."""
 
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -194,31 +196,53 @@ def _put_the_clock_ahead(machine: Machine) -> None:
 def _mend(machine: Machine) -> None:
     machine.replica.wire.mend()
     machine.replica.bystander.let_go()
+    machine.replica.trouble.let_go()
+
+
+def _slow(machine: Machine) -> None:
+    machine.replica.wire.slow(2.0)
+
+
+def _lag(machine: Machine) -> None:
+    machine.replica.wire.lag(2.5)
+
+
+def _refuse_writes(machine: Machine) -> None:
+    machine.replica.wire.refuse(3, 500, "InternalError", _WRITES)
 
 
 FAULTS: Mapping[str, Fault] = {
-    "cut": Fault("cut the connection", lambda machine: machine.replica.wire.cut()),
-    "half-open": Fault("half-open: the connection stays, and is silent", lambda machine: machine.replica.wire.freeze()),
-    "gone": Fault("410 Gone: a change is missed, and the history forgotten", _gone),
-    "clock-jump": Fault("the wall clock is put an hour ahead", _put_the_clock_ahead),
-    "compact": Fault("compaction: the history is forgotten", lambda machine: machine.forget_history()),
-    "busy": Fault("429: the connection is cut, the next three reads refused", _busy),
-    "slow-server": Fault(
-        "the server takes two seconds for each answer", lambda machine: machine.replica.wire.slow(2.0)
+    "cut": Fault("cut the connection", lambda machine: machine.replica.wire.cut(), "wire"),
+    "half-open": Fault(
+        "half-open: the connection stays, and is silent", lambda machine: machine.replica.wire.freeze(), "wire"
     ),
-    "watch-lags": Fault("what comes over the watch takes 2.5 seconds", lambda machine: machine.replica.wire.lag(2.5)),
+    "gone": Fault("410 Gone: a change is missed, and the history forgotten", _gone, "apiserver"),
+    "clock-jump": Fault("the wall clock is put an hour ahead", _put_the_clock_ahead, "clock"),
+    "compact": Fault("compaction: the history is forgotten", Machine.forget_history, "apiserver"),
+    "busy": Fault("429: the connection is cut, the next three reads refused", _busy, "apiserver"),
+    "slow-server": Fault("the server takes two seconds for each answer", _slow, "apiserver"),
+    "watch-lags": Fault("each watch event arrives 2.5 seconds late", _lag, "wire"),
     "worker-raises": Fault(
-        "the workers' next three looks into the cache fail", lambda machine: machine.replica.trouble.fail(3)
+        "the workers' next three cache reads raise", lambda machine: machine.replica.trouble.fail(3), "workers"
     ),
-    "restart": Fault("the server is down for five seconds", _restart),
-    "delete-unseen": Fault("delete while disconnected: a tombstone", _delete_unseen),
-    "writes-fail": Fault(
-        "the next three writes fail", lambda machine: machine.replica.wire.refuse(3, 500, "InternalError", _WRITES)
+    "worker-hangs": Fault(
+        "each worker hangs at its next cache read", lambda machine: machine.replica.trouble.hang(), "workers"
     ),
-    "handler-blocks": Fault("the second handler blocks", lambda machine: machine.replica.bystander.block()),
-    "handler-goes-on": Fault("the second handler goes on", lambda machine: machine.replica.bystander.let_go()),
-    "handler-raises": Fault("the second handler raises, once", lambda machine: machine.replica.bystander.fail(1)),
-    "kill": Fault("the controller (of several: the leader) is killed; another starts ten seconds later", Machine.kill),
-    "mend": Fault("all is well again", _mend),
+    "restart": Fault("the server is down for five seconds", _restart, "apiserver"),
+    "delete-unseen": Fault("delete while disconnected: a tombstone", _delete_unseen, "apiserver"),
+    "writes-fail": Fault("the next three writes fail", _refuse_writes, "apiserver"),
+    "handler-blocks": Fault(
+        "the second handler blocks", lambda machine: machine.replica.bystander.block(), "handlers"
+    ),
+    "handler-goes-on": Fault(
+        "the second handler continues", lambda machine: machine.replica.bystander.let_go(), "handlers"
+    ),
+    "handler-raises": Fault(
+        "the second handler raises once", lambda machine: machine.replica.bystander.fail(1), "handlers"
+    ),
+    "kill": Fault(
+        "the controller (of several: the leader) is killed; another starts ten seconds later", Machine.kill, "workers"
+    ),
+    "mend": Fault("repair: end all faults", _mend, ""),
 }
-"""What can be broken, by name."""
+"""The faults by name."""

@@ -36,7 +36,7 @@ from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap, relative_path
 from clientgo.tour.taps import TAPS
 
-__all__ = ["PAGE", "PageServer", "Refused", "Request", "Route", "browser_on"]
+__all__ = ["PAGE", "PageServer", "Refused", "Request", "Route", "browser_on", "sources"]
 
 PAGE = Path(__file__).resolve().parent / "page"
 """Where the page's files are."""
@@ -325,6 +325,15 @@ def _place_of(tap: Tap) -> tuple[tuple[str, str], Path]:
     """As hops name it, and the file itself."""
     path = Path(str(importlib.import_module(tap.module).__file__)).resolve()
     return (relative_path(str(path)), tap.function), path
+
+
+def sources(watched: Iterable[Tap] = ()) -> dict[tuple[str, str], Json]:
+    """Return the source of every function at which hops happen, by file and function.
+
+    watched: functions of programs, whose source is included.
+    """
+    theirs = {place: _function(path, *place) for place, path in map(_place_of, watched)}
+    return {**_sources(), **theirs}
 
 
 @functools.cache

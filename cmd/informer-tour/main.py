@@ -7,6 +7,7 @@ python cmd/informer-tour -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --terminal -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --record FILE -- python cmd/sample-controller -kubeconfig=...
 python cmd/informer-tour --replay FILE
+python cmd/informer-tour --export DIR
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import exporting
 import lessons
 from clientgo import tour
 from clientgo.golang.channel import Channel
@@ -39,6 +41,8 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--replay", default="", metavar="FILE", help="show a recording that --record made")
     parser.add_argument("--terminal", action="store_true", help="the same in this terminal, instead of a page")
     parser.add_argument("--scenario", default="", choices=["", *lessons.SCENARIOS], help="which one it begins with")
+    parser.add_argument("--export", default="", metavar="DIR", help="write the tour as files that need no server")
+    parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help="a lesson to export")
     return parser.parse_args(arguments)
 
 
@@ -51,11 +55,24 @@ def main(arguments: list[str] | None = None) -> int:
     if flags.record:
         print("which program is to be recorded? Behind -- comes what would come behind python")
         return 2
+    if flags.export:
+        return export(Path(flags.export), flags.lesson)
     if flags.replay:
         return show_recording(flags)
     if flags.terminal:
         return terminal.show(flags.scenario, terminal.scripted(lessons.SCENARIOS))
     return serve(flags, lambda: PageServer(flags.port), flags.scenario)
+
+
+def export(folder: Path, names: Sequence[str]) -> int:
+    """Write the static edition and print its address; the result is the exit code."""
+    try:
+        size = exporting.export(folder, names)
+    except (OSError, ValueError) as err:
+        print(f"cannot export to {folder}: {err}")
+        return 1
+    print(f"The tour is at {(folder / 'index.html').resolve().as_uri()} ({size / 1e6:.1f} MB)")
+    return 0
 
 
 def show_recording(flags: argparse.Namespace) -> int:

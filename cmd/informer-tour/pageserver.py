@@ -16,6 +16,7 @@ import chinese
 import lessons
 from clientgo import tour
 from clientgo.tour import web
+from clientgo.tour.seam import Tap
 from clientgo.tour.settings import CHOICES
 from clientgo.tour.viewschema import SCHEMA
 from clientgo.tour.web import Refused, Request, Route
@@ -27,11 +28,11 @@ class PageServer(web.PageServer):
     """The server; a context manager. Raises OSError when the port is taken."""
 
     def __init__(self, port: int = 0) -> None:
-        watched = {scenario.program.worker for scenario in lessons.SCENARIOS.values()}
-        super().__init__(port, _GET, _POST, watched=watched)
+        super().__init__(port, _GET, _POST, watched=watched())
 
 
-def _tour(request: Request, query: dict[str, str]) -> Json:
+def about_tour() -> Json:
+    """Return what the page reads first: scenarios, faults, kinds of hops, lessons."""
     return {
         "scenarios": [
             {
@@ -44,6 +45,7 @@ def _tour(request: Request, query: dict[str, str]) -> Json:
         ],
         "choices": {name: list(words) for name, words in CHOICES.items()},
         "faults": {name: fault.title for name, fault in tour.FAULTS.items()},
+        "places": {name: fault.place for name, fault in tour.FAULTS.items()},
         "views": SCHEMA,
         "kinds": {station: dict(kinds) for station, kinds in tour.KINDS.items()},
         "lessons": [
@@ -59,10 +61,24 @@ def _tour(request: Request, query: dict[str, str]) -> Json:
     }
 
 
+def about_lesson(lesson: lessons.Lesson) -> Json:
+    """Return a lesson with its Chinese words, as the page reads it."""
+    return {**lesson.to_dict(), "zh": chinese.words_of(lesson)}
+
+
+def watched() -> set[Tap]:
+    """Return the scenarios' own functions at which hops happen."""
+    return {scenario.program.worker for scenario in lessons.SCENARIOS.values()}
+
+
+def _tour(request: Request, query: dict[str, str]) -> Json:
+    return about_tour()
+
+
 def _lesson(request: Request, query: dict[str, str]) -> Json:
     for lesson in lessons.all_():
         if lesson.name == query.get("name"):
-            return {**lesson.to_dict(), "zh": chinese.words_of(lesson)}
+            return about_lesson(lesson)
     raise Refused(404, "there is no such lesson")
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from chinesetexts import english, shown
+from chinesetexts import shown
 from livequeues import QUEUES, fill
 from processes import ROOT
+from tourbrowser import PATIENCE, Page
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
@@ -29,9 +27,7 @@ from clientgo.tour import liveview
 
 pytestmark = pytest.mark.shared_server
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 LESSONS = sorted(path.stem for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md"))
-PATIENCE = 90.0
 
 
 @pytest.fixture(scope="module")
@@ -50,143 +46,6 @@ def address() -> Iterator[str]:
 def test_the_program_prints_its_address_and_answers_there(address):
     with urllib.request.urlopen(address, timeout=PATIENCE) as response:
         assert b"The informer tour" in response.read()
-
-
-class Moment(NamedTuple):
-    """What a lesson shows."""
-
-    hop: str
-    title: str
-    picture: str
-
-
-_TEXTS = "['#count', '#pane h3', '#picture'].map((each) => document.querySelector(each).textContent)"
-# Of the count only where one is; how many hops there are is found out on the way.
-_MOMENT = f"(([count, ...others]) => [count.split(' ')[0], ...others])({_TEXTS})"
-
-
-class Page:
-    """A visitor's browser."""
-
-    def __init__(self, driver: Any, address: str) -> None:
-        self.driver = driver
-        self.address = address
-
-    def open(self, scenario: str) -> None:
-        self.driver.get("about:blank")
-        self.driver.get(f"{self.address}#{scenario}")
-        self.until("return document.body.dataset.ready === 'true'")
-
-    def run(self, script: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(script, *arguments)
-
-    def until(self, script: str) -> None:
-        """The browser itself looks again and again: being asked each time costs it more than the page does."""
-        look = "const look = () => ask() ? done() : setTimeout(look, 10);"
-        self.driver.execute_async_script(f"const done = arguments[0], ask = () => {{ {script} }}; {look} look();")
-
-    def _drawn(self) -> int:
-        return int(self.run("return document.body.dataset.drawn"))
-
-    def key(self, key: str) -> None:
-        """Press a key and wait until the page has followed."""
-        from selenium.webdriver import ActionChains
-
-        before = self._drawn()
-        ActionChains(self.driver).send_keys(key).perform()
-        self.until(f"return Number(document.body.dataset.drawn) > {before}")
-
-    def step(self, selector: str) -> Moment:
-        """Click, but not with the mouse, wait until the page has followed, and see what it shows: all in one go."""
-        script = f"""
-            const done = arguments[1], before = Number(document.body.dataset.drawn);
-            const look = () => Number(document.body.dataset.drawn) > before ? done({_MOMENT}) : setTimeout(look, 5);
-            document.querySelector(arguments[0]).click();
-            look();"""
-        return Moment(*self.driver.execute_async_script(script, selector))
-
-    @property
-    def moment(self) -> Moment:
-        return Moment(*self.run(f"return {_MOMENT}"))
-
-    def click(self, selector: str, *, draws: bool = True) -> None:
-        before = self._drawn()
-        self.driver.find_element("css selector", selector).click()
-        if draws:
-            self.until(f"return Number(document.body.dataset.drawn) > {before}")
-
-    def choose(self, select: str, value: str) -> None:
-        """As by hand in a list of choices."""
-        before = self._drawn()
-        change = "s.value = arguments[1]; s.dispatchEvent(new Event('change'))"
-        self.run(f"const s = document.getElementById(arguments[0]); {change}", select, value)
-        self.until(f"return Number(document.body.dataset.drawn) > {before}")
-
-    def to(self, hop: int) -> None:
-        """As by hand on the timeline."""
-        script = (
-            "const t = document.getElementById('time'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
-        )
-        self.run(script, hop - 1)
-        self.until(f"return document.getElementById('count').textContent.startsWith('{hop} ')")
-
-    def has(self, selector: str) -> bool:
-        return bool(self.driver.find_elements("css selector", selector))
-
-    def text(self, selector: str) -> str:
-        return str(self.driver.find_element("css selector", selector).text)
-
-    def english(self) -> list[str]:
-        """The English sentences that are read, spoken or shown on hovering."""
-        return [found for text in shown(self.driver) for found in english(text)]
-
-    @property
-    def hop(self) -> int:
-        return int(self.text("#count").partition(" ")[0])
-
-    @property
-    def picture(self) -> str:
-        return str(self.run("return document.getElementById('picture').textContent"))
-
-    def resize(self, width: int, height: int) -> None:
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-    def shoot(self, name: str) -> None:
-        """Keep a screenshot, for who wants to look at it: TOUR_SCREENSHOTS names the folder."""
-        if folder := os.environ.get("TOUR_SCREENSHOTS"):
-            self.driver.save_screenshot(str(Path(folder) / f"{name}.png"))
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    pytest.importorskip("selenium", reason="no browser driver: pip install 'clientgo[browser]'")
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("no browser: apt-get install chromium chromium-driver")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    flags = "headless=new no-sandbox disable-gpu disable-dev-shm-usage force-prefers-reduced-motion lang=en-US"
-    for flag in flags.split():
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_script_timeout(PATIENCE)
-    try:
-        yield driver
-    finally:
-        driver.quit()
-
-
-@pytest.fixture
-def browser(chromium: Any) -> Any:
-    """The shared browser with an empty console: the last test's page may have logged while it ended."""
-    chromium.get("about:blank")
-    chromium.get_log("browser")
-    return chromium
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 // The tour: which run, which hop of it, and what the keys and buttons do.
 
-import { $, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
+import { $, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
 import { live } from "/page/live.js";
+import { source } from "/page/source.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
 import { breakPane, el, helpDialog, lessonIn, lessonPane, now, objectPane, sourcePane } from "/page/panel.js";
@@ -28,7 +29,7 @@ const picture = new Picture($("picture"), t, (station) => { app.station = statio
 async function run(limit = 250) {
   const { scenario, settings, decisions, start } = app;
   const turn = ++app.turn;
-  const trace = await ask("/api/run", { scenario, settings, decisions, limit, ...(app.tour.replay ? { start } : {}) });
+  const trace = await source.run({ scenario, settings, decisions, limit, ...(app.tour.replay ? { start } : {}) });
   if (turn !== app.turn) return false; // a newer one is under way
   app.trace = trace;
   app.states = [];
@@ -49,7 +50,7 @@ async function open(scenario, settings, start = 0) {
   stop();
   Object.assign(app, { start, scenario, settings, decisions: [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
   const about = app.tour.lessons.find((lesson) => lesson.scenario === scenario);
-  const [lesson] = await Promise.all([about ? ask(`/api/lesson?name=${encodeURIComponent(about.name)}`) : null, run()]);
+  const [lesson] = await Promise.all([about ? source.lesson(about.name) : null, run()]);
   app.lesson = lesson;
   remember("scenario", scenario);
   history.replaceState(null, "", `#${scenario}`);
@@ -297,8 +298,8 @@ async function drawPane() {
   if (app.station) shown = app.trace.points.slice(0, app.at + 1).reverse().find((point) => point.hop.station === app.station)?.hop
     ?? app.trace.points.find((point) => point.hop.station === app.station)?.hop;
   if (!shown) return fill(sourcePane(t, null, null));
-  const name = `file=${encodeURIComponent(shown.code.file)}&function=${encodeURIComponent(shown.code.function)}`;
-  if (!app.sources.has(name)) app.sources.set(name, await ask(`/api/source?${name}`).catch(() => null));
+  const name = `${shown.code.file} ${shown.code.function}`;
+  if (!app.sources.has(name)) app.sources.set(name, await source.code(shown.code));
   if (app.tab !== "source") return undefined;
   const running = shown.station === "workers" ? app.states[app.at]?.workers.workers[shown.thread]?.line : 0;
   fill(sourcePane(t, app.sources.get(name), shown, running));
@@ -313,7 +314,7 @@ async function drawRecording(fill) {
   app.recordedAt = moment;
   show_();
   // What happened in the same millisecond is shown too: the replayed hops are not the recorded ones.
-  const { hops } = await ask(`/api/recorded?time=${moment + 0.001}`);
+  const { hops } = await source.recorded(moment + 0.001);
   if (app.recordedAt !== moment || app.tab !== "lesson") return undefined;
   app.recorded = hops;
   return show_();
@@ -389,7 +390,7 @@ function onKey(event) {
 }
 
 async function begin() {
-  app.tour = await ask("/api/tour");
+  app.tour = await source.tour();
   picture.schema = app.tour.views;
   if (app.tour.live) return live(app.tour);
   if (app.tour.replay) {

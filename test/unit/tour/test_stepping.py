@@ -192,6 +192,22 @@ def test_a_worker_that_raises_tries_again_with_backoff():
     assert kinds(trace).count("queue.waits") == 3 and trace.state(len(trace.points))["queue"]["failures"] == {}
 
 
+def test_a_worker_that_hangs_does_nothing_until_it_is_mended():
+    decisions = [tour.Decision(50, "fault", "worker-hangs"), tour.Decision(80, "fault", "mend")]
+    hung = tour.execute(tour.SCENARIOS["list-and-watch"], None, decisions[:1], limit=tour.MAX_HOPS)
+    assert hung.is_complete
+    last = hung.points[-1].hop.number
+    assert stations(hung, last)["queue"]["processing"] and stations(hung, last)["queue"]["order"]
+    assert "workers.ok" not in kinds(hung)[60:]
+    mended = tour.execute(tour.SCENARIOS["list-and-watch"], None, decisions, limit=tour.MAX_HOPS)
+    assert stations(mended, -1)["queue"]["processing"] == stations(mended, -1)["queue"]["order"] == []
+    assert "workers.ok" in kinds(mended)[80:]
+
+
+def test_every_fault_has_a_place_in_the_picture():
+    assert {fault.place for fault in tour.FAULTS.values()} == {"", "wire", "clock", "apiserver", "handlers", "workers"}
+
+
 def test_another_thread_may_be_chosen_and_then_it_goes_on():
     trace = run("queue")
     number = next(
