@@ -49,13 +49,7 @@ def about_tour() -> Json:
         "views": SCHEMA,
         "kinds": {station: dict(kinds) for station, kinds in tour.KINDS.items()},
         "lessons": [
-            {
-                "name": lesson.name,
-                "title": lesson.title,
-                "scenario": lesson.scenario,
-                "zh": {"title": chinese.words_of(lesson).get("title", "")},
-            }
-            for lesson in lessons.all_()
+            {**lesson.about(), "zh": {"title": chinese.words_of(lesson).get("title", "")}} for lesson in lessons.all_()
         ],
         "maxHops": tour.MAX_HOPS,
     }

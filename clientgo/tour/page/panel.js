@@ -1,4 +1,4 @@
-// The panel on the right: lesson, source, object, what can be broken.
+// The panel on the right: source, object, what can be broken. The lesson is in lesson.js.
 
 import { errorIn } from "/page/errors.js";
 import { describe } from "/page/functions.js";
@@ -91,35 +91,6 @@ export function breakPane(t, fault, app, point, act) {
     el("h3", {}, t("log")),
     ...(point?.log.length ? point.log.map((line) => el("p", { class: "log" }, line)) : [el("p", { class: "quiet" }, t("nothing"))]),
   ];
-}
-
-// The lesson with the words of a language, where it has them: stops and machines are the same in each.
-export function lessonIn(language, lesson) {
-  const words = lesson?.[language];
-  if (!words?.steps) return lesson;
-  return { ...lesson, ...words, steps: lesson.steps.map((step, number) => ({ ...step, ...words.steps[number] })) };
-}
-
-export function lessonPane(t, lesson, place, act) {
-  if (!lesson) return [el("p", { class: "quiet" }, t("no-lesson"))];
-  const { steps } = lesson;
-  const { step, asked } = place;
-  const progress = el("div", { class: "progress", "aria-hidden": "true" }, steps.map((_, number) => el("i", { class: number <= step ? "past" : null })));
-  const parts = [progress];
-  if (step < 0) parts.push(el("h3", {}, lesson.title), ...lesson.intro.map((text) => el("p", {}, prose(text))));
-  else parts.push(el("h3", {}, `${step + 1}. ${steps[step].title}`), ...steps[step].text.map((text) => el("p", {}, prose(text))));
-  const next = steps[step + 1];
-  const buttons = [];
-  if (step >= 0) buttons.push(el("button", { type: "button", id: "lesson-back", onclick: act.lessonBack }, t("back-step")));
-  if (next && place.lost) {
-    parts.push(el("p", { class: "ask" }, t("lost")));
-    buttons.push(el("button", { type: "button", class: "main", id: "lesson-next", onclick: act.lessonNext }, t("undo"), " ", el("kbd", {}, "Enter")));
-  } else if (next && asked) {
-    parts.push(el("p", { class: "ask" }, prose(next.ask || t("question"))));
-    buttons.push(el("button", { type: "button", class: "main", id: "lesson-next", onclick: act.lessonNext }, t("show"), " ", el("kbd", {}, "Enter")));
-  } else if (next) buttons.push(el("button", { type: "button", class: "main", id: "lesson-next", onclick: act.lessonNext }, t(step < 0 ? "begin" : "next-step"), " ", el("kbd", {}, "Enter")));
-  else parts.push(el("p", { class: "done", id: "lesson-done" }, t("finished")));
-  return [...parts, el("div", { class: "row" }, buttons)];
 }
 
 export function helpDialog(t, glossary, language, close) {

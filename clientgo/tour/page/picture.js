@@ -112,21 +112,22 @@ function station_(station, view, t) {
     return [
       ...(view.remote ? [] : view.objects[0]?.kind
         ? kinds(view.objects).map((kind) => ({ label: `${t("objects")}${t("colon")}${kind}`, chips: view.objects.filter((each) => each.kind === kind).map(object) }))
-        : [{ label: t("objects"), chips: view.objects.map(object) }]),
-      { label: t(view.remote ? "came" : "history"), chips: view.history.slice(-6).map((each) => ({
+        : [{ part: "apiserver.objects", label: t("objects"), chips: view.objects.map(object) }]),
+      { part: "apiserver.history", label: t(view.remote ? "came" : "history"), chips: view.history.slice(-6).map((each) => ({
         text: `${signs[each.type]} ${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref, title: `${each.type}${each.kind ? ` ${each.kind}` : ""} ${each.key} @${each.version}`, gone: each.type === "DELETED" })) },
       ...(view.remote ? [] : [view.wire === "up" ? pair("wire", t("up")) : { text: `${t("wire")} ${t(view.wire)}`, kind: "text bad" }]),
     ];
   }
   if (station === "reflector") return !view.state ? [] : [
     { text: t(view.state), kind: "text" },
-    { text: `lastSyncResourceVersion ${view.version || "–"}`, kind: "text" },
+    { part: "reflector.version", text: `lastSyncResourceVersion ${view.version || "–"}`, kind: "text" },
     pair("lists", view.lists), pair("watches", view.watches), ...(view.lines === undefined ? [] : [pair("lines", view.lines)]), pair("bookmarks", view.bookmarks),
     ...(view.error ? errorLines(view.error, 32, 4).map((text) => ({ text, kind: "soft bad" })) : []),
   ];
   if (station === "fifo") {
     if (!view.name) return [];
     const rows = view.keys.map((each) => ({
+      part: "fifo.deltas",
       chips: [
         ...(each.key ? [{ text: shortKey(each.key), key: each.key, bold: true }] : []),
         ...each.deltas.map((delta) => ({
@@ -142,10 +143,10 @@ function station_(station, view, t) {
   if (station === "indexer") {
     if (!view.objects) return [];
     const tables = Object.entries(view.indices).flatMap(([name, table]) => [
-      { label: `${t("index")} ${name}` },
+      { part: "indexer.indices", label: `${t("index")} ${name}` },
       ...Object.entries(table).map(([value, keys]) => ({ text: `${value} → ${keys.map(shortKey).join(", ")}`, kind: "soft" })),
     ]);
-    return [{ label: t("objects"), chips: view.objects.map(object), total: factOf(view, view.objects.length) }, ...tables];
+    return [{ part: "indexer.objects", label: t("objects"), chips: view.objects.map(object), total: factOf(view, view.objects.length) }, ...tables];
   }
   if (station === "handlers") return (view.handlers ?? []).flatMap((each) => {
     const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone,
@@ -154,9 +155,9 @@ function station_(station, view, t) {
       { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text" },
       // Before the buffer: a full one leaves no room below it.
       ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
-      { label: t("pending"), chips: each.pending.map(notice), total: factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
-      { label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
-      { label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
+      { part: "handlers.pending", label: t("pending"), chips: each.pending.map(notice), total: factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
+      { part: "handlers.taken", label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
+      { part: "handlers.delivering", label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
       each.facts ? facts(each.facts, t) : { text: `${t("calls")} ${each.calls}${each.raised ? `  ${t("raised")} ${each.raised}` : ""}`, kind: each.raised ? "soft bad" : "soft" },
     ].flat();
   });
@@ -164,20 +165,20 @@ function station_(station, view, t) {
     if (!view.order) return [];
     const priority = (each) => (view.priorities[each] === undefined ? "" : ` (${view.priorities[each]})`);
     return [
-      { label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })), total: factOf(view, view.order.length) },
-      { label: t("dirty"), chips: view.dirty.map(key) },
-      { label: t("processing"), chips: view.processing.map(key) },
-      { label: t("heap"), chips: view.waiting.map((each) => ({ text: `${shortKey(each.key)} ${seconds(each.due)}`, key: each.key })) },
-      { label: t("failures"), chips: Object.entries(view.failures).map(([each, count]) => ({ text: `${shortKey(each)} ×${count}`, key: each })) },
+      { part: "queue.order", label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })), total: factOf(view, view.order.length) },
+      { part: "queue.dirty", label: t("dirty"), chips: view.dirty.map(key) },
+      { part: "queue.processing", label: t("processing"), chips: view.processing.map(key) },
+      { part: "queue.waiting", label: t("heap"), chips: view.waiting.map((each) => ({ text: `${shortKey(each.key)} ${seconds(each.due)}`, key: each.key })) },
+      { part: "queue.failures", label: t("failures"), chips: Object.entries(view.failures).map(([each, count]) => ({ text: `${shortKey(each)} ×${count}`, key: each })) },
     ];
   }
   if (station === "events") return view.stored ? [
-    { label: t("in-api"), chips: view.stored.map((each) => ({ text: `×${each.count} ${each.message}`, key: each.key, title: `${each.key} ${each.reason}: ${each.message} ×${each.count} @${each.version}` })) },
+    { part: "events.stored", label: t("in-api"), chips: view.stored.map((each) => ({ text: `×${each.count} ${each.message}`, key: each.key, title: `${each.key} ${each.reason}: ${each.message} ×${each.count} @${each.version}` })) },
     pair("recorded", view.recorded), pair("written", view.written),
     { text: `${t("dropped")} ${view.dropped}`, kind: view.dropped ? "soft bad" : "soft" },
   ] : [];
   if (station === "election") return view.candidates ? [
-    { text: `Lease: ${view.holder || "–"}`, kind: "text" }, pair("transitions", view.transitions),
+    { part: "election.holder", text: `Lease: ${view.holder || "–"}`, kind: "text" }, pair("transitions", view.transitions),
     ...Object.entries(view.candidates).map(([name, each]) => ({ text: `${name}${t("colon")}${each.leads ? t("leads") : t("stands-by")}`, kind: each.leads ? "text" : "soft" })),
   ] : [];
   return Object.entries(view.workers ?? {}).flatMap(([name, each]) => [
@@ -283,21 +284,25 @@ export class Picture {
     for (const section of shown) {
       if (section.quiet && !section.chips.length) continue;
       const total = Math.max(section.total ?? 0, section.chips?.length ?? 0);
+      // A part is a place that a lesson's question may name: all of it can be clicked.
+      const top = at - 2, first = content.length;
+      const asPart = () => section.part && content.splice(first, 0, make("rect", { class: "part", "data-part": section.part, x: x + 6, y: top, width: width - 12, height: Math.min(at, bottom) - top, rx: 6 }));
       if (at + 16 > bottom) { isCut = true; left += total; continue; }
       if (section.label && section.inline && !section.chips.length) {
-        content.push(make("text", { class: "label", x: x + 13, y: at + 13 }, fits(section.label, inner - 14), make("tspan", { class: "empty", dx: 8 }, "–")));
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, fits(section.label, inner - 14), make("tspan", { class: "empty", dx: 8 }, "–")));
         at += 19;
+        asPart();
         continue;
       }
       if (section.label) {
-        content.push(make("text", { class: "label", x: x + 13, y: at + 13 }, fits(section.label, inner)));
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, fits(section.label, inner)));
         at += 19;
       }
       if (section.text !== undefined) {
         content.push(make("text", { class: section.kind, x: x + 13, y: at + 12 }, fits(section.text, inner)));
         at += 18;
       }
-      if (!section.chips) continue;
+      if (!section.chips) { asPart(); continue; }
       let cursor = x + 13;
       if (!section.chips.length) content.push(make("text", { class: "empty", x: cursor, y: at + 14 }, "–"));
       let drawn = true;
@@ -306,7 +311,7 @@ export class Picture {
         const size = text.length * CHAR + 26;
         if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
         if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${total - number}`)); drawn = false; break; }
-        const node = this.chip(chip, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
+        const node = this.chip({ ...chip, part: section.part }, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
         content.push(node);
         chips.push([node, chip.key]);
         cursor += size + 6;
@@ -316,6 +321,7 @@ export class Picture {
         content.push(make("text", { class: "empty", x: cursor, y: Math.min(at + 14, bottom) }, `+${total - section.chips.length}`));
       }
       at += ROW + 3;
+      asPart();
     }
     if (isCut) content.push(make("text", { class: "empty", x: x + width - 13, y: y + fixed - 8, "text-anchor": "end" }, left ? `+${left} …` : "…"));
     const height = fixed || Math.max(84, at - y + 8);
@@ -337,7 +343,7 @@ export class Picture {
 
   chip(chip, text, x, y, width, id) {
     const classes = ["chip", hue(chip.key), chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
-    const group = make("g", { class: classes, "data-id": id, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
+    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
       make("title", {}, chip.title ?? (chip.key || chip.text)),
       make("rect", { x, y, width, height: 21, rx: 10.5 }),
       make("circle", { cx: x + 10, cy: y + 10.5, r: 3.6 }),

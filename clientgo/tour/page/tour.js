@@ -5,7 +5,10 @@ import { live } from "/page/live.js";
 import { source } from "/page/source.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
-import { breakPane, el, helpDialog, lessonIn, lessonPane, now, objectPane, sourcePane } from "/page/panel.js";
+import { lessonIn, lessonPane } from "/page/lesson.js";
+import { breakPane, el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
+import { noteStep, progressOf } from "/page/progress.js";
+import { listen, markPlaces } from "/page/questions.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 
 const app = {
@@ -17,7 +20,10 @@ const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
 const faultOf = (name) => (app.language === "zh" && CHINESE[name]) || app.tour.faults[name];
 // A lesson's title is that of its scenario.
-const titleOf = (scenario) => app.tour.lessons.find((each) => each.scenario === scenario.name)?.[app.language]?.title || scenario.title;
+const titleOf = (scenario) => {
+  const lesson = app.tour.lessons.find((each) => each.scenario === scenario.name);
+  return lesson ? `${lesson.number}. ${lesson[app.language]?.title || lesson.title}${progressOf(lesson.name).done ? " ✓" : ""}` : scenario.title;
+};
 
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
@@ -150,14 +156,31 @@ async function play() {
 
 // ---- lessons
 
-async function lessonNext() {
+// The question that is open, for the places in the picture and the letters; null without one.
+function openQuestion() {
+  const { place, lesson } = app;
+  const step = lesson?.steps[place.step + 1];
+  const isOpen = app.tab === "lesson" && place.asked && !place.lost && step?.answers.length;
+  return isOpen ? { answers: step.answers, choose: (number) => lessonAnswer(number).catch(fail) } : null;
+}
+
+async function lessonAnswer(answered) {
+  const { step } = app.place;
+  const { answers } = app.lesson.steps[step + 1];
+  await lessonNext(answered);
+  if (app.place.step === step + 1) noteStep(app.lesson, step + 1, answers[answered].right);
+}
+
+// `answered`: the answer to the open question; -1 to see the answer without one.
+async function lessonNext(answered = -1) {
   const { place, lesson } = app;
   if (!lesson?.steps[place.step + 1]) return;
+  const from = app.at;
   if (place.lost) {
     app.decisions = [];
     app.place = { ...place, lost: false };
     if (!(await run())) return;
-    return lessonNext();
+    return lessonNext(answered);
   }
   if (!place.asked && lesson.steps[place.step + 1].ask) {
     app.place = { ...place, asked: true };
@@ -175,9 +198,26 @@ async function lessonNext() {
   }
   if (number < 0) return complain(t("notfound"));
   app.stops[place.step + 1] = number;
-  app.place = { step: place.step + 1, asked: false };
+  app.place = { step: place.step + 1, asked: false, ...(place.asked ? { answered } : {}) };
+  if (place.asked && !anew) await runThrough(from, number);
   app.at = number - 1;
   await reading(() => to(number, true));
+  noteStep(lesson, place.step + 1);
+}
+
+// Run the hops between a question and its answer, in a few seconds at most; at once for readers who want no motion.
+const LONGEST_RUN = 2400;
+async function runThrough(from, number) {
+  if (from >= number - 1 || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const { trace, place } = app;
+  const began = performance.now();
+  const each = Math.min(260, LONGEST_RUN / (number - from));
+  while (app.trace === trace && app.place === place) {
+    const at = Math.min(number - 1, from + Math.floor((performance.now() - began) / each));
+    if (at !== app.at && at > from) { app.at = at; draw(); }
+    if (at >= number - 1) return;
+    await new Promise((done) => requestAnimationFrame(done));
+  }
 }
 
 // On a narrow page the lesson is below the picture: its reader is not taken to the picture, and a step begins at its top.
@@ -217,6 +257,7 @@ const newest = (key) => Object.keys(app.trace.objects).filter((ref) => ref.start
 function show(tab) {
   app.tab = tab;
   drawPane();
+  markPlaces($("picture"), openQuestion());
 }
 
 function draw() {
@@ -238,6 +279,7 @@ function draw() {
   drawTicks();
   drawBreakpoint();
   drawPane();
+  markPlaces($("picture"), openQuestion());
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
 }
 
@@ -283,7 +325,8 @@ async function drawPane() {
   for (const tab of $("tabs").children) tab.setAttribute("aria-selected", String(tab.id === `tab-${app.tab}`));
   for (const tab of $("tabs").children) tab.tabIndex = tab.id === `tab-${app.tab}` ? 0 : -1;
   $("pane").setAttribute("aria-labelledby", `tab-${app.tab}`);
-  const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext, lessonBack,
+  const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail),
+    openLesson: (scenario) => { $("scenario").value = scenario; open(scenario, {}).catch(fail); },
     undo: async () => { app.decisions = []; if (await run()) draw(); } };
   const fill = (parts) => {
     const focused = document.activeElement?.id;
@@ -291,7 +334,7 @@ async function drawPane() {
     if (focused && $(focused) && !document.activeElement?.id) $(focused).focus({ preventScroll: true });
   };
   if (app.tab === "lesson" && app.tour.replay) return drawRecording(fill);
-  if (app.tab === "lesson") return fill(lessonPane(t, lessonIn(app.language, app.lesson), app.place, act));
+  if (app.tab === "lesson") return fill(lessonPane(t, app.language, lessonIn(app.language, app.lesson), app.tour.lessons, app.place, app.states[app.at] ?? {}, act));
   if (app.tab === "object") return fill(objectPane(t, app.trace.objects, app.ref));
   if (app.tab === "break") return fill(breakPane(t, faultOf, app, app.trace.points[app.at], act));
   let shown = hop();
@@ -416,6 +459,7 @@ async function begin() {
   $("bp-station").addEventListener("change", drawBreakpoint);
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
+  listen($("picture"), openQuestion);
   // After a choice by pointer the keys belong to the page again; who chooses by keys stays in the list.
   document.addEventListener("pointerdown", () => { app.byPointer = true; }, true);
   document.addEventListener("keydown", () => { app.byPointer = false; }, true);

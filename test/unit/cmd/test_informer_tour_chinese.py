@@ -28,7 +28,9 @@ CHANGES = [Step(3, "update", "bread", "dark bread"), Step(4, "update", "apple", 
 
 def texts_of(words: dict[str, Any]) -> list[str]:
     """All that a reader of a lesson reads."""
-    steps = [text for step in words["steps"] for text in (step["title"], step["ask"], *step["text"]) if text]
+    answers = [text for step in words["steps"] for each in step["answers"] for text in (each["text"], each["why"])]
+    steps = [text for step in words["steps"] for text in (step["title"], step["ask"], *step["text"])]
+    steps = [text for text in (*steps, *answers) if text]
     return [words["title"], *words["intro"], *steps]
 
 
@@ -46,9 +48,19 @@ def page_words() -> dict[str, str]:
 def test_a_lesson_has_the_same_steps_questions_and_paragraphs_in_both_languages(lesson):
     words, english = chinese.words_of(lesson), lesson.to_dict()
     assert len(words["intro"]) == len(english["intro"])
-    assert [(bool(step["ask"]), len(step["text"])) for step in words["steps"]] == [
-        (bool(step["ask"]), len(step["text"])) for step in english["steps"]
-    ]
+
+    def shape(steps: list[dict[str, Any]]) -> list[tuple[bool, int, int, list[bool]]]:
+        return [
+            (
+                bool(step["ask"]),
+                len(step["text"]),
+                len(step["answers"]),
+                [bool(each["why"]) for each in step["answers"]],
+            )
+            for step in steps
+        ]
+
+    assert shape(words["steps"]) == shape(english["steps"])
     for text in texts_of(words):
         assert re.search(rf"[{HAN}]", text)
 
@@ -152,7 +164,7 @@ def test_a_term_is_explained_where_a_lesson_uses_it_first(term, gloss):
         assert first is None or re.search(gloss, first), f"{lesson.name}: {first}"
 
 
-SMALL = "# 标题\n\n引言。\n\n## 第一步\nask: 会怎样？\n\n答案。\n"
+SMALL = "# 标题\n\n引言。\n\n## 第一步\nask: 会怎样？\nright: 这样。\nwrong: 那样。\nwhy: 不是那样。\n\n答案。\n"
 
 
 @pytest.mark.parametrize(
@@ -162,19 +174,32 @@ SMALL = "# 标题\n\n引言。\n\n## 第一步\nask: 会怎样？\n\n答案。\n
         (SMALL.replace("引言。", "引言。\n\n又一段。"), "the introduction has 2 paragraphs, not 1"),
         (SMALL + "\n## 第二步\n\n又一步。\n", "has 2 steps, not 1"),
         (SMALL.replace("ask: 会怎样？\n", ""), "must have a question if"),
-        (SMALL + "\n又一段。\n", "has 2 paragraphs, but 'B' has 1"),
+        (SMALL.replace("why: 不是那样。\n", ""), "has a wrong answer without a reason"),
+        (SMALL.replace("wrong: 那样。\nwhy: 不是那样。\n", ""), "needs two to four answers"),
+        (SMALL.replace("right: 这样。\n", "").replace("\n\n答案", "\nright: 这样。\n\n答案"), "in the order of 'B'"),
+        (SMALL.replace("right: ", "stop: queue added\nright: "), "a field that only English steps have: stop"),
+        (SMALL + "\n又一段。\n", "has 2 paragraphs, not 1"),
     ],
 )
 def test_a_chinese_lesson_that_differs_from_the_english_one_is_refused(tmp_path, text, problem):
     english = tmp_path / "lesson.md"
-    english.write_text("# A\nscenario: queue\n\nIntroduction.\n\n## B\nstop: queue added\nask: C?\n\nD.\n")
+    english.write_text(
+        "# A\nscenario: queue\n\nIntroduction.\n\n## B\nstop: queue added\nask: C?\nright: D\nwrong: E\nwhy: F\n\nG.\n"
+    )
     lesson = lessons.read(english)
     path = tmp_path / "chinese.md"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=rf"zh/chinese\.md.*{problem}"):
         chinese.read(path, lesson)
     path.write_text(SMALL, encoding="utf-8")
-    assert chinese.read(path, lesson)["steps"] == [{"title": "第一步", "ask": "会怎样？", "text": ["答案。"]}]
+    assert chinese.read(path, lesson)["steps"] == [
+        {
+            "title": "第一步",
+            "ask": "会怎样？",
+            "answers": [{"text": "这样。", "why": ""}, {"text": "那样。", "why": "不是那样。"}],
+            "text": ["答案。"],
+        }
+    ]
 
 
 def test_the_server_sends_a_lesson_in_both_languages():
