@@ -1,7 +1,7 @@
 """sigs.k8s.io/controller-runtime: the layer that operators are written on.
 
-`clientgo.controller_runtime.X` is pkg/X, file for file. It stands on the informers, the work queue, the leader election
-and the clients of client-go; none of those know of it. What programs use most stands here, as in Go's alias.go:
+`clientgo.controller_runtime.X` is pkg/X, file for file. It builds on client-go's informers, work queue, leader election
+and clients, which do not depend on it. Like Go's alias.go, this package re-exports the most used names:
 
     from clientgo import controller_runtime as ctrl
     from clientgo.api.apps import v1 as appsv1
@@ -19,11 +19,12 @@ and the clients of client-go; none of those know of it. What programs use most s
     builder.complete(FooReconciler(mgr.get_client()))
     mgr.start(ctrl.setup_signal_handler())
 
-Where Python and Go differ, everywhere here: a Reconciler, a Runnable, a handler of HTTP requests may also be a plain
-function; what goes wrong is raised; kinds are given as classes (or as an example, for Unstructured), and reading
-returns the object (`client.get(ctx, key, Foo)`) instead of filling one.
+Differences from Go that hold everywhere in this package: a Reconciler, a Runnable or an HTTP handler may also be a
+plain function. Errors are raised. Callers name kinds by their classes (or by an example object, for Unstructured), and
+a read returns the object (`client.get(ctx, key, Foo)`) instead of filling one.
 
-Texts of 2019 to 2021 use spellings that Go has given up since. What each has become (their Go, and ours):
+Books and articles from 2019 to 2021 use names that Go has since removed. Their replacements (old Go on the left, this
+package on the right):
 
     func (r *R) Reconcile(req ctrl.Request)           def reconcile(self, ctx, request)
     ctx := context.Background(), in Reconcile         the ctx that reconcile gets: it ends with the manager
@@ -114,6 +115,6 @@ __all__ = [
     "setup_signal_handler",
 ]
 
-# Looked up when they are first used: `from clientgo.controller_runtime import event` need not import a manager.
+# Loaded on first use, so that `from clientgo.controller_runtime import event` does not import a manager.
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later(__name__, {"alias": __all__})

@@ -1,4 +1,4 @@
-"""What programs use most, under the names they use it by. Mirrors alias.go.
+"""The most used names of controller-runtime, in one module. Mirrors alias.go.
 
     from clientgo import controller_runtime as ctrl
 

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/builder: puts controllers together."""
+"""sigs.k8s.io/controller-runtime/pkg/builder: builders of controllers and webhooks."""
 
 from clientgo.controller_runtime.builder.controller import (
     Builder,

@@ -1,9 +1,9 @@
-"""Puts a controller together. Mirrors pkg/builder/controller.go.
+"""A builder of controllers. Mirrors pkg/builder/controller.go.
 
     ctrl.new_controller_managed_by(mgr).for_(Foo).owns(appsv1.Deployment).complete(reconciler)
 
-Kinds are given as classes, or as examples for Unstructured. As in Go the methods may come in any order, and what is
-wrong with them is raised by `build` and `complete`.
+Callers name kinds by their classes, or by example objects for Unstructured. As in Go, the methods may be called in any
+order; `build` and `complete` raise the errors.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ __all__ = [
 
 RequestT = TypeVar("RequestT", bound=Hashable)
 ObjectT = TypeVar("ObjectT", bound=Object)
-# Covariant, so that an option for any kind of object is one for Foos.
+# Covariant, so that an option for any kind of object is also an option for Foos.
 ObjectT_co = TypeVar("ObjectT_co", covariant=True)
 Kind: TypeAlias = Object | type[Object]
 
-# With ONLY_METADATA predicates get the metadata alone.
+# With ONLY_METADATA, predicates receive PartialObjectMetadata.
 _For: TypeAlias = ForOption[ObjectT] | ForOption[metav1.PartialObjectMetadata]
 _Owns: TypeAlias = OwnsOption[ObjectT] | OwnsOption[metav1.PartialObjectMetadata]
 _Watches: TypeAlias = WatchesOption[ObjectT] | WatchesOption[metav1.PartialObjectMetadata]
@@ -55,7 +55,7 @@ _Watches: TypeAlias = WatchesOption[ObjectT] | WatchesOption[metav1.PartialObjec
 
 @dataclass(kw_only=True)
 class ForInput(Generic[ObjectT_co]):
-    """What `for_` was told. Go: builder.ForInput."""
+    """The arguments of `for_`. Go: builder.ForInput."""
 
     object: Kind | None = None
     predicates: list[TypedPredicate[ObjectT_co]] = field(default_factory=list)
@@ -65,7 +65,7 @@ class ForInput(Generic[ObjectT_co]):
 
 @dataclass(kw_only=True)
 class OwnsInput(Generic[ObjectT_co]):
-    """What one `owns` was told. Go: builder.OwnsInput."""
+    """The arguments of one call of `owns`. Go: builder.OwnsInput."""
 
     object: Kind
     match_every_owner: bool = False
@@ -75,7 +75,7 @@ class OwnsInput(Generic[ObjectT_co]):
 
 @dataclass(kw_only=True)
 class WatchesInput(Generic[ObjectT_co, RequestT]):
-    """What one `watches` was told. Go: builder.WatchesInput."""
+    """The arguments of one call of `watches`. Go: builder.WatchesInput."""
 
     object: Kind
     handler: TypedEventHandler[Any, RequestT]
@@ -84,19 +84,22 @@ class WatchesInput(Generic[ObjectT_co, RequestT]):
 
 
 def controller_managed_by(m: Manager) -> Builder:
-    """A builder of a controller that `m` starts. Go: builder.ControllerManagedBy."""
+    """Return a builder of a controller that `m` starts. Go: builder.ControllerManagedBy."""
     return Builder(m)
 
 
 def typed_controller_managed_by(m: Manager) -> TypedBuilder[Any]:
-    """The same with any kind of request; without `for_` and `owns`. Go: builder.TypedControllerManagedBy."""
+    """Return a builder for any type of request; it does not support `for_` and `owns`.
+
+    Go: builder.TypedControllerManagedBy.
+    """
     return TypedBuilder(m)
 
 
 class TypedBuilder(Generic[RequestT]):
-    """Puts a controller together. Go: builder.TypedBuilder. For one thread, and one controller."""
+    """A builder of one controller. Not thread-safe. Go: builder.TypedBuilder."""
 
-    # Whether requests name objects, so that `for_` and `owns` make sense.
+    # True if requests name objects, which `for_` and `owns` require.
     _names_objects = False
 
     def __init__(self, mgr: Manager) -> None:
@@ -110,7 +113,10 @@ class TypedBuilder(Generic[RequestT]):
         self._name = ""
 
     def for_(self, object: type[ObjectT] | ObjectT, *opts: _For[ObjectT]) -> TypedBuilder[RequestT]:
-        """The kind to reconcile: each object is a request. It also names the controller. Once."""
+        """Reconcile objects of this kind: each event queues a request for its object. May be called once.
+
+        The kind also provides the controller's default name.
+        """
         if self._for_input.object is not None:
             text = "For(...) should only be called once, could not assign multiple objects for reconciliation"
             self._for_input.error = ValueError(text)
@@ -121,7 +127,7 @@ class TypedBuilder(Generic[RequestT]):
         return self
 
     def owns(self, object: type[ObjectT] | ObjectT, *opts: _Owns[ObjectT]) -> TypedBuilder[RequestT]:
-        """A kind whose objects the reconciled ones control: what happens to them is a request for their owner."""
+        """Watch objects of this kind that a reconciled object controls; each event queues a request for the owner."""
         owns_input: OwnsInput[Any] = OwnsInput(object=object)
         for opt in opts:
             opt.apply_to_owns(owns_input)
@@ -134,7 +140,7 @@ class TypedBuilder(Generic[RequestT]):
         event_handler: TypedEventHandler[ObjectT, RequestT],
         *opts: _Watches[ObjectT],
     ) -> TypedBuilder[RequestT]:
-        """Any kind; the handler says for which requests."""
+        """Watch objects of any kind; the handler decides which requests an event queues."""
         watches_input: WatchesInput[Any, RequestT] = WatchesInput(object=object, handler=event_handler)
         for opt in opts:
             opt.apply_to_watches(watches_input)
@@ -144,40 +150,41 @@ class TypedBuilder(Generic[RequestT]):
     def watches_metadata(
         self, object: type[ObjectT] | ObjectT, event_handler: TypedEventHandler[Any, RequestT], *opts: _Watches[ObjectT]
     ) -> TypedBuilder[RequestT]:
-        """`watches` with ONLY_METADATA: the handler gets PartialObjectMetadata."""
+        """Watch objects as `watches` does with ONLY_METADATA: the handler receives PartialObjectMetadata."""
         return self.watches(object, event_handler, *opts, ONLY_METADATA)
 
     def watches_raw_source(self, src: TypedSource[RequestT]) -> TypedBuilder[RequestT]:
-        """Any source. The predicates of `with_event_filter` do not concern it."""
+        """Watch any source. The predicates of `with_event_filter` do not apply to it."""
         self._raw_sources.append(src)
         return self
 
     def with_event_filter(self, p: TypedPredicate[Any]) -> TypedBuilder[RequestT]:
-        """A predicate for all kinds, asked before their own."""
+        """Filter the events of all kinds with this predicate, before the predicates of each kind."""
         self._global_predicates.append(p)
         return self
 
     def with_options(self, options: controller.TypedOptions[RequestT]) -> TypedBuilder[RequestT]:
-        """The controller's options."""
+        """Set the controller's options."""
         self._options = replace(options)
         return self
 
     def with_log_constructor(self, log_constructor: Callable[[RequestT | None], Logger]) -> TypedBuilder[RequestT]:
-        """Makes the logger of a request, or the one for what is not about a request."""
+        """Set the function that makes the logger of a request, or the controller's own logger when it receives None."""
         self._options.log_constructor = log_constructor
         return self
 
     def named(self, name: str) -> TypedBuilder[RequestT]:
-        """The controller's name, by default that of the kind. It stands in metrics and must be unique."""
+        """Set the controller's name, which metrics use and which must be unique. The default is the kind's name."""
         self._name = name
         return self
 
     def complete(self, r: ReconcilerLike[RequestT]) -> None:
-        """Make the controller and add it to the manager. Raises what is wrong with it."""
+        """Build the controller and add it to the manager. Raises ValueError for an incomplete configuration."""
         self.build(r)
 
     def build(self, r: ReconcilerLike[RequestT]) -> controller.TypedController[RequestT]:
-        """The same, and give it back."""
+        """Build the controller, add it to the manager and return it. Raises ValueError for an incomplete configuration.
+        """
         if r is None:
             raise ValueError("must provide a non-nil Reconciler")
         if self._mgr is None:
@@ -265,7 +272,7 @@ class TypedBuilder(Generic[RequestT]):
 
 
 class Builder(TypedBuilder[Request]):
-    """Puts a controller together whose requests name objects. Go: builder.Builder."""
+    """A builder of one controller whose requests name objects. Go: builder.Builder."""
 
     _names_objects = True
 

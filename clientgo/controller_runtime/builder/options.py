@@ -1,4 +1,4 @@
-"""What can be said about one watch of a builder. Mirrors pkg/builder/options.go."""
+"""The options of a builder's watches. Mirrors pkg/builder/options.go."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class ObjectProjection(enum.Enum):
-    """What of an object is watched. Go: objectProjection."""
+    """The part of an object that a watch delivers: all of it, or its metadata. Go: objectProjection."""
 
     NORMAL = "all"
     METADATA = "metadata"
@@ -57,12 +57,12 @@ class WatchesOption(Protocol[ObjectT_contra]):
 
 
 def with_predicates(*predicates: TypedPredicate[ObjectT]) -> Predicates[ObjectT]:
-    """Only the events that all predicates let pass. Go: builder.WithPredicates."""
+    """Return an option that drops the events that one of the predicates rejects. Go: builder.WithPredicates."""
     return Predicates(predicates)
 
 
 class Predicates(Generic[ObjectT]):
-    """An option: the predicates of a watch. Go: builder.Predicates."""
+    """An option that holds the predicates of a watch. Go: builder.Predicates."""
 
     def __init__(self, predicates: Sequence[TypedPredicate[ObjectT]] = ()) -> None:
         self._predicates = list(predicates)
@@ -95,8 +95,11 @@ class _ProjectAs:
 
 
 ONLY_METADATA = _ProjectAs(ObjectProjection.METADATA)
-"""Watch, and cache, the metadata only. Reads of the kind must then ask for PartialObjectMetadata too: any other read
-makes a second informer. Go: builder.OnlyMetadata."""
+"""An option to watch and cache metadata only.
+
+Reads of the kind must then ask for PartialObjectMetadata too: any other read starts a second informer.
+Go: builder.OnlyMetadata.
+"""
 
 
 class _MatchEveryOwner:
@@ -105,4 +108,7 @@ class _MatchEveryOwner:
 
 
 MATCH_EVERY_OWNER = _MatchEveryOwner()
-"""Every owner of the kind counts, not just the one that controls the object. Go: builder.MatchEveryOwner."""
+"""An option of `owns` that queues every owner of the kind, not only the controlling owner.
+
+Go: builder.MatchEveryOwner.
+"""

@@ -32,12 +32,12 @@ _PATH = re.compile(r"((/[a-zA-Z0-9\-_]+)+|/)")
 
 
 def webhook_managed_by(m: Manager, object: type[ObjectT]) -> WebhookBuilder[ObjectT]:
-    """A builder of webhooks for a kind, which the manager's webhook server serves. Go: WebhookManagedBy."""
+    """Return a builder of webhooks for a kind, which the manager's webhook server serves. Go: WebhookManagedBy."""
     return WebhookBuilder(m, object)
 
 
 class WebhookBuilder(Generic[ObjectT]):
-    """Collects what is to be served; `complete` registers it. Go: builder.WebhookBuilder. Not thread-safe."""
+    """A builder of the webhooks of one kind; `complete` registers them. Not thread-safe. Go: builder.WebhookBuilder."""
 
     def __init__(self, mgr: Manager, object: type[ObjectT]) -> None:
         self._mgr = mgr
@@ -71,7 +71,7 @@ class WebhookBuilder(Generic[ObjectT]):
         return self.with_defaulter(defaulter, *opts)
 
     def with_validator(self, validator: admission.Validator[ObjectT]) -> WebhookBuilder[ObjectT]:
-        """Let `validator` decide about objects. Raises ValueError for a second one. Go: WithValidator."""
+        """Let `validator` accept or reject objects. Raises ValueError for a second one. Go: WithValidator."""
         if self._validator is not None:
             raise ValueError("only one of WithValidator and WithCustomValidator may be called, and once")
         self._validator = validator
@@ -82,22 +82,29 @@ class WebhookBuilder(Generic[ObjectT]):
         return self.with_validator(validator)
 
     def with_converter(self, converter: Callable[[Scheme], conversion.Converter]) -> WebhookBuilder[ObjectT]:
-        """Convert between the kind's versions by what this makes, not by methods of the types. Go: WithConverter."""
+        """Convert between the kind's versions with the converter that this function makes, not with methods of the
+        types.
+
+        Go: WithConverter.
+        """
         self._converter = converter
         return self
 
     def with_log_constructor(self, log_constructor: LogConstructor) -> WebhookBuilder[ObjectT]:
-        """Make the loggers of requests by this. Go: WithLogConstructor."""
+        """Set the function that makes the loggers of requests. Go: WithLogConstructor."""
         self._log_constructor = log_constructor
         return self
 
     def with_context_func(self, context_func: Callable[[Context, Request], Context]) -> WebhookBuilder[ObjectT]:
-        """Make the contexts of requests by this. Go: WithContextFunc."""
+        """Set the function that derives the contexts of requests. Go: WithContextFunc."""
         self._context_func = context_func
         return self
 
     def recover_panic(self, recover_panic: bool) -> WebhookBuilder[ObjectT]:
-        """Whether a bug in a handler becomes an answer; it does otherwise too. Go: RecoverPanic."""
+        """Set Go's flag for panics. It has no effect: an exception in a handler always becomes an error response.
+
+        Go: RecoverPanic.
+        """
         self._recover_panic = recover_panic
         return self
 
@@ -112,9 +119,9 @@ class WebhookBuilder(Generic[ObjectT]):
         return self
 
     def complete(self) -> None:
-        """Register the webhooks; what is served at a path already stays. Go: Complete.
+        """Register the webhooks. Paths that the server already serves keep their handlers. Go: Complete.
 
-        Raises ValueError for a bad path, PartialImplementationError when only some versions of the kind convert.
+        Raises ValueError for an invalid path, PartialImplementationError when only some versions of the kind convert.
         """
         gvk = gvk_for_object(self._cls, self._mgr.get_scheme())
         self._register_defaulter(gvk)

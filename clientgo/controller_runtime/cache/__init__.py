@@ -1,4 +1,4 @@
-"""Reads objects from memory, which informers keep up to date. Mirrors pkg/cache."""
+"""A client that reads objects from memory, which informers keep up to date. Mirrors pkg/cache."""
 
 from clientgo.controller_runtime.cache.cache import (
     ALL_NAMESPACES,

@@ -1,10 +1,10 @@
-"""What a cache can do, and how one is made. Mirrors pkg/cache/cache.go.
+"""The interfaces, options and constructor of caches. Mirrors pkg/cache/cache.go.
 
     pods = cache.ByObject(namespaces={"kube-system": cache.Config()})
     c = cache.new(config, cache.Options(by_object={corev1.Pod: pods}))
 
 Differs: kinds in `by_object` are classes, or GroupVersionKinds where there is no class. `unsafe_disable_deep_copy` does
-nothing: what a cache gives out is read-only, so it is never copied.
+nothing: a cache returns read-only objects, so it never copies them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from clientgo.golang.http import Client as HTTPClient
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.tools import cache as toolscache
 
-# Seconds. Not zero, so that a change that somebody missed is made up for some time.
+# Seconds. Not zero, so that a handler recovers at some time from a change that it missed.
 _DEFAULT_SYNC_PERIOD: Final = 10 * 3600.0
 
 T = TypeVar("T", bound=Object)
 
 
-# How an informer is asked for. Go: cache.InformerGetOptions.
+# The options of `get_informer`. Go: cache.InformerGetOptions.
 InformerGetOptions: TypeAlias = internal.GetOptions
 
 # Changes the options. Go: cache.InformerGetOption.
@@ -42,7 +42,10 @@ InformerGetOption: TypeAlias = Callable[[InformerGetOptions], None]
 
 
 def block_until_synced(should_block: bool) -> InformerGetOption:
-    """Whether get_informer waits until the informer has synced. Go: cache.BlockUntilSynced."""
+    """Return an option that sets whether `get_informer` waits until the informer has synced.
+
+    Go: cache.BlockUntilSynced.
+    """
 
     def apply(options: InformerGetOptions) -> None:
         options.block_until_synced = should_block
@@ -51,28 +54,31 @@ def block_until_synced(should_block: bool) -> InformerGetOption:
 
 
 class Informer(Protocol):
-    """What a user may do with an informer of a cache. Any SharedIndexInformer is one. Go: cache.Informer."""
+    """The methods of a cache's informer that users may call. Any SharedIndexInformer implements them.
+
+    Go: cache.Informer.
+    """
 
     def add_event_handler(
         self, handler: toolscache.ResourceEventHandler
     ) -> toolscache.ResourceEventHandlerRegistration:
-        """Tell `handler` of every change, beginning with what is there; resyncs come at the informer's period."""
+        """Notify `handler` of the current objects and then of every change. Resyncs follow the informer's period."""
         ...
 
     def add_event_handler_with_resync_period(
         self, handler: toolscache.ResourceEventHandler, resync_period: float
     ) -> toolscache.ResourceEventHandlerRegistration:
-        """The same with a resync period (seconds) of the handler's own."""
+        """Add a handler with its own resync period in seconds."""
         ...
 
     def add_event_handler_with_options(
         self, handler: toolscache.ResourceEventHandler, options: toolscache.HandlerOptions
     ) -> toolscache.ResourceEventHandlerRegistration:
-        """The same with everything that has a default."""
+        """Add a handler with options."""
         ...
 
     def remove_event_handler(self, handle: toolscache.ResourceEventHandlerRegistration) -> None:
-        """Tell a handler no more. May be called again for the same handle."""
+        """Remove a handler. Idempotent."""
         ...
 
     def add_indexers(self, indexers: toolscache.Indexers) -> None:
@@ -80,52 +86,52 @@ class Informer(Protocol):
         ...
 
     def has_synced(self) -> bool:
-        """Whether the first list is in the cache."""
+        """Report whether the first list is in the cache."""
         ...
 
     def has_synced_checker(self) -> toolscache.DoneChecker:
-        """Done when the first list is in the cache."""
+        """Return a checker that is done when the first list is in the cache."""
         ...
 
     def is_stopped(self) -> bool:
-        """Whether it has stopped, for good."""
+        """Report whether the informer has stopped. It does not restart."""
         ...
 
 
 class Informers(FieldIndexer, Protocol):
-    """Makes the informers of kinds, one for each, when they are first asked for. Thread-safe. Go: cache.Informers."""
+    """A provider of one informer per kind, which starts on first use. Thread-safe. Go: cache.Informers."""
 
     def get_informer(self, ctx: Context, obj: type[T] | T, *opts: InformerGetOption) -> Informer:
-        """The informer of a kind, made if need be.
+        """Return the informer of a kind, and start it on first use.
 
-        Blocks until it has synced if the cache is started (`block_until_synced(False)` does not wait); raises the
+        Blocks until it has synced if the cache is running (`block_until_synced(False)` does not wait). Raises the
         context's error when that ends first.
         """
         ...
 
     def get_informer_for_kind(self, ctx: Context, gvk: GroupVersionKind, *opts: InformerGetOption) -> Informer:
-        """The same for a kind by name."""
+        """Return the informer of the kind with this name, as `get_informer` does."""
         ...
 
     def remove_informer(self, ctx: Context, obj: type[T] | T) -> None:
-        """Stop and forget the informer of a kind; none is fine."""
+        """Stop and forget the informer of a kind. Does nothing if there is none."""
         ...
 
     def start(self, ctx: Context) -> None:
-        """Run all informers, also those asked for later, until `ctx` ends. Blocks; all threads have ended then."""
+        """Run all informers, including later ones, until `ctx` ends. Blocks until all their threads have ended."""
         ...
 
     def wait_for_cache_sync(self, ctx: Context) -> bool:
-        """Block until all informers have synced, and say whether they have: not when `ctx` ended first."""
+        """Wait until all informers have synced. Returns False if `ctx` ends first."""
         ...
 
 
 @runtime_checkable
 class Cache(Reader, Informers, Protocol):
-    """Reads objects from memory, which informers keep up to date. What it gives out is read-only. Go: cache.Cache."""
+    """A reader of objects in memory, which informers keep up to date. Objects are read-only. Go: cache.Cache."""
 
 
-# The key for what holds of all namespaces that have no entry of their own. Go: cache.AllNamespaces.
+# The key of the settings for all namespaces without an entry of their own. Go: cache.AllNamespaces.
 ALL_NAMESPACES: Final = metav1.NAMESPACE_ALL
 
 # A class, or a kind by name.
@@ -134,9 +140,10 @@ Kind: TypeAlias = type[Object] | GroupVersionKind
 
 @dataclass(kw_only=True)
 class Config:
-    """What of a kind is cached in one namespace; None takes the default. Go: cache.Config.
+    """The selectors and the transform for one namespace; None selects the default. Go: cache.Config.
 
-    To take no default give `labels.everything()`, `fields.everything()` or a transform that returns what it gets.
+    To override a default with nothing, pass `labels.everything()`, `fields.everything()` or a transform that returns
+    its argument.
     """
 
     label_selector: labels.Selector | None = None
@@ -151,13 +158,13 @@ class Config:
 
 @dataclass(kw_only=True)
 class ByObject:
-    """What of a kind is cached. Go: cache.ByObject.
+    """The settings of a kind in a cache. Go: cache.ByObject.
 
-    What is left out is taken from here for each namespace, then from the cache's default for that namespace, then from
-    the cache's defaults.
+    An attribute that is None takes its value for each namespace from these settings, then from the cache's settings for
+    that namespace, then from the cache's defaults.
     """
 
-    # Which namespaces; None for the cache's default ones, {} for all. None for kinds that live in no namespace.
+    # Settings by namespace; None selects the cache's default ones, {} all. Must be None for cluster-scoped kinds.
     namespaces: dict[str, Config] | None = None
     label: labels.Selector | None = None
     field: fields.Selector | None = None
@@ -170,29 +177,29 @@ class ByObject:
 
 @dataclass(kw_only=True)
 class Options:
-    """How a cache is made. Go: cache.Options."""
+    """The settings of a cache. Go: cache.Options."""
 
-    # The connections; without them the cache has its own.
+    # The HTTP connections; None opens separate ones.
     http_client: HTTPClient | None = None
-    # What knows kinds by their classes; without it that of the built-in kinds.
+    # Maps classes to kinds; None selects the built-in kinds.
     scheme: Scheme | None = None
-    # What knows the resources of kinds; without it one that asks the server.
+    # Maps kinds to resources; None selects a mapper that asks the server.
     mapper: meta.RESTMapper | None = None
-    # Every so many seconds, give or take a tenth, handlers hear of all objects again, as updates without a change.
-    # The server is not asked. None is ten hours. To look at an object again sooner, a reconciler asks for it to be
-    # requeued; this is for what slipped through.
+    # Seconds, within ten percent, between two resyncs: updates without a change for all objects, from memory. None is
+    # ten hours. To reconcile one object again sooner, let its reconciler requeue it; resyncs are for events that a
+    # handler missed.
     sync_period: float | None = None
-    # Let reads of a kind without an informer raise ErrResourceNotCached instead of making one.
+    # Raise ErrResourceNotCached on reads of a kind without an informer, instead of starting one.
     reader_fail_on_missing_informer: bool = False
-    # Which namespaces are cached; none is all of them.
+    # The namespaces to cache; an empty mapping selects all.
     default_namespaces: dict[str, Config] | None = None
     default_label_selector: labels.Selector | None = None
     default_field_selector: fields.Selector | None = None
     default_transform: toolscache.TransformFunc | None = None
-    # Called when a list or a watch ends with an error; the informer then tries again by itself.
+    # Called when a list or a watch ends with an error, before the informer retries.
     default_watch_error_handler: toolscache.WatchErrorHandlerWithContext | None = None
     default_unsafe_disable_deep_copy: bool | None = None
-    # Whether watches ask for bookmarks; None is yes.
+    # Ask for bookmarks in watches; None is True.
     default_enable_watch_bookmarks: bool | None = None
     by_object: dict[Kind, ByObject] = field(default_factory=dict)
     # Makes the informers, for tests.
@@ -204,9 +211,9 @@ NewCacheFunc: TypeAlias = Callable[[rest.Config, Options], Cache]
 
 
 def new(cfg: rest.Config, opts: Options | None = None) -> Cache:
-    """A cache of the server of `cfg`, not started yet. Go: cache.New.
+    """Return a cache of the server of `cfg`. It does nothing until `start`. Go: cache.New.
 
-    Raises ValueError for options that contradict each other, and what the mapper raises.
+    Raises ValueError for contradictory options, and the mapper's errors.
     """
     from clientgo.controller_runtime.cache.delegating_by_gvk_cache import DelegatingByGVKCache
     from clientgo.controller_runtime.cache.multi_namespace_cache import new_multi_namespace_cache
@@ -234,7 +241,10 @@ def new(cfg: rest.Config, opts: Options | None = None) -> Cache:
 
 
 def transform_strip_managed_fields() -> toolscache.TransformFunc:
-    """A transform that drops metadata.managedFields, often half of an object. Go: cache.TransformStripManagedFields."""
+    """Return a transform that drops metadata.managedFields, which are often half of an object.
+
+    Go: cache.TransformStripManagedFields.
+    """
 
     def strip(obj: Any) -> Any:
         return obj.without_managed_fields() if isinstance(obj, ResourceObject) else obj
@@ -264,7 +274,7 @@ def _by_object_to_config(by_object: ByObject) -> Config:
     )
 
 
-# Makes the cache of one namespace, or of all. Go: newCacheFunc.
+# Makes the cache of one namespace, or of all namespaces. Go: newCacheFunc.
 NewNamespaceCacheFunc: TypeAlias = Callable[[Config, str], Cache]
 
 
@@ -292,7 +302,7 @@ def _new_cache(rest_config: rest.Config, opts: Options) -> NewNamespaceCacheFunc
 
 
 def default_opts(config: rest.Config, opts: Options) -> Options:
-    """A copy of the options with everything filled in. Go: defaultOpts."""
+    """Return a copy of the options with all defaults set. Go: defaultOpts."""
     config = rest.copy_config(config)
     config.user_agent = config.user_agent or rest.default_kubernetes_user_agent()
     http_client = opts.http_client or rest.http_client_for(config)
@@ -302,7 +312,7 @@ def default_opts(config: rest.Config, opts: Options) -> Options:
         scheme=opts.scheme or SCHEME,
         mapper=opts.mapper or apiutil.new_dynamic_rest_mapper(config, http_client),
     )
-    # Kinds before namespaces: a namespace without a selector takes that of the kind first, and only then the default.
+    # Kinds before namespaces: a namespace without a selector takes the kind's selector before the default.
     by_object = {kind: _defaulted_kind(kind, given, opts) for kind, given in opts.by_object.items()}
     defaults = _option_defaults_to_config(opts)
     namespaces = {
@@ -337,7 +347,7 @@ def _defaulted_kind(kind: Kind, given: ByObject, opts: Options) -> ByObject:
     result = replace(given, namespaces=None if namespaces is None else defaulted)
     if defaulted:
         return result
-    # Only now will anything of this be heeded.
+    # These settings take effect only after this point.
     config = _default_config(own, defaults)
     return replace(
         result,
@@ -351,7 +361,7 @@ def _defaulted_kind(kind: Kind, given: ByObject, opts: Options) -> ByObject:
 
 
 def _default_config(to_default: Config, *default_from: Config) -> Config:
-    """The config with what is missing taken from the first of the others that has it."""
+    """Return a copy of the config; each missing setting comes from the first of the defaults that has it."""
     missing = [name for name, value in vars(to_default).items() if value is None]
     found: dict[str, Any] = {}
     for name in missing:
@@ -360,7 +370,7 @@ def _default_config(to_default: Config, *default_from: Config) -> Config:
 
 
 def _with_other_namespaces_left_out(namespace: str, config: Config, namespaces: Mapping[str, Config] | None) -> Config:
-    """The entry for all namespaces leaves out those that have their own."""
+    """Return the settings for all namespaces, restricted to those without settings of their own."""
     if namespace != metav1.NAMESPACE_ALL:
         return config
     others = sorted(each for each in namespaces or () if each != metav1.NAMESPACE_ALL)

@@ -1,4 +1,4 @@
-"""A cache with caches of their own for some kinds. Mirrors pkg/cache/delegating_by_gvk_cache.go."""
+"""A cache that delegates some kinds to separate caches. Mirrors pkg/cache/delegating_by_gvk_cache.go."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ L = TypeVar("L", bound=ObjectList)
 
 @methods_take_context
 class DelegatingByGVKCache:
-    """Asks the cache of the kind, or the default one. Thread-safe. Go: delegatingByGVKCache."""
+    """A cache that delegates to the kind's cache, or to the default one. Thread-safe. Go: delegatingByGVKCache."""
 
     def __init__(self, scheme: Scheme, caches: Mapping[GroupVersionKind, Cache], default_cache: Cache) -> None:
         self._scheme = scheme

@@ -26,12 +26,12 @@ from clientgo.gentype import methods_take_context
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
 
-# There is no informer of the kind, and readers may not make one. Go: cache.ErrResourceNotCached.
+# The kind has no informer, and the options forbid to start one. Go: cache.ErrResourceNotCached.
 ErrResourceNotCached: TypeAlias = internal.ErrResourceNotCached
 
 
 class ErrCacheNotStarted(Exception):
-    """Nothing can be read from a cache before it is started. Go: cache.ErrCacheNotStarted."""
+    """Raised by reads from a cache that has not been started. Go: cache.ErrCacheNotStarted."""
 
     def __str__(self) -> str:
         return "the cache is not started, can not read objects"
@@ -39,10 +39,10 @@ class ErrCacheNotStarted(Exception):
 
 @methods_take_context
 class InformerCache:
-    """A Cache over informers of one scope: all namespaces, or one. Thread-safe. Go: informerCache.
+    """A Cache over the informers of one scope: all namespaces, or one. Thread-safe. Go: informerCache.
 
-    A read of a kind that has no informer yet makes one, and blocks until it has synced; with
-    `reader_fail_on_missing_informer` it raises ErrResourceNotCached instead. Every other read costs a look-up.
+    The first read of a kind starts its informer and blocks until that has synced; with
+    `reader_fail_on_missing_informer` it raises ErrResourceNotCached instead. Every other read is a dictionary lookup.
     """
 
     def __init__(self, scheme: Scheme, informers: internal.Informers, reader_fail_on_missing_informer: bool) -> None:
@@ -71,7 +71,7 @@ class InformerCache:
         return entry.reader
 
     def _item_class(self, obj: ObjectList | type[ObjectList], gvk: GroupVersionKind) -> type[Object]:
-        """The class of the items of a list, as informers know it."""
+        """Return the class of a list's items, as informers know it."""
         cls = obj if isinstance(obj, type) else type(obj)
         if issubclass(cls, UnstructuredList):
             return Unstructured
@@ -113,7 +113,7 @@ class InformerCache:
         return self._informers.wait_for_cache_sync(ctx)
 
     def need_leader_election(self) -> bool:
-        """False: a cache also runs where others lead. Go: NeedLeaderElection."""
+        """Return False: a cache also runs on managers that are not the leader. Go: NeedLeaderElection."""
         return False
 
     def index_field(
@@ -126,7 +126,7 @@ class InformerCache:
 
 
 def index_by_field(informer: Informer, field: str, extract_value: Callable[[Any], Sequence[str]]) -> None:
-    """Add an index of a field: each value in the object's namespace, and in all of them. Go: indexByField."""
+    """Add an index of a field, with one entry per namespace and one for all namespaces. Go: indexByField."""
 
     def index(obj: Any) -> list[str]:
         namespace = obj.get_namespace()

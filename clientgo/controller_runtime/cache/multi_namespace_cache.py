@@ -1,6 +1,6 @@
-"""A cache of some namespaces, each by informers of its own. Mirrors pkg/cache/multi_namespace_cache.go.
+"""A cache of selected namespaces with separate informers for each. Mirrors pkg/cache/multi_namespace_cache.go.
 
-For a program that may not list in all namespaces. Kinds that live in none have a cache of their own.
+It serves programs that may not list all namespaces. A separate cache holds cluster-scoped kinds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from clientgo.tools import cache as toolscache
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
 
-# Stands for the namespace of what lives in none.
+# The key of the cache for cluster-scoped kinds.
 _GLOBAL_CACHE: Final = "_cluster-scope"
 
 
@@ -47,7 +47,7 @@ def new_multi_namespace_cache(
     namespaces: Mapping[str, Config],
     global_config: Config | None,
 ) -> Cache:
-    """A cache of these namespaces; without `global_config` not for kinds that live in none.
+    """Return a cache of these namespaces. Without `global_config` it does not serve cluster-scoped kinds.
 
     Go: newMultiNamespaceCache.
     """
@@ -58,7 +58,7 @@ def new_multi_namespace_cache(
 
 @methods_take_context
 class _MultiNamespaceCache:
-    """Asks the cache of the namespace, the one for all others if there is one, or all of them. Thread-safe."""
+    """A cache that delegates to the cache of a namespace, to the global one, or to all of them. Thread-safe."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class _MultiNamespaceCache:
 
     def start(self, ctx: Context) -> None:
         starts = {
-            namespace: _saying(f"failed to start cache for namespace {namespace}", each.start)
+            namespace: _with_context(f"failed to start cache for namespace {namespace}", each.start)
             for namespace, each in self._namespace_to_cache.items()
         }
         if self._cluster_cache is not None:
-            starts[_GLOBAL_CACHE] = _saying("failed to start cluster-scoped cache", self._cluster_cache.start)
+            starts[_GLOBAL_CACHE] = _with_context("failed to start cluster-scoped cache", self._cluster_cache.start)
         start_all(ctx, starts)
 
     def wait_for_cache_sync(self, ctx: Context) -> bool:
@@ -130,7 +130,7 @@ class _MultiNamespaceCache:
             rest = replace(options, limit=options.limit - len(items)) if options.limit > 0 else options
             listed = each.list(ctx, obj, rest)
             items += meta.extract_list(listed)
-            # That of the last is the newest, as far as one can tell.
+            # The last list was read last, so its resourceVersion is probably the newest.
             resource_version = listed.get_resource_version()
         return new_cached_list(obj, items, resource_version)
 
@@ -155,7 +155,7 @@ class _MultiNamespaceCache:
         return f"<MultiNamespaceCache of {sorted(self._namespace_to_cache)}>"
 
 
-def _saying(text: str, start: Callable[[Context], None]) -> Callable[[Context], None]:
+def _with_context(text: str, start: Callable[[Context], None]) -> Callable[[Context], None]:
     def run(ctx: Context) -> None:
         try:
             start(ctx)
@@ -166,20 +166,20 @@ def _saying(text: str, start: Callable[[Context], None]) -> Callable[[Context], 
 
 
 class _AllDone:
-    """A DoneChecker that is done when all others are; no thread waits for them."""
+    """A DoneChecker that is done when all the given ones are. It starts no thread."""
 
     def __init__(self, checkers: Mapping[str, toolscache.DoneChecker]) -> None:
         self._checkers = dict(checkers)
         self._done = Signal()
-        # Guards the count of those that are not done.
+        # Guards the count of checkers that are not done.
         self._lock = threading.Lock()
         self._pending = len(self._checkers)
         if not self._checkers:
             self._done.set()
         for checker in self._checkers.values():
-            add_done_callback(checker.done(), self._one_done)
+            add_done_callback(checker.done(), self._count_down)
 
-    def _one_done(self) -> None:
+    def _count_down(self) -> None:
         with self._lock:
             self._pending -= 1
             last = self._pending == 0
@@ -207,7 +207,7 @@ class _Registration:
         return self._checker
 
     def statistics(self) -> toolscache.HandlerStatistics:
-        """Of all namespaces together."""
+        """Return the statistics of the handler in all namespaces together."""
         each = [handle.statistics() for handle in self.handles.values()]
         return toolscache.HandlerStatistics(
             handler=each[0].handler if each else "",
@@ -220,7 +220,7 @@ class _Registration:
 
 
 class _MultiNamespaceInformer:
-    """Several informers as one. Go: multiNamespaceInformer."""
+    """Several informers behind the interface of one. Go: multiNamespaceInformer."""
 
     def __init__(self, namespace_to_informer: Mapping[str, Informer]) -> None:
         self._informers = dict(namespace_to_informer)

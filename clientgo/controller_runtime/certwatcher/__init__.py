@@ -1,4 +1,4 @@
-"""A certificate and its key, read again when their files change. Mirrors pkg/certwatcher."""
+"""A watcher that reloads a certificate and its key when their files change. Mirrors pkg/certwatcher."""
 
 from clientgo.controller_runtime.certwatcher.certwatcher import Certificate, CertWatcher, new
 

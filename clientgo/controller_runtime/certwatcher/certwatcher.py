@@ -1,8 +1,8 @@
-"""A certificate and its key, read again when their files change. Mirrors pkg/certwatcher/certwatcher.go.
+"""A watcher that reloads a certificate and its key when their files change. Mirrors pkg/certwatcher/certwatcher.go.
 
-Differs: the standard library hears nothing of changed files, so they are looked at every second, where Go is told and
-looks every ten seconds besides. A pair that does not fit together, or is half written, is an error that is logged and
-counted; the last good pair stays.
+Difference: the standard library has no file notifications, so the watcher polls the files every second; Go uses
+notifications and polls every ten seconds. If the pair does not match or is half written, the watcher logs and counts an
+error and keeps the last valid pair.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Certificate:
 
 
 def new(cert_path: str | Path, key_path: str | Path) -> CertWatcher:
-    """A watcher that has read the pair once. Raises OSError for a file that cannot be read, ssl.SSLError for no pair.
+    """Return a watcher that has loaded the pair once. Go: certwatcher.New.
 
-    Go: certwatcher.New.
+    Raises OSError if a file cannot be read, ssl.SSLError if the files are not a matching pair.
     """
     watcher = CertWatcher(Path(cert_path), Path(key_path))
     watcher.read_certificate()
@@ -43,9 +43,9 @@ def new(cert_path: str | Path, key_path: str | Path) -> CertWatcher:
 
 
 class CertWatcher:
-    """Watches one pair of files. Go: certwatcher.CertWatcher. Make it with `new`.
+    """A watcher of one certificate file and one key file, made by `new`. Go: certwatcher.CertWatcher.
 
-    `start` is a runnable of a manager and belongs to one thread; the rest may be called from any.
+    `start` is a manager's runnable and must run in one thread; the other methods are thread-safe.
     """
 
     def __init__(self, cert_path: Path, key_path: Path, clock: Clock = REAL_CLOCK) -> None:
@@ -53,7 +53,8 @@ class CertWatcher:
         self.key_path = key_path
         self._interval = _DEFAULT_WATCH_INTERVAL
         self._clock = clock
-        # Guards _current and _callback; held while the files are read, so that an older pair never replaces a newer.
+        # Guards _current and _callback. Held while the files are read, so that an older pair never replaces a newer
+        # one.
         self._lock = threading.Lock()
         self._current: Certificate | None = None
         self._callback: Callable[[Certificate], object] | None = None
@@ -62,12 +63,12 @@ class CertWatcher:
         return f"<CertWatcher {self.cert_path}>"
 
     def with_watch_interval(self, interval: float) -> CertWatcher:
-        """Look every `interval` seconds; call it before `start`. Go: WithWatchInterval."""
+        """Poll the files every `interval` seconds. Call it before `start`. Go: WithWatchInterval."""
         self._interval = interval
         return self
 
     def register_callback(self, callback: Callable[[Certificate], object]) -> None:
-        """Have `callback` called with the pair now, if there is one, and each time it changes. Go: RegisterCallback."""
+        """Call `callback` with the current pair, if there is one, and again after each change. Go: RegisterCallback."""
         with self._lock:
             self._callback = callback
             current = self._current
@@ -75,28 +76,25 @@ class CertWatcher:
             callback(current)
 
     def get_certificate(self) -> Certificate | None:
-        """The pair as it was read last. Never blocks longer than the lock. Go: GetCertificate."""
+        """Return the pair that was loaded last. Blocks only for the lock. Go: GetCertificate."""
         with self._lock:
             return self._current
 
     def start(self, ctx: Context) -> None:
-        """Look for changes until `ctx` is done. Blocks. Go: Start."""
+        """Poll the files until `ctx` is done. Blocks. Go: Start."""
         _LOG.info("Starting certificate poll+watcher", interval=self._interval)
         while sleep(ctx, self._interval, self._clock):
             self.watch()
 
     def watch(self) -> None:
-        """Look once; what goes wrong is logged and counted. Go: Watch."""
+        """Check the files once; log and count errors. Go: Watch."""
         try:
             self.read_certificate()
         except (OSError, ValueError) as err:
             _LOG.error(err, "failed read certificate")
 
     def read_certificate(self) -> None:
-        """Read the pair, and tell the callback if it is another one. Raises OSError, ssl.SSLError.
-
-        Go: ReadCertificate.
-        """
+        """Load the pair, and call the callback if it has changed. Raises OSError, ssl.SSLError. Go: ReadCertificate."""
         metrics.READ_CERTIFICATE_TOTAL.inc()
         try:
             with self._lock:
@@ -113,7 +111,7 @@ class CertWatcher:
             callback(changed)
 
     def _read(self) -> Certificate | None:
-        """The new pair, None when it is the one there was."""
+        """Return the new pair, or None if it has not changed."""
         found = self._files()
         if found == self._current:
             return None
@@ -127,5 +125,5 @@ class CertWatcher:
         return Certificate(self.cert_path.read_bytes(), self.key_path.read_bytes())
 
     def need_leader_election(self) -> bool:
-        """Every replica serves. Go: NeedLeaderElection."""
+        """Return False: every replica serves. Go: NeedLeaderElection."""
         return False

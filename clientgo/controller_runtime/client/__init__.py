@@ -1,6 +1,6 @@
-"""Reads and writes any kind of object. Mirrors pkg/client.
+"""A client for objects of any kind. Mirrors pkg/client.
 
-The module `interfaces` says how Go's methods read here.
+The docstring of the module `interfaces` explains how its methods differ from Go's.
 """
 
 from clientgo.controller_runtime.client.applyconfigurations import (

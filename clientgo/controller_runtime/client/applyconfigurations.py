@@ -1,4 +1,4 @@
-"""What an apply sends, from a document. Mirrors pkg/client/applyconfigurations.go."""
+"""Apply configurations made from documents. Mirrors pkg/client/applyconfigurations.go."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from clientgo.controller_runtime.client.interfaces import ApplyConfiguration
 
 
 def apply_configuration_from_unstructured(u: Unstructured) -> ApplyConfiguration:
-    """The object itself: documents hold nothing but what was set. Go: client.ApplyConfigurationFromUnstructured.
+    """Return `u`, since a document contains only the fields that were set.
 
-    Do not give one that was read from a server: the apply would then own all of its fields.
+    Do not pass an object that was read from a server: the apply would take ownership of all its fields.
+    Go: client.ApplyConfigurationFromUnstructured.
     """
     return u

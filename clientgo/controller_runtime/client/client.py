@@ -1,4 +1,4 @@
-"""The client of a server, which may read from a cache. Mirrors pkg/client/client.go."""
+"""A client of a server that can read from a cache. Mirrors pkg/client/client.go."""
 
 from __future__ import annotations
 
@@ -61,34 +61,34 @@ C = TypeVar("C", bound="BaseClient")
 
 @dataclass(kw_only=True)
 class Options:
-    """How a client is made. Go: client.Options."""
+    """The settings of a client. Go: client.Options."""
 
-    # The connections; without them the client has its own.
+    # The HTTP connections; None opens separate ones.
     http_client: HTTPClient | None = None
-    # What knows kinds by their classes; without it that of the built-in kinds.
+    # Maps classes to kinds; None selects the built-in kinds.
     scheme: Scheme | None = None
-    # What knows the resources of kinds; without it one that asks the server.
+    # Maps kinds to resources; None selects a mapper that asks the server.
     mapper: meta.RESTMapper | None = None
-    # Where to read from; without it, and with one without a reader, the server.
+    # The cache to read from; None, or one without a reader, selects the server.
     cache: CacheOptions | None = None
-    # Let the server keep no change.
+    # Send all writes as dry runs.
     dry_run: bool | None = None
-    # Who owns what the client writes, unless a call says otherwise.
+    # The field owner of writes, unless a call names another.
     field_owner: str = ""
-    # What the server does about unknown fields (metav1.FIELD_VALIDATION_*), unless a call says otherwise.
+    # The server's treatment of unknown fields (metav1.FIELD_VALIDATION_*), unless a call names another.
     field_validation: str = ""
 
 
 @dataclass(kw_only=True)
 class CacheOptions:
-    """What a client reads from a cache. Go: client.CacheOptions."""
+    """The kinds that a client reads from a cache. Go: client.CacheOptions."""
 
     reader: Reader | None = None
     """The cache."""
     disable_for: Sequence[Example] = ()
-    """Kinds that are read from the server all the same: classes or examples."""
+    """The kinds to read from the server nevertheless: classes or examples."""
     unstructured: bool = False
-    """Whether unstructured objects are read from the cache too."""
+    """Read unstructured objects from the cache too."""
 
 
 # Makes a client. Go: client.NewClientFunc.
@@ -96,12 +96,11 @@ NewClientFunc: TypeAlias = Callable[[rest.Config, Options], Client]
 
 
 def new(config: rest.Config, options: Options | None = None) -> Client:
-    """A client of the server of `config`. Sends nothing yet. Go: client.New.
+    """Return a client of the server of `config`. Sends no request yet. Go: client.New.
 
-    It reads from the server, or with `options.cache` from a cache; it always writes to the server. Kinds with a class
-    are known by the scheme; Unstructured and PartialObjectMetadata objects say their kind themselves. Warnings of the
-    server are logged unless the config has a handler for them. Raises ValueError or OSError for a config that cannot
-    be used.
+    It reads from the server, or from `options.cache`; it always writes to the server. The scheme maps classes to kinds;
+    Unstructured and PartialObjectMetadata objects name their kind themselves. The client logs the server's warnings
+    unless the config has a warning handler. Raises ValueError or OSError for an unusable config.
     """
     from clientgo.controller_runtime.client.dryrun import new_dry_run_client
     from clientgo.controller_runtime.client.fieldowner import with_field_owner
@@ -119,7 +118,7 @@ def new(config: rest.Config, options: Options | None = None) -> Client:
 
 
 def new_client(config: rest.Config, options: Options, cls: type[C]) -> C:
-    """A client without wrappers. Go: newClient."""
+    """Return a client without wrappers. Go: newClient."""
     from clientgo.controller_runtime.client.metadata_client import MetadataClient
     from clientgo.controller_runtime.client.typed_client import TypedClient
     from clientgo.controller_runtime.client.unstructured_client import UnstructuredClient
@@ -127,7 +126,7 @@ def new_client(config: rest.Config, options: Options, cls: type[C]) -> C:
     config = rest.copy_config(config)
     config.user_agent = config.user_agent or rest.default_kubernetes_user_agent()
     if config.warning_handler is None and config.warning_handler_with_context is None:
-        # All of them: who wants each text once says so by a handler of that kind in the config.
+        # Do not deduplicate: a user who wants each text only once sets such a handler in the config.
         config.warning_handler_with_context = log.new_kube_api_warning_logger()
     http_client = options.http_client or rest.http_client_for(config)
     scheme = options.scheme or SCHEME
@@ -146,7 +145,7 @@ def new_client(config: rest.Config, options: Options, cls: type[C]) -> C:
 
 @methods_take_context
 class BaseClient:
-    """Sends each request by the client for its kind of object, or reads from the cache. Thread-safe. Go: client."""
+    """A client that sends each request with the kind's own client, or reads from the cache. Thread-safe. Go: client."""
 
     def __init__(
         self,
@@ -224,19 +223,20 @@ class BaseClient:
         if not self._uncached:
             return False
         gvk = self.group_version_kind_for(obj)
-        # A guess, as in Go; it fits nearly all kinds.
+        # A guess, as in Go; it is right for nearly all kinds.
         kind = gvk.kind.removesuffix("List") if issubclass(cls, ListObject) else gvk.kind
         return gvk.group_version().with_kind(kind) in self._uncached
 
     def client_for(self, obj: Example) -> TypedClient | MetadataClient:
-        """The client for the object's kind."""
+        """Return the client for the object's kind."""
         cls = _class_of(obj)
         if issubclass(cls, (metav1.PartialObjectMetadata, metav1.PartialObjectMetadataList)):
             return self._metadata
         return self.writer_for(obj, "")
 
     def writer_for(self, obj: Example, message: str) -> TypedClient:
-        """The client that can write whole objects. Raises TypeError with the message for one that is metadata only."""
+        """Return the client that can write whole objects. Raises TypeError with the message for metadata-only objects.
+        """
         cls = _class_of(obj)
         if issubclass(cls, (Unstructured, UnstructuredList)):
             return self._unstructured
@@ -264,13 +264,13 @@ class SubResourceGetOptions:
             opts.raw = self.raw
 
     def apply_options(self, opts: Iterable[SubResourceGetOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_get(self)
         return self
 
     def as_get_options(self) -> metav1.GetOptions:
-        """What is sent. Go: AsGetOptions."""
+        """Return the options for the request. Go: AsGetOptions."""
         return metav1.GetOptions() if self.raw is None else self.raw.deep_copy()
 
 
@@ -279,7 +279,7 @@ class SubResourceUpdateOptions(UpdateOptions):
     """The options of updating a subresource. Go: client.SubResourceUpdateOptions."""
 
     sub_resource_body: Object | None = None
-    """What is sent in place of the object."""
+    """The object to send instead of the parent object."""
 
     def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None:
         self.apply_to_update(opts)
@@ -287,14 +287,14 @@ class SubResourceUpdateOptions(UpdateOptions):
             opts.sub_resource_body = self.sub_resource_body
 
     def apply_options(self, opts: Iterable[SubResourceUpdateOption]) -> Self:  # type: ignore[override]
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_update(self)
         return self
 
 
 class SubResourceUpdateAndPatchOption(Protocol):
-    """Changes the options of updating and of patching a subresource. Go: client.SubResourceUpdateAndPatchOption."""
+    """An option for both updates and patches of a subresource. Go: client.SubResourceUpdateAndPatchOption."""
 
     def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None: ...
 
@@ -302,7 +302,10 @@ class SubResourceUpdateAndPatchOption(Protocol):
 
 
 def with_sub_resource_body(body: Object) -> SubResourceUpdateAndPatchOption:
-    """Send `body` in place of the object, and bring it up to date with the answer. Go: client.WithSubResourceBody."""
+    """Return an option that sends `body` in place of the object and copies the response into it.
+
+    Go: client.WithSubResourceBody.
+    """
     return _WithSubResourceBody(body)
 
 
@@ -322,7 +325,7 @@ class SubResourceCreateOptions(CreateOptions):
     """The options of creating a subresource. Go: client.SubResourceCreateOptions."""
 
     def apply_options(self, opts: Iterable[SubResourceCreateOption]) -> Self:  # type: ignore[override]
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_create(self)
         return self
@@ -338,7 +341,7 @@ class SubResourcePatchOptions(PatchOptions):
     sub_resource_body: Object | None = None
 
     def apply_options(self, opts: Iterable[SubResourcePatchOption]) -> Self:  # type: ignore[override]
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_patch(self)
         return self
@@ -356,7 +359,7 @@ class SubResourceApplyOptions(ApplyOptions):
     sub_resource_body: Object | None = None
 
     def apply_opts(self, opts: Iterable[SubResourceApplyOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOpts."""
+        """Apply options to these and return them. Go: ApplyOpts."""
         for opt in opts:
             opt.apply_to_sub_resource_apply(self)
         return self
@@ -369,7 +372,7 @@ class SubResourceApplyOptions(ApplyOptions):
 
 @methods_take_context
 class _SubResourceClient:
-    """Reads and writes one subresource. Go: subResourceClient."""
+    """A client of one subresource. Go: subResourceClient."""
 
     def __init__(self, client: BaseClient, sub_resource: str) -> None:
         self._client = client

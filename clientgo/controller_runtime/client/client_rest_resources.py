@@ -19,14 +19,14 @@ from clientgo.golang.http import Client as HTTPClient
 
 @dataclass(frozen=True)
 class ResourceMeta:
-    """What is known of a kind. Go: resourceMeta."""
+    """The resource and the REST client of a kind. Go: resourceMeta."""
 
     client: rest.Interface
     gvk: GroupVersionKind
     mapping: meta.RESTMapping
 
     def is_namespaced(self) -> bool:
-        """Whether objects of the kind live in namespaces."""
+        """Report whether the kind is namespaced."""
         return self.mapping.scope.name() != meta.RESTScopeName.ROOT
 
     def at(self, request: rest.Request, namespace: str, name: str | None = None) -> rest.Request:
@@ -35,14 +35,14 @@ class ResourceMeta:
         return request if name is None else request.name(name)
 
     def at_object(self, request: rest.Request, obj: Object) -> rest.Request:
-        """Point a request at an object."""
+        """Point a request at `obj`."""
         return self.at(request, obj.get_namespace(), obj.get_name())
 
 
 class ClientRestResources:
-    """Makes and keeps the clients of kinds. Thread-safe. Go: clientRestResources.
+    """A cache of the clients of kinds. Thread-safe. Go: clientRestResources.
 
-    Making one may ask the server for the resource of the kind, and raises what the mapper raises.
+    Creating a client may ask the server for the kind's resource, and raises the mapper's errors.
     """
 
     def __init__(self, http_client: HTTPClient, config: rest.Config, scheme: Scheme, mapper: meta.RESTMapper) -> None:
@@ -51,13 +51,13 @@ class ClientRestResources:
         self._scheme = scheme
         self._mapper = mapper
         self._codecs = new_codec_factory(scheme)
-        # Guards writing _resources, and the making of what goes in.
+        # Guards writes to _resources and the creation of its entries.
         self._lock = threading.Lock()
-        # By kind, and whether it is read and written as JSON only.
+        # Keys are the kind, and whether its objects are read and written as JSON only.
         self._resources: dict[tuple[GroupVersionKind, bool], ResourceMeta] = {}
 
     def get_resource(self, example: Example, *, applying: bool = False) -> ResourceMeta:
-        """What is known of a kind; for a list, of the kind of its items."""
+        """Return the resource and client of a kind; for a list, those of its items' kind."""
         gvk = apiutil.gvk_for_object(example, self._scheme)
         cls = example if isinstance(example, type) else type(example)
         unstructured = issubclass(cls, (Unstructured, UnstructuredList))

@@ -1,4 +1,4 @@
-"""A client whose changes are not kept. Mirrors pkg/client/dryrun.go."""
+"""A client that sends all writes as dry runs. Mirrors pkg/client/dryrun.go."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ T = TypeVar("T", bound=Object)
 
 
 def new_dry_run_client(c: Client) -> Client:
-    """A client that asks the server to keep no change, whatever the calls say. Go: client.NewDryRunClient."""
+    """Return a client that sends all writes as dry runs, whatever options a call has. Go: client.NewDryRunClient."""
     return _DryRunClient(c)
 
 

@@ -1,4 +1,4 @@
-"""A client that says who owns the fields it writes. Mirrors pkg/client/fieldowner.go."""
+"""A client that sets the field owner of its writes. Mirrors pkg/client/fieldowner.go."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clientgo.gentype import methods_take_context
 
 
 def with_field_owner(c: Client, field_owner: str) -> Client:
-    """A client whose writes name this field owner, unless a call names another. Go: client.WithFieldOwner."""
+    """Return a client whose writes use this field owner, unless a call names another. Go: client.WithFieldOwner."""
     return _ClientWithFieldManager(c, FieldOwner(field_owner))
 
 

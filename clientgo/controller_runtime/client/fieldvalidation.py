@@ -1,4 +1,4 @@
-"""A client that says what the server does about unknown fields. Mirrors pkg/client/fieldvalidation.go."""
+"""A client that selects the server's validation of unknown fields. Mirrors pkg/client/fieldvalidation.go."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from clientgo.gentype import methods_take_context
 
 
 def with_field_validation(c: Client, validation: FieldValidation) -> Client:
-    """A client whose writes ask for this validation, unless a call asks for another. Go: client.WithFieldValidation.
+    """Return a client whose writes request this validation, unless a call names another.
 
     Not for `apply`, which is always strict. Raises TypeError for anything but a FieldValidation.
+    Go: client.WithFieldValidation.
     """
     if not isinstance(validation, FieldValidation):
         raise TypeError(f"expected a client.FieldValidation, got {validation!r} of type {type(validation).__name__}")

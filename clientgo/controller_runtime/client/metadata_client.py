@@ -1,4 +1,4 @@
-"""Reads, patches and deletes objects of which only the metadata matters. Mirrors pkg/client/metadata_client.go."""
+"""A client of objects' metadata: it reads, patches and deletes. Mirrors pkg/client/metadata_client.go."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ L = TypeVar("L", bound=ObjectList)
 
 
 class MetadataClient:
-    """Sends a request for each method; what it reads says the kind that was asked for. Thread-safe. Go: metadataClient.
+    """A client of metadata. Each method sends a request; results carry the requested kind. Thread-safe.
 
-    Objects and examples are PartialObjectMetadata that say their apiVersion and kind.
+    Objects and examples are PartialObjectMetadata with apiVersion and kind. Go: metadataClient.
     """
 
     def __init__(self, client: metadata.Interface, rest_mapper: meta.RESTMapper) -> None:
@@ -43,7 +43,7 @@ class MetadataClient:
         self._rest_mapper = rest_mapper
 
     def get_resource_interface(self, gvk: GroupVersionKind, ns: str) -> metadata.ResourceInterface:
-        """The metadata client of a kind. Go: getResourceInterface."""
+        """Return the metadata client of a kind. Go: getResourceInterface."""
         mapping = self._rest_mapper.rest_mapping(gvk.group_kind(), gvk.version)
         resource = self._client.resource(mapping.resource)
         return resource if mapping.scope.name() == meta.RESTScopeName.ROOT else resource.namespace(ns)

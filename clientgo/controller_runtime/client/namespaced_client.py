@@ -1,7 +1,7 @@
 """A client of one namespace. Mirrors pkg/client/namespaced_client.go.
 
-Differs: an object without a namespace is given it before a write, as in Go; one that is only named (for a delete, or as
-the parent of a subresource) is copied instead, and so is one that is read-only.
+Difference: before a write, the client sets the namespace of an object without one, as Go does. It copies the object
+instead if the method only names it (for a delete, or as the parent of a subresource) or if it is read-only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ L = TypeVar("L", bound=ObjectList)
 
 
 def new_namespaced_client(c: Client, ns: str) -> Client:
-    """A client that reads and writes one namespace only, and objects without one. Go: client.NewNamespacedClient.
+    """Return a client of one namespace and of cluster-scoped objects. Go: client.NewNamespacedClient.
 
     Its methods raise ValueError for objects of another namespace.
     """
@@ -97,20 +97,20 @@ class _NamespacedClient(WrappedClient):
         return _NamespacedSubResourceClient(self._client.sub_resource(sub_resource), self)
 
     def put_into_namespace(self, obj: Object) -> None:
-        """Give the object the namespace if it has none and needs one."""
+        """Set the object's namespace if it is empty and the kind is namespaced."""
         if self._misses_namespace(obj):
             require_writable(obj)
             obj.set_namespace(self._namespace)
 
     def named_in_namespace(self, obj: T) -> T:
-        """The object, or a copy of it that has the namespace."""
+        """Return the object, or a copy of it that has the namespace."""
         if self._misses_namespace(obj):
             obj = obj.deep_copy()
             obj.set_namespace(self._namespace)
         return obj
 
     def put_configuration_into_namespace(self, obj: ApplyConfiguration) -> None:
-        """The same for what is applied; here an object without a namespace may say whatever it likes."""
+        """Set the namespace of an apply configuration. A cluster-scoped object keeps its namespace unchecked."""
         if not self._is_namespaced(obj):
             return
         require_writable(obj)

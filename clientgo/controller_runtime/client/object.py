@@ -1,7 +1,7 @@
-"""What a client reads and writes: any object, and any list. Mirrors pkg/client/object.go.
+"""The types of objects and lists that a client reads and writes. Mirrors pkg/client/object.go.
 
-In Go these are interfaces that every struct with TypeMeta and ObjectMeta satisfies. Here every kind, generated, of a
-CRD or unstructured, is a subclass of one of two base classes, so those are the types.
+In Go these are interfaces that every struct with TypeMeta and ObjectMeta implements. Here every kind, whether
+generated, from a CRD or unstructured, is a subclass of one of two base classes, which are the types.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from clientgo.apimachinery.runtime import ListObject, ReadOnlyError, ResourceObject
 
-# An object of a resource: typed, Unstructured or PartialObjectMetadata. Go: client.Object.
+# An object: typed, Unstructured or PartialObjectMetadata. Go: client.Object.
 Object: TypeAlias = ResourceObject
 
 # A list of such objects. Go: client.ObjectList.
@@ -20,13 +20,13 @@ __all__ = ["Object", "ObjectList"]
 
 
 def require_object(obj: object) -> None:
-    """Raise TypeError for what is neither an object of a resource nor their class. Go's compiler sees to that."""
+    """Raise TypeError unless `obj` is an object of a resource or such a class. Go's compiler checks this."""
     if not issubclass(obj if isinstance(obj, type) else type(obj), ResourceObject):
         raise TypeError(f"expected an object of a resource, or a class of them, got {_name_of(obj)}")
 
 
 def require_list(obj: object) -> None:
-    """Raise TypeError for what is neither a list of objects nor a class of lists. Go's compiler sees to that."""
+    """Raise TypeError unless `obj` is a list of objects or such a class. Go's compiler checks this."""
     if not issubclass(obj if isinstance(obj, type) else type(obj), ListObject):
         raise TypeError(f"expected a list of objects, or a class of lists, got {_name_of(obj)}")
 
@@ -36,9 +36,9 @@ def _name_of(obj: object) -> str:
 
 
 def require_writable(*objects: Object) -> None:
-    """Raise ReadOnlyError for an object that a server's answer could not be written to.
+    """Raise ReadOnlyError for an object that the server's response cannot update.
 
-    Called before anything is sent: afterwards it would be too late.
+    Methods call it before they send anything, while they can still fail without effect.
     """
     for obj in objects:
         if isinstance(obj, type) or not isinstance(obj, ResourceObject):

@@ -1,13 +1,13 @@
 """The options of a client's methods. Mirrors pkg/client/options.go.
 
-Every method takes any number of options; each changes the options of that method. `CreateOptions` and the like hold all
-of them and are options themselves, and the small types stand for one each, often for several methods:
+Every method takes any number of options. `CreateOptions` and similar classes hold all the options of a method and are
+options themselves. Each of the small types sets one option, often for several methods:
 
     client.list(ctx, PodList, InNamespace("default"), MatchingLabels({"app": "web"}), Limit(500))
     client.patch(ctx, pod, merge_from(original), FieldOwner("web-operator"))
 
-Differs: what `as_create_options` and its like return is new; Go may change the Raw options the caller gave. Where Go
-embeds ListOptions and DeleteOptions in DeleteAllOfOptions they are two attributes, since both have a `raw`.
+Differences: `as_create_options` and similar methods return a new object; Go may change the caller's Raw options. Go
+embeds ListOptions and DeleteOptions in DeleteAllOfOptions; here they are two attributes, since both have a `raw`.
 `unsafe_disable_deep_copy` does nothing: objects from a cache are read-only, so they are never copied.
 """
 
@@ -34,79 +34,79 @@ if TYPE_CHECKING:
 
 
 class CreateOption(Protocol):
-    """Changes the options of a create. Go: client.CreateOption."""
+    """An option of a create. Go: client.CreateOption."""
 
     def apply_to_create(self, opts: CreateOptions) -> None: ...
 
 
 class DeleteOption(Protocol):
-    """Changes the options of a delete. Go: client.DeleteOption."""
+    """An option of a delete. Go: client.DeleteOption."""
 
     def apply_to_delete(self, opts: DeleteOptions) -> None: ...
 
 
 class GetOption(Protocol):
-    """Changes the options of a get. Go: client.GetOption."""
+    """An option of a get. Go: client.GetOption."""
 
     def apply_to_get(self, opts: GetOptions) -> None: ...
 
 
 class ListOption(Protocol):
-    """Changes the options of a list or a watch. Go: client.ListOption."""
+    """An option of a list or a watch. Go: client.ListOption."""
 
     def apply_to_list(self, opts: ListOptions) -> None: ...
 
 
 class UpdateOption(Protocol):
-    """Changes the options of an update. Go: client.UpdateOption."""
+    """An option of an update. Go: client.UpdateOption."""
 
     def apply_to_update(self, opts: UpdateOptions) -> None: ...
 
 
 class PatchOption(Protocol):
-    """Changes the options of a patch. Go: client.PatchOption."""
+    """An option of a patch. Go: client.PatchOption."""
 
     def apply_to_patch(self, opts: PatchOptions) -> None: ...
 
 
 class ApplyOption(Protocol):
-    """Changes the options of an apply. Go: client.ApplyOption."""
+    """An option of an apply. Go: client.ApplyOption."""
 
     def apply_to_apply(self, opts: ApplyOptions) -> None: ...
 
 
 class DeleteAllOfOption(Protocol):
-    """Changes the options of a deletion of many. Go: client.DeleteAllOfOption."""
+    """An option of a delete_all_of. Go: client.DeleteAllOfOption."""
 
     def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None: ...
 
 
 class SubResourceGetOption(Protocol):
-    """Changes the options of reading a subresource. Go: client.SubResourceGetOption."""
+    """An option of reading a subresource. Go: client.SubResourceGetOption."""
 
     def apply_to_sub_resource_get(self, opts: SubResourceGetOptions) -> None: ...
 
 
 class SubResourceUpdateOption(Protocol):
-    """Changes the options of updating a subresource. Go: client.SubResourceUpdateOption."""
+    """An option of updating a subresource. Go: client.SubResourceUpdateOption."""
 
     def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None: ...
 
 
 class SubResourceCreateOption(Protocol):
-    """Changes the options of creating a subresource. Go: client.SubResourceCreateOption."""
+    """An option of creating a subresource. Go: client.SubResourceCreateOption."""
 
     def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions) -> None: ...
 
 
 class SubResourcePatchOption(Protocol):
-    """Changes the options of patching a subresource. Go: client.SubResourcePatchOption."""
+    """An option of patching a subresource. Go: client.SubResourcePatchOption."""
 
     def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None: ...
 
 
 class SubResourceApplyOption(Protocol):
-    """Changes the options of an apply to a subresource. Go: client.SubResourceApplyOption."""
+    """An option of applying to a subresource. Go: client.SubResourceApplyOption."""
 
     def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions) -> None: ...
 
@@ -151,12 +151,12 @@ class _DryRunAll:
         return "DRY_RUN_ALL"
 
 
-# The server does everything but keep the change. Go: client.DryRunAll.
+# A dry run: the server performs all steps but does not persist the change. Go: client.DryRunAll.
 DRY_RUN_ALL: Final = _DryRunAll()
 
 
 class FieldOwner(str):
-    """Who owns the fields that a write sets: the field manager. Go: client.FieldOwner."""
+    """The field manager: the owner of the fields that a write sets. Go: client.FieldOwner."""
 
     __slots__ = ()
 
@@ -186,7 +186,7 @@ class FieldOwner(str):
 
 
 class FieldValidation(str):
-    """What the server does about unknown and duplicate fields: Ignore, Warn or Strict. Go: client.FieldValidation."""
+    """The server's treatment of unknown and duplicate fields: Ignore, Warn or Strict. Go: client.FieldValidation."""
 
     __slots__ = ()
 
@@ -220,10 +220,10 @@ class CreateOptions:
     field_manager: str = ""
     field_validation: str = ""
     raw: metav1.CreateOptions | None = None
-    """What else goes to the server."""
+    """Further options of the request."""
 
     def as_create_options(self) -> metav1.CreateOptions:
-        """What is sent. Go: AsCreateOptions."""
+        """Return the options for the request. Go: AsCreateOptions."""
         options = metav1.CreateOptions() if self.raw is None else self.raw.deep_copy()
         options.dry_run = self.dry_run or []
         options.field_manager = self.field_manager
@@ -231,7 +231,7 @@ class CreateOptions:
         return options
 
     def apply_options(self, opts: Iterable[CreateOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_create(self)
         return self
@@ -255,16 +255,16 @@ class DeleteOptions:
     """The options of a delete. Go: client.DeleteOptions."""
 
     grace_period_seconds: int | None = None
-    """Seconds until the object goes; 0 is at once, None is what the kind has for a default."""
+    """Seconds until the object is removed; 0 is immediately, None selects the kind's default."""
     preconditions: metav1.Preconditions | None = None
-    """What must hold of the object; otherwise StatusError (Conflict)."""
+    """Conditions that the object must meet; otherwise StatusError (Conflict) is raised."""
     propagation_policy: str | None = None
-    """What becomes of what the object owns: Orphan, Background or Foreground."""
+    """The treatment of objects that the deleted one owns: Orphan, Background or Foreground."""
     raw: metav1.DeleteOptions | None = None
     dry_run: list[str] | None = None
 
     def as_delete_options(self) -> metav1.DeleteOptions:
-        """What is sent. Go: AsDeleteOptions."""
+        """Return the options for the request. Go: AsDeleteOptions."""
         options = metav1.DeleteOptions() if self.raw is None else self.raw.deep_copy()
         options.grace_period_seconds = self.grace_period_seconds
         options.preconditions = self.preconditions
@@ -273,7 +273,7 @@ class DeleteOptions:
         return options
 
     def apply_options(self, opts: Iterable[DeleteOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_delete(self)
         return self
@@ -292,7 +292,7 @@ class DeleteOptions:
 
 
 class GracePeriodSeconds(int):
-    """How many seconds an object has until it goes. Go: client.GracePeriodSeconds."""
+    """Seconds until a deleted object is removed. Go: client.GracePeriodSeconds."""
 
     __slots__ = ()
 
@@ -304,7 +304,7 @@ class GracePeriodSeconds(int):
 
 
 class Preconditions(metav1.Preconditions):
-    """What must hold of the object before it is deleted. Go: client.Preconditions."""
+    """Conditions that an object must meet to be deleted. Go: client.Preconditions."""
 
     def apply_to_delete(self, opts: DeleteOptions) -> None:
         opts.preconditions = metav1.Preconditions.from_dict(self.to_dict())
@@ -314,7 +314,7 @@ class Preconditions(metav1.Preconditions):
 
 
 class PropagationPolicy(str):
-    """What becomes of what the object owns. Go: client.PropagationPolicy."""
+    """The treatment of objects that the deleted one owns. Go: client.PropagationPolicy."""
 
     __slots__ = ()
 
@@ -333,7 +333,7 @@ class GetOptions:
     """The options of a get. Go: client.GetOptions."""
 
     raw: metav1.GetOptions | None = None
-    """What goes to the server; caches do not look at it."""
+    """The options of the request; caches ignore them."""
     unsafe_disable_deep_copy: bool | None = None
 
     def apply_to_get(self, opts: GetOptions) -> None:
@@ -343,11 +343,11 @@ class GetOptions:
             opts.unsafe_disable_deep_copy = self.unsafe_disable_deep_copy
 
     def as_get_options(self) -> metav1.GetOptions:
-        """What is sent. Go: AsGetOptions."""
+        """Return the options for the request. Go: AsGetOptions."""
         return metav1.GetOptions() if self.raw is None else self.raw.deep_copy()
 
     def apply_options(self, opts: Iterable[GetOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_get(self)
         return self
@@ -362,16 +362,16 @@ class ListOptions:
 
     label_selector: labels.Selector | None = None
     field_selector: fields.Selector | None = None
-    """For a cache it may only ask for exact values, of fields that are indexed."""
+    """A cache accepts only exact matches of indexed fields."""
     namespace: str = ""
-    """Empty for all namespaces, and for objects without one."""
+    """The namespace to list; "" selects all namespaces and cluster-scoped objects."""
     limit: int = 0
-    """How many objects to return at most; 0 is all. The list then says how to go on."""
+    """The maximum number of objects to return; 0 is unlimited. The list then has a continue token."""
     continue_: str = ""
-    """Where the list before this one ended."""
+    """The continue token of the previous list."""
     unsafe_disable_deep_copy: bool | None = None
     raw: metav1.ListOptions | None = None
-    """What else goes to the server; what is said above is put into it."""
+    """Further options of the request; the other attributes take precedence."""
 
     def apply_to_list(self, opts: ListOptions) -> None:
         if self.label_selector is not None:
@@ -390,7 +390,7 @@ class ListOptions:
             opts.unsafe_disable_deep_copy = self.unsafe_disable_deep_copy
 
     def as_list_options(self) -> metav1.ListOptions:
-        """What is sent. Go: AsListOptions."""
+        """Return the options for the request. Go: AsListOptions."""
         options = metav1.ListOptions() if self.raw is None else self.raw.deep_copy()
         if self.label_selector is not None:
             options.label_selector = str(self.label_selector)
@@ -402,14 +402,14 @@ class ListOptions:
         return options
 
     def apply_options(self, opts: Iterable[ListOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_list(self)
         return self
 
 
 class MatchingLabels(dict[str, str]):
-    """Only objects with these labels, also beside another selector. Go: client.MatchingLabels."""
+    """An option that selects objects with these labels, combined with any other selector. Go: client.MatchingLabels."""
 
     def apply_to_list(self, opts: ListOptions) -> None:
         selector = labels.selector_from_validated_set(self)
@@ -424,9 +424,9 @@ class MatchingLabels(dict[str, str]):
 
 
 class HasLabels(list[str]):
-    """Only objects that have labels of these names, whatever their values. Go: client.HasLabels.
+    """An option that selects objects with labels of these names, whatever their values. Go: client.HasLabels.
 
-    As in Go a name that cannot be a label's is left out, so a list of such names alone chooses everything.
+    As in Go an invalid label name is ignored, so a list of only such names selects everything.
     """
 
     def apply_to_list(self, opts: ListOptions) -> None:
@@ -444,7 +444,7 @@ class HasLabels(list[str]):
 
 @dataclass(frozen=True)
 class MatchingLabelsSelector:
-    """Only objects the label selector chooses; without one none. Go: client.MatchingLabelsSelector."""
+    """An option that selects objects by a label selector; None selects no object. Go: client.MatchingLabelsSelector."""
 
     selector: labels.Selector | None = None
 
@@ -456,7 +456,10 @@ class MatchingLabelsSelector:
 
 
 class MatchingFields(dict[str, str]):
-    """Only objects whose fields have these values; a cache needs an index of each. Go: client.MatchingFields."""
+    """An option that selects objects whose fields have these values; a cache needs an index of each field.
+
+    Go: client.MatchingFields.
+    """
 
     def apply_to_list(self, opts: ListOptions) -> None:
         opts.field_selector = fields.selector_from_set(self)
@@ -467,7 +470,7 @@ class MatchingFields(dict[str, str]):
 
 @dataclass(frozen=True)
 class MatchingFieldsSelector:
-    """Only objects the field selector chooses; without one none. Go: client.MatchingFieldsSelector."""
+    """An option that selects objects by a field selector; None selects no object. Go: client.MatchingFieldsSelector."""
 
     selector: fields.Selector | None = None
 
@@ -479,7 +482,7 @@ class MatchingFieldsSelector:
 
 
 class InNamespace(str):
-    """Only objects of one namespace. Go: client.InNamespace."""
+    """An option that selects objects of one namespace. Go: client.InNamespace."""
 
     __slots__ = ()
 
@@ -490,12 +493,12 @@ class InNamespace(str):
         self.apply_to_list(opts.list_options)
 
     def as_selector(self) -> fields.Selector:
-        """A field selector of the same. Go: AsSelector."""
+        """Return an equivalent field selector. Go: AsSelector."""
         return fields.selector_from_set({"metadata.namespace": str(self)})
 
 
 class Limit(int):
-    """How many objects to return at most; not for delete_all_of, where servers have none. Go: client.Limit."""
+    """The maximum number of objects to return; not for delete_all_of, which has no limit. Go: client.Limit."""
 
     __slots__ = ()
 
@@ -505,7 +508,10 @@ class Limit(int):
 
 @dataclass(frozen=True)
 class UnsafeDisableDeepCopyOption:
-    """Does nothing: objects from a cache are read-only and never copied. Go: client.UnsafeDisableDeepCopyOption."""
+    """An option without effect: objects from a cache are read-only and never copied.
+
+    Go: client.UnsafeDisableDeepCopyOption.
+    """
 
     disable: bool = True
 
@@ -521,7 +527,7 @@ UNSAFE_DISABLE_DEEP_COPY: Final = UnsafeDisableDeepCopyOption(True)
 
 
 class Continue(str):
-    """Where the list before ended; not for delete_all_of, where servers have none. Go: client.Continue."""
+    """The continue token of the previous list; not for delete_all_of, which has none. Go: client.Continue."""
 
     __slots__ = ()
 
@@ -542,7 +548,7 @@ class UpdateOptions:
     raw: metav1.UpdateOptions | None = None
 
     def as_update_options(self) -> metav1.UpdateOptions:
-        """What is sent. Go: AsUpdateOptions."""
+        """Return the options for the request. Go: AsUpdateOptions."""
         options = metav1.UpdateOptions() if self.raw is None else self.raw.deep_copy()
         options.dry_run = self.dry_run or []
         options.field_manager = self.field_manager
@@ -550,7 +556,7 @@ class UpdateOptions:
         return options
 
     def apply_options(self, opts: Iterable[UpdateOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_update(self)
         return self
@@ -575,19 +581,22 @@ class PatchOptions:
 
     dry_run: list[str] | None = None
     force: bool | None = None
-    """Only for server-side apply: take fields from other owners."""
+    """Take fields from other owners. Only for server-side apply."""
     field_manager: str = ""
     field_validation: str = ""
     raw: metav1.PatchOptions | None = None
 
     def apply_options(self, opts: Iterable[PatchOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_patch(self)
         return self
 
     def as_patch_options(self) -> metav1.PatchOptions:
-        """What is sent; here `raw` holds where nothing else is said. Go: AsPatchOptions."""
+        """Return the options for the request; `raw` supplies the values that are not set otherwise.
+
+        Go: AsPatchOptions.
+        """
         options = metav1.PatchOptions() if self.raw is None else self.raw.deep_copy()
         if self.dry_run is not None:
             options.dry_run = self.dry_run
@@ -631,7 +640,7 @@ class _ForceOwnership:
         return "FORCE_OWNERSHIP"
 
 
-# Server-side apply takes the fields from other owners; what most controllers want. Go: client.ForceOwnership.
+# Server-side apply takes fields from other owners; most controllers need this. Go: client.ForceOwnership.
 FORCE_OWNERSHIP: Final = _ForceOwnership()
 
 
@@ -640,13 +649,13 @@ FORCE_OWNERSHIP: Final = _ForceOwnership()
 
 @dataclass(kw_only=True)
 class DeleteAllOfOptions:
-    """Which objects are deleted, and how. Go: client.DeleteAllOfOptions."""
+    """The objects to delete, and the options of their deletion. Go: client.DeleteAllOfOptions."""
 
     list_options: ListOptions = field(default_factory=ListOptions)
     delete_options: DeleteOptions = field(default_factory=DeleteOptions)
 
     def apply_options(self, opts: Iterable[DeleteAllOfOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_delete_all_of(self)
         return self
@@ -667,10 +676,10 @@ class ApplyOptions:
     force: bool | None = None
     """Take fields from other owners."""
     field_manager: str = ""
-    """Who will own the fields; needed."""
+    """The owner of the fields. Required."""
 
     def apply_options(self, opts: Iterable[ApplyOption]) -> Self:
-        """Apply options to these; returns itself. Go: ApplyOptions."""
+        """Apply options to these and return them. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_apply(self)
         return self
@@ -684,5 +693,5 @@ class ApplyOptions:
             opts.field_manager = self.field_manager
 
     def as_patch_options(self) -> metav1.PatchOptions:
-        """What is sent. Go: AsPatchOptions."""
+        """Return the options for the request. Go: AsPatchOptions."""
         return metav1.PatchOptions(dry_run=self.dry_run or [], force=self.force, field_manager=self.field_manager)

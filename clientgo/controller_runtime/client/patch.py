@@ -1,4 +1,4 @@
-"""Changes to objects. Mirrors pkg/client/patch.go.
+"""Patches of objects. Mirrors pkg/client/patch.go.
 
 original = deployment.deep_copy()
 deployment.spec.replicas = 3
@@ -24,7 +24,7 @@ _JSONObject = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Patch:
-    """A patch that is there already."""
+    """A patch with fixed bytes."""
 
     patch_type: str
     patch_data: bytes
@@ -37,14 +37,15 @@ class _Patch:
 
 
 def raw_patch(patch_type: str, data: bytes) -> Patch:
-    """A patch whose bytes the caller has made. Go: client.RawPatch."""
+    """Return a patch with the caller's bytes. Go: client.RawPatch."""
     return _Patch(patch_type, data)
 
 
 class MergeFromWithOptimisticLock:
-    """Let the patch fail with a conflict when the object has changed since. Go: client.MergeFromWithOptimisticLock.
+    """An option that lets the patch fail with a conflict if the object has changed since.
 
-    It is then like an update that sends only what changed, and so loses no fields this program does not know.
+    The patch then works like an update that sends only the differences, so it does not drop fields that this program
+    does not know. Go: client.MergeFromWithOptimisticLock.
     """
 
     def apply_to_merge_from(self, in_: MergeFromOptions) -> None:
@@ -52,22 +53,22 @@ class MergeFromWithOptimisticLock:
 
 
 class MergeFromOption(Protocol):
-    """Changes how the patch is made. Go: client.MergeFromOption."""
+    """An option of a merge patch. Go: client.MergeFromOption."""
 
     def apply_to_merge_from(self, in_: MergeFromOptions) -> None: ...
 
 
 @dataclass(kw_only=True)
 class MergeFromOptions:
-    """How the patch is made. Go: client.MergeFromOptions."""
+    """The options of a merge patch. Go: client.MergeFromOptions."""
 
     optimistic_lock: bool = False
-    """Whether the patch says which resourceVersion it is for."""
+    """Include the object's resourceVersion in the patch."""
 
 
 @dataclass(frozen=True)
 class _MergeFromPatch:
-    """What turns `original` into the object that is patched."""
+    """The patch that turns `original` into the patched object."""
 
     patch_type: str
     create_patch: Callable[[_JSONObject, _JSONObject, type[Object]], _JSONObject]
@@ -78,12 +79,13 @@ class _MergeFromPatch:
         return self.patch_type
 
     def data(self, obj: Object) -> bytes:
-        """Raises ValueError for an optimistic lock without a resourceVersion.
+        """Return the patch's bytes.
 
-        And for what the patch cannot say of an object that came as protobuf from a newer server: a list it replaces has
-        an element with fields that nobody knows here, or they are not those of `original`.
+        Raises ValueError for an optimistic lock without a resourceVersion. Also raises it when the object came as
+        protobuf from a newer server and the patch cannot represent its unknown fields: in an element of a list that it
+        replaces, or because they differ from those of `original`.
         """
-        original, modified = _spelled_out(self.original), _spelled_out(obj)
+        original, modified = _explicit_document(self.original), _explicit_document(obj)
         if self.opts.optimistic_lock:
             version = self.original.get_resource_version()
             if not version:
@@ -99,8 +101,8 @@ class _MergeFromPatch:
         return marshal(patch).encode()
 
 
-def _spelled_out(obj: Object) -> _JSONObject:
-    """The document, in which unknown fields are fields as any other: a patch may not mention them."""
+def _explicit_document(obj: Object) -> _JSONObject:
+    """Return the document with unknown fields as plain fields, so that a patch does not mention them."""
     document = copied_document_of(obj)
     return spell_out(document) if has_unknown_fields(document) else document
 
@@ -115,24 +117,23 @@ def _create_strategic_merge_patch(original: _JSONObject, modified: _JSONObject, 
 
 
 def merge_from(obj: Object) -> Patch:
-    """A JSON merge patch from `obj`, as it is when the patch is sent; a changed list is replaced as a whole.
+    """Return a JSON merge patch from `obj` to the object at the time of sending. A changed list is replaced as a whole.
 
-    Take a copy before changing the object, or give the read-only one from the cache. Raises ValueError, when it is
-    sent, where it would lose what a newer server has said in an element of such a list. Go: client.MergeFrom.
+    Copy the object before you change it, or pass the read-only one from the cache. Raises ValueError on sending if the
+    patch would lose unknown fields in an element of such a list. Go: client.MergeFrom.
     """
     return merge_from_with_options(obj)
 
 
 def merge_from_with_options(obj: Object, *opts: MergeFromOption) -> Patch:
-    """The same with options. Go: client.MergeFromWithOptions."""
+    """Return a JSON merge patch, as `merge_from` does, with options. Go: client.MergeFromWithOptions."""
     return _MergeFromPatch(PatchType.MERGE, _create_merge_patch, obj, _options(opts))
 
 
 def strategic_merge_from(obj: Object, *opts: MergeFromOption) -> Patch:
-    """A strategic merge patch: lists are merged as the kind declares. Not for custom resources.
+    """Return a strategic merge patch: lists merge as the kind declares. Not for custom resources.
 
-    Raises ValueError as that of merge_from does, but it replaces few lists whole.
-    Go: client.StrategicMergeFrom.
+    Raises ValueError like `merge_from`, but it replaces few lists as a whole. Go: client.StrategicMergeFrom.
     """
     return _MergeFromPatch(PatchType.STRATEGIC_MERGE, _create_strategic_merge_patch, obj, _options(opts))
 
@@ -146,7 +147,7 @@ def _options(opts: Iterable[MergeFromOption]) -> MergeFromOptions:
 
 @dataclass(frozen=True)
 class _WholeObject:
-    """The object itself is the patch."""
+    """A patch that consists of the whole object."""
 
     patch_type: str
 
@@ -154,12 +155,12 @@ class _WholeObject:
         return self.patch_type
 
     def data(self, obj: Object) -> bytes:
-        """Raises ValueError for an object that came as protobuf with fields that nobody knows here."""
+        """Return the object as JSON. Raises ValueError for an object that came as protobuf with unknown fields."""
         return marshal(_document_of(obj)).encode()
 
 
 def _document_of(obj: Object) -> _JSONObject:
-    """A copy of the object's document that says its apiVersion and kind, where the class knows them."""
+    """Return a copy of the object's document with apiVersion and kind, if the class declares them."""
     document = json_document_of(obj)
     own = type(obj).GROUP_VERSION_KIND
     if own is not None and own.kind != "PartialObjectMetadata":
@@ -167,8 +168,8 @@ def _document_of(obj: Object) -> _JSONObject:
     return document
 
 
-# Server-side apply by patch; `Client.apply` is the better way. Deprecated. Go: client.Apply.
+# Server-side apply by patch. Deprecated: use `Client.apply`. Go: client.Apply.
 APPLY: Final[Patch] = _WholeObject(PatchType.APPLY)
 
-# The object as a merge patch, without looking for what changed. Go: client.Merge.
+# The whole object as a merge patch, without a comparison. Go: client.Merge.
 MERGE: Final[Patch] = _WholeObject(PatchType.MERGE)

@@ -1,7 +1,6 @@
-"""Reads and writes objects that have a class. Mirrors pkg/client/typed_client.go.
+"""A client of typed objects. Mirrors pkg/client/typed_client.go.
 
-Differs: an object that says its apiVersion and kind says them still after a write; Go's typed objects lose them after
-some of the methods.
+Difference: an object keeps its apiVersion and kind after a write; Go's typed objects lose them after some methods.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ L = TypeVar("L", bound=ObjectList)
 
 
 class TypedClient:
-    """Sends a request for each method. Thread-safe. Go: typedClient."""
+    """A client of typed objects. Each method sends a request. Thread-safe. Go: typedClient."""
 
     def __init__(self, resources: ClientRestResources) -> None:
         self._resources = resources
@@ -186,7 +185,7 @@ def _with_params(request: rest.Request, options: Struct) -> rest.Request:
 
 
 def _bring_up_to_date(ctx: Context, request: rest.Request, obj: Object) -> None:
-    """Send the request and write the answer into the object, which keeps the kind it says."""
+    """Send the request and copy the response into the object, which keeps its apiVersion and kind."""
     gvk = obj.group_version_kind()
     request.do(ctx).into(obj)
     if not gvk.empty():
@@ -194,7 +193,7 @@ def _bring_up_to_date(ctx: Context, request: rest.Request, obj: Object) -> None:
 
 
 def _configuration(obj: ApplyConfiguration, meta: ResourceMeta) -> bytes:
-    """What an apply sends: the document as it is, which must say its kind. Raises ValueError for unknown fields."""
+    """Return the body of an apply: the document with its kind. Raises ValueError for unknown fields."""
     document = json_document_of(obj)
     own = type(obj).GROUP_VERSION_KIND or obj.group_version_kind()
     kind = meta.gvk if own.empty() else own

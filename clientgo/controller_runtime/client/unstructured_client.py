@@ -1,7 +1,7 @@
-"""Reads and writes objects without a class, which say their kind themselves. Mirrors pkg/client/unstructured_client.go.
+"""A client of unstructured objects. Mirrors pkg/client/unstructured_client.go.
 
-The requests are those of the typed client, over a REST client that leaves documents as they are. What is asked for by
-an example of one version says that version when it comes back.
+It sends the typed client's requests over a REST client that does not decode documents. A result has the apiVersion of
+the example in the request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T", bound=Object)
 
 
 class UnstructuredClient(TypedClient):
-    """Sends a request for each method. Thread-safe. Go: unstructuredClient."""
+    """A client of unstructured objects. Each method sends a request. Thread-safe. Go: unstructuredClient."""
 
     def get(self, ctx: Context, key: ObjectKey, obj: type[T] | T, *opts: GetOption) -> T:
         found = super().get(ctx, key, obj, *opts)

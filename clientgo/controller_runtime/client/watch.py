@@ -1,4 +1,4 @@
-"""A client that watches too. Mirrors pkg/client/watch.go."""
+"""A client that can also watch. Mirrors pkg/client/watch.go."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ L = TypeVar("L", bound=ObjectList)
 
 
 def new_with_watch(config: rest.Config, options: Options | None = None) -> WithWatch:
-    """A client that also watches. As in Go it heeds neither dry_run, field_owner nor field_validation.
+    """Return a client that can also watch. As in Go it ignores dry_run, field_owner and field_validation.
 
     Go: client.NewWithWatch.
     """

@@ -1,6 +1,7 @@
-"""Clients that pass everything on. No Go file: there each wrapper has these methods again.
+"""Base classes of client wrappers. No Go file: in Go each wrapper repeats these methods.
 
-The wrappers (dryrun, fieldowner, fieldvalidation, namespaced_client, interceptor) say only what they change.
+The wrappers (dryrun, fieldowner, fieldvalidation, namespaced_client, interceptor) override only the methods that they
+change.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ L = TypeVar("L", bound=ObjectList)
 
 @methods_take_context
 class WrappedClient:
-    """A Client over another one."""
+    """A Client that delegates to another one."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -96,7 +97,7 @@ class WrappedClient:
 
 @methods_take_context
 class WrappedSubResourceClient:
-    """A SubResourceClient over another one."""
+    """A SubResourceClient that delegates to another one."""
 
     def __init__(self, client: SubResourceClient) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/cluster: one cluster, from a client's side."""
+"""sigs.k8s.io/controller-runtime/pkg/cluster: the shared dependencies of a program that works with one cluster."""
 
 from clientgo.controller_runtime.cluster.cluster import (
     Cluster,

@@ -1,4 +1,4 @@
-"""What is needed to work with a cluster, in one place. Mirrors pkg/cluster/cluster.go."""
+"""The shared dependencies of a program that works with one cluster. Mirrors pkg/cluster/cluster.go."""
 
 from __future__ import annotations
 
@@ -26,48 +26,48 @@ from clientgo.tools import events, record
 __all__ = ["Cluster", "MapperProvider", "NewClientFunc", "Option", "Options", "make_broadcaster_producer", "new"]
 
 MapperProvider: TypeAlias = Callable[[rest.Config, HTTPClient], meta.RESTMapper]
-"""Makes the REST mapper."""
+"""A function that makes the REST mapper."""
 
 NewClientFunc: TypeAlias = Callable[[rest.Config, ctrlclient.Options], ctrlclient.Client]
-"""Makes the client. Go: client.NewClientFunc."""
+"""A function that makes the client. Go: client.NewClientFunc."""
 
 
 class Cluster(Provider, Protocol):
-    """Gives what is needed to work with a cluster. Go: cluster.Cluster. A manager is one.
+    """The shared dependencies for one cluster: clients, a cache and a scheme. A manager is one. Go: cluster.Cluster.
 
-    A program that works with several clusters adds further ones to its manager, which starts their caches.
+    A program that works with several clusters adds the others to its manager, which starts their caches.
     """
 
     def get_http_client(self) -> HTTPClient:
-        """The connections all of it shares."""
+        """Return the HTTP connections that all parts share."""
         ...
 
     def get_config(self) -> rest.Config:
-        """Where the cluster is."""
+        """Return the config of the connection."""
         ...
 
     def get_cache(self) -> ctrlcache.Cache:
-        """What clients read from."""
+        """Return the cache that clients read from."""
         ...
 
     def get_scheme(self) -> Scheme:
-        """What kinds are known by."""
+        """Return the scheme, which maps classes to kinds."""
         ...
 
     def get_client(self) -> ctrlclient.Client:
-        """Reads from the cache, writes to the server."""
+        """Return the client that reads from the cache and writes to the server."""
         ...
 
     def get_field_indexer(self) -> ctrlclient.FieldIndexer:
-        """Adds indexes to the cache; before it is started."""
+        """Return the cache's registry of field indexes. Add indexes before `start`."""
         ...
 
     def get_rest_mapper(self) -> meta.RESTMapper:
-        """What resources are known by."""
+        """Return the mapper from kinds to resources."""
         ...
 
     def get_api_reader(self) -> ctrlclient.Reader:
-        """Reads from the server, also before anything is started. Use it sparingly."""
+        """Return a client that reads from the server, also before `start`. Use it sparingly."""
         ...
 
     def start(self, ctx: Context) -> None:
@@ -77,33 +77,34 @@ class Cluster(Provider, Protocol):
 
 @dataclass(kw_only=True)
 class Options:
-    """What can be chosen about a Cluster. Go: cluster.Options."""
+    """The settings of a Cluster. Go: cluster.Options."""
 
     scheme: Scheme | None = None
-    """That of the built-in kinds when None."""
+    """Maps classes to kinds; None selects the built-in kinds."""
     mapper_provider: MapperProvider | None = None
-    """By default one that asks the server for what it does not know yet."""
+    """Makes the REST mapper; None selects one that discovers kinds on first use."""
     logger: Logger | None = None
     http_client: HTTPClient | None = None
     cache: ctrlcache.Options = field(default_factory=ctrlcache.Options)
-    """What the cache is made with; all namespaces by default."""
+    """The settings of the cache; by default it covers all namespaces."""
     new_cache: ctrlcache.NewCacheFunc | None = None
     client: ctrlclient.Options = field(default_factory=ctrlclient.Options)
-    """What the client is made with."""
+    """The settings of the client."""
     new_client: NewClientFunc | None = None
     event_broadcaster: record.EventBroadcaster | None = None
-    """For other correlation of events than the usual. Deprecated in Go; it is not stopped with the cluster."""
+    """A broadcaster with other correlation of events than the default. Deprecated in Go. The cluster does not stop it.
+    """
 
 
 Option: TypeAlias = Callable[[Options], None]
-"""Changes the options. Go: cluster.Option."""
+"""A function that changes the options. Go: cluster.Option."""
 
 
 def new(config: rest.Config, *opts: Option) -> Cluster:
-    """A Cluster for the server of `config`, not started. Go: cluster.New.
+    """Return a Cluster for the server of `config`. It does nothing until `start`. Go: cluster.New.
 
-    Raises ValueError without a config, OSError when certificate files cannot be read, and what the cache raises for
-    its options.
+    Raises ValueError without a config, OSError if certificate files cannot be read, and the cache's errors for its
+    options.
     """
     if config is None:
         raise ValueError("must specify Config")
@@ -145,7 +146,7 @@ def new(config: rest.Config, *opts: Option) -> Cluster:
 def _cache_options(
     given: ctrlcache.Options, scheme: Scheme, mapper: meta.RESTMapper, http_client: HTTPClient
 ) -> ctrlcache.Options:
-    """The options, with what the whole cluster shares where they do not say otherwise."""
+    """Return a copy of the options; missing values come from the cluster."""
     options = replace(given)
     options.scheme = options.scheme or scheme
     options.mapper = options.mapper or mapper
@@ -172,7 +173,8 @@ def _client_options(
 def make_broadcaster_producer(
     config: rest.Config, http_client: HTTPClient, given: record.EventBroadcaster | None
 ) -> EventBroadcasterProducer:
-    """Makes broadcasters that write to the server of `config`; `given` in place of the older kind."""
+    """Return a producer of broadcasters that write to the server of `config`. `given` replaces the core/v1 broadcaster.
+    """
     sink_client = events_client.new_for_config_and_client(config, http_client)
 
     def make() -> tuple[record.EventBroadcaster, events.EventBroadcaster, bool]:

@@ -1,4 +1,4 @@
-"""The class behind cluster.Cluster. Mirrors pkg/cluster/internal.go."""
+"""The implementation of cluster.Cluster. Mirrors pkg/cluster/internal.go."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from clientgo.tools import events, record
 
 __all__ = ["ClusterImpl"]
 
-# For how long the end of a cluster's cache waits for the last events to be handed out.
+# Seconds that the end of a cluster's cache waits for the delivery of the last events.
 _EVENTS_TIMEOUT = 5.0
 
 
 @dataclass(kw_only=True)
 class ClusterImpl:
-    """Holds what `cluster.new` made. Immutable."""
+    """The parts that `cluster.new` made. Immutable."""
 
     config: rest.Config
     http_client: HTTPClient
@@ -69,7 +69,7 @@ class ClusterImpl:
         return self.logger
 
     def start(self, ctx: Context) -> None:
-        """Run the cache. When that has ended, the event recorders are stopped too."""
+        """Run the cache until `ctx` ends, then stop the event recorders. Blocks."""
         try:
             self.cache.start(ctx)
         finally:

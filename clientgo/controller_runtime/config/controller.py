@@ -1,4 +1,4 @@
-"""What all controllers of a manager have in common, unless they say otherwise. Mirrors pkg/config/controller.go."""
+"""The defaults of a manager's controllers. Mirrors pkg/config/controller.go."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class Controller:
     """The defaults of controllers: `manager.Options(controller=Controller(...))`. Go: config.Controller."""
 
     skip_name_validation: bool | None = None
-    """Allow several controllers of one name. Their metrics are then one."""
+    """Allow several controllers with the same name. They share their metrics."""
     group_kind_concurrency: Mapping[str, int] = field(default_factory=dict)
-    """How many workers the controllers for a kind have: {"Deployment.apps": 5}, {"Pod": 2}. Used by the builder."""
+    """Numbers of workers by kind, for example {"Deployment.apps": 5, "Pod": 2}. The builder uses them."""
     max_concurrent_reconciles: int = 0
-    """How many workers every other controller has; 1 when 0."""
+    """The number of workers of every other controller; 0 selects 1."""
     cache_sync_timeout: float = 0.0
-    """Seconds until a source must have started and synced; two minutes when 0."""
+    """Seconds until a source must have started and synced; 0 selects two minutes."""
     recover_panic: bool | None = None
-    """Whether a bug in a reconciler is an error like others; True when None. See internal.controller."""
+    """Handle a bug in a reconciler as an error. None is True. See internal.controller."""
     need_leader_election: bool | None = None
-    """Whether controllers run only where the manager is the leader; True when None."""
+    """Run controllers only while the manager is the leader. None is True."""
     enable_warmup: bool | None = None
-    """Whether sources start before the manager is elected, so that a new leader begins at once; False when None."""
+    """Start sources before the manager is elected, so that a new leader works without delay. None is False."""
     use_priority_queue: bool | None = None
-    """Whether the queue knows priorities; True when None."""
+    """Use a queue with priorities. None is True."""
     logger: Logger | None = None
-    """What controllers log to; the manager's when None."""
+    """The controllers' logger; None selects the manager's."""
     reconciliation_timeout: float = 0.0
-    """Seconds after which the context of a reconcile ends; never when 0."""
+    """Seconds after which the context of a reconcile ends; 0 sets no timeout."""

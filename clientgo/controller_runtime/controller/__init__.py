@@ -1,7 +1,7 @@
-"""sigs.k8s.io/controller-runtime/pkg/controller: what reconciles.
+"""sigs.k8s.io/controller-runtime/pkg/controller: controllers, which reconcile requests.
 
-The names are looked up when they are first used: handlers need the priority queue of this package, and controllers
-need the handlers.
+The package loads its names on first use: handlers import the priority queue of this package, and controllers import the
+handlers.
 """
 
 from typing import TYPE_CHECKING

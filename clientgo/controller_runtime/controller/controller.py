@@ -1,4 +1,5 @@
-"""Makes controllers. Mirrors pkg/controller/controller.go. Most programs use the builder instead."""
+"""Constructors and options of controllers. Mirrors pkg/controller/controller.go. Most programs use the builder instead.
+"""
 
 from __future__ import annotations
 
@@ -43,39 +44,39 @@ _MAX_DELAY = 1000.0
 
 @dataclass(kw_only=True)
 class TypedOptions(Generic[RequestT]):
-    """What can be chosen about a controller. Go: controller.TypedOptions. What is not set comes from the manager."""
+    """The options of a controller. Missing ones come from the manager. Go: controller.TypedOptions."""
 
     skip_name_validation: bool | None = None
-    """Allow several controllers of one name in the process. Their metrics are then one."""
+    """Allow several controllers with the same name in the process. They share their metrics."""
     max_concurrent_reconciles: int = 0
-    """How many workers; 1 when 0."""
+    """The number of workers; 0 selects 1."""
     cache_sync_timeout: float = 0.0
-    """Seconds until a source must have started and synced; two minutes when 0."""
+    """Seconds until a source must have started and synced; 0 selects two minutes."""
     recover_panic: bool | None = None
-    """Whether a bug in the reconciler is an error like others; True when None."""
+    """Handle a bug in the reconciler as an error. None is True."""
     need_leader_election: bool | None = None
-    """Whether it runs only where the manager is the leader; True when None."""
+    """Run only while the manager is the leader. None is True."""
     reconciler: ReconcilerLike[RequestT] | None = None
-    """What it does. The builder gets it by `complete` or `build`."""
+    """The reconciler. With the builder, `complete` or `build` sets it."""
     rate_limiter: workqueue.TypedRateLimiter[RequestT] | None = None
-    """How long requests wait that failed: by default 5 ms to 1000 s, twice as long for each failure."""
+    """The delays of failed requests: by default 5 ms to 1000 s, doubled after each failure."""
     new_queue: (
         Callable[[str, workqueue.TypedRateLimiter[RequestT]], workqueue.TypedRateLimitingInterface[RequestT]] | None
     ) = None
-    """Makes the queue, of the controller's name and rate limiter, when it is started. For advanced use."""
+    """Makes the queue from the controller's name and rate limiter, when the controller starts. For advanced use."""
     logger: Logger | None = None
-    """What it logs to."""
+    """The controller's logger."""
     log_constructor: Callable[[RequestT | None], Logger] | None = None
-    """Makes the logger of a request, or the one for what is not about a request."""
+    """Makes the logger of a request, or the controller's own logger when it receives None."""
     use_priority_queue: bool | None = None
-    """Whether the queue knows priorities; True when None. Without, it is client-go's with client-go's rate limiter."""
+    """Use a queue with priorities. None is True; False selects client-go's queue and rate limiter."""
     enable_warmup: bool | None = None
-    """Whether the sources start before the manager is elected; False when None."""
+    """Start the sources before the manager is elected. None is False."""
     reconciliation_timeout: float = 0.0
-    """Seconds after which the context of a reconcile ends; never when 0."""
+    """Seconds after which the context of a reconcile ends; 0 sets no timeout."""
 
     def default_from_config(self, config: config.Controller) -> None:
-        """Set what is not set from the manager's defaults. Go: TypedOptions.DefaultFromConfig."""
+        """Set missing options from the manager's defaults. Go: TypedOptions.DefaultFromConfig."""
         if self.logger is None:
             self.logger = config.logger
         if self.skip_name_validation is None:
@@ -97,39 +98,42 @@ class TypedOptions(Generic[RequestT]):
 
 
 Options: TypeAlias = TypedOptions[Request]
-"""Of a controller whose requests name objects. Go: controller.Options."""
+"""The options of a controller whose requests name objects. Go: controller.Options."""
 
 
 class TypedController(TypedReconciler[RequestT], Protocol[RequestT]):
-    """Reconciles the requests that its sources queue. Go: controller.TypedController. A manager.Runnable."""
+    """A controller: it reconciles the requests that its sources queue. Also a manager.Runnable.
+
+    Go: controller.TypedController.
+    """
 
     def watch(self, src: TypedSource[RequestT], /) -> None:
-        """Take events from `src` too; at once when the controller is started. Raises what its start raises."""
+        """Add a source. If the controller is running, start the source and raise the errors of its start."""
         ...
 
     def start(self, ctx: Context) -> None:
-        """Work until `ctx` ends. Blocks. A manager calls it."""
+        """Reconcile requests until `ctx` ends. Blocks. A manager calls it."""
         ...
 
     def get_logger(self) -> Logger:
-        """What the controller logs to."""
+        """Return the controller's logger."""
         ...
 
 
 Controller: TypeAlias = TypedController[Request]
-"""Whose requests name objects. Go: controller.Controller."""
+"""A controller whose requests name objects. Go: controller.Controller."""
 
 
 def new(name: str, mgr: Manager, options: Options) -> Controller:
-    """A controller that the manager starts. Raises ValueError when name or reconciler are missing, or the name taken.
+    """Return a controller that the manager starts. Go: controller.New.
 
-    Go: controller.New.
+    Raises ValueError if the name or the reconciler is missing, or if the name is taken.
     """
     return new_typed(name, mgr, options)
 
 
 def new_typed(name: str, mgr: Manager, options: TypedOptions[RequestT]) -> TypedController[RequestT]:
-    """The same with any kind of request. Go: controller.NewTyped."""
+    """Return a controller for any type of request, which the manager starts. Go: controller.NewTyped."""
     options = replace(options)
     options.default_from_config(mgr.get_controller_options())
     c = new_typed_unmanaged(name, options)
@@ -138,17 +142,20 @@ def new_typed(name: str, mgr: Manager, options: TypedOptions[RequestT]) -> Typed
 
 
 def new_unmanaged(name: str, options: Options) -> Controller:
-    """A controller that the program starts itself. Go: controller.NewUnmanaged."""
+    """Return a controller that the program starts itself. Go: controller.NewUnmanaged."""
     return new_typed_unmanaged(name, options)
 
 
 def new_typed_unmanaged(name: str, options: TypedOptions[RequestT]) -> TypedController[RequestT]:
-    """The same with any kind of request. Go: controller.NewTypedUnmanaged."""
+    """Return a controller for any type of request, which the program starts itself.
+
+    Go: controller.NewTypedUnmanaged.
+    """
     if options.reconciler is None:
         raise ValueError("must specify Reconciler")
     if not name:
         raise ValueError("must specify Name for Controller")
-    # Before the name is taken, which a second try with a better one needs.
+    # Check before the name is reserved, so that a corrected call can use it.
     to_function(options.reconciler)
     if not options.skip_name_validation:
         check_name(name)

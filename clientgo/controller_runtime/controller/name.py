@@ -1,4 +1,4 @@
-"""Keeps two controllers from having one name. Mirrors pkg/controller/name.go."""
+"""A registry that keeps controller names unique. Mirrors pkg/controller/name.go."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 __all__ = ["check_name"]
 
 _LOCK = threading.Lock()
-# The names of all controllers the process ever made. Guarded by _LOCK.
+# The names of all controllers that the process has made. Guarded by _LOCK.
 _USED_NAMES: set[str] = set()
 
 
 def check_name(name: str) -> None:
-    """Take the name. Raises ValueError when it is taken already, by any controller of the process."""
+    """Reserve the name. Raises ValueError if any controller of the process has it."""
     with _LOCK:
         if name in _USED_NAMES:
             raise ValueError(

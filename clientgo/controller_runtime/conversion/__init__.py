@@ -1,4 +1,4 @@
-"""Converting custom resources between their versions. Mirrors pkg/conversion."""
+"""Conversion of custom resources between their versions. Mirrors pkg/conversion."""
 
 from clientgo.controller_runtime.conversion.conversion import Convertible, Hub
 

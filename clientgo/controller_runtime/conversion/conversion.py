@@ -1,6 +1,6 @@
 """Hub and spokes: one version that all others convert to and from. Mirrors pkg/conversion/conversion.go.
 
-Written on the types: the version that others go through is the Hub, each of the others is Convertible.
+A program implements these protocols in its types: the central version is the Hub, every other one is Convertible.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["Convertible", "Hub"]
 
 @runtime_checkable
 class Hub(Protocol):
-    """Marks the version that all others convert to and from. Go: conversion.Hub."""
+    """The marker of the version that all others convert to and from. Go: conversion.Hub."""
 
     def hub(self) -> None:
-        """Does nothing. Go: Hub."""
+        """Do nothing. Go: Hub."""
         ...
 
 

@@ -5,9 +5,9 @@
     ...
     env.stop()
 
-In Go it is etcd and kube-apiserver, whose binaries have to be there; here it is the embedded API server, which is in
-this process and ready in a fraction of a second. As there, no controllers run: no garbage collection, no pods. With
-USE_EXISTING_CLUSTER=true it is the cluster that the kubeconfig names.
+Go starts etcd and kube-apiserver, which need installed binaries. This package starts the embedded API server in the
+test's process, which takes a fraction of a second. As in Go, no controllers run: there is no garbage collection and
+pods do not start. USE_EXISTING_CLUSTER=true selects the kubeconfig's cluster instead.
 """
 
 from clientgo.controller_runtime.envtest.crd import (

@@ -1,6 +1,7 @@
 """Custom resources for a test's control plane. Mirrors pkg/envtest/crd.go.
 
-Definitions come from files and folders, YAML or JSON, or as objects. Installing one that is there replaces it.
+Definitions come from files and folders, in YAML or JSON, or from objects. Installing an existing definition replaces
+it.
 """
 
 from __future__ import annotations
@@ -46,32 +47,34 @@ _POLL_INTERVAL = 0.1
 
 @dataclass(kw_only=True)
 class CRDInstallOptions:
-    """What to install, and how. Go: envtest.CRDInstallOptions."""
+    """The definitions to install, and the options of their installation. Go: envtest.CRDInstallOptions."""
 
     scheme: Scheme | None = None
-    """Tells which kinds convert between their versions by a webhook; that of the built-in kinds when None."""
+    """The scheme that shows which kinds convert by a webhook; None selects the built-in kinds."""
     paths: Sequence[str | Path] = ()
-    """Files, and folders whose files are read."""
+    """Files, and folders of files."""
     crds: list[apiextensionsv1.CustomResourceDefinition] = field(default_factory=list)
-    """Definitions; installing adds those of the files, and what the server made of them."""
+    """Definitions. `install_crds` adds those of the files and the server's results."""
     error_if_path_missing: bool = False
-    """Whether a path that is not there is an error."""
+    """Raise FileNotFoundError for a missing path."""
     max_time: float = _MAX_TIME
-    """Seconds until the new resources must be served."""
+    """Seconds until the server must serve the new resources."""
     poll_interval: float = _POLL_INTERVAL
-    """Seconds between two looks."""
+    """Seconds between two polls."""
     clean_up_after_use: bool = False
-    """Whether stopping the environment deletes them, and so all their objects. For clusters that go on."""
+    """Delete the definitions, and thereby all their objects, when the environment stops. For clusters that outlive the
+    test.
+    """
     webhook_options: WebhookInstallOptions | None = None
-    """Where conversion webhooks are served."""
+    """The address of the conversion webhooks."""
 
 
 def install_crds(
     config: rest.Config, options: CRDInstallOptions
 ) -> list[apiextensionsv1.CustomResourceDefinition]:
-    """Install the definitions, and wait until their resources are served. Blocks. Go: InstallCRDs.
+    """Install the definitions and wait until the server serves their resources. Blocks. Go: InstallCRDs.
 
-    Raises FileNotFoundError, ValueError for a file that is none, StatusError, TimeoutError.
+    Raises FileNotFoundError, ValueError for an invalid file, StatusError, TimeoutError.
     """
     read_crd_files(options)
     _modify_conversion_webhooks(options)
@@ -81,7 +84,7 @@ def install_crds(
 
 
 def read_crd_files(options: CRDInstallOptions) -> None:
-    """Read the files into `options.crds`; of two with one name the later counts. Go: ReadCRDFiles."""
+    """Read the files into `options.crds`. The later of two definitions with the same name wins. Go: ReadCRDFiles."""
     found = {crd.get_name(): crd for crd in options.crds}
     for document in read_documents(options.paths, options.error_if_path_missing):
         if document.get("kind") == "CustomResourceDefinition":
@@ -91,7 +94,8 @@ def read_crd_files(options: CRDInstallOptions) -> None:
 
 
 def read_documents(paths: Iterable[str | Path], error_if_missing: bool) -> Iterable[dict[str, Any]]:
-    """The objects in files and folders, in order of the names in each. Raises FileNotFoundError, ValueError."""
+    """Yield the objects in files and folders, sorted by file name in each folder. Raises FileNotFoundError, ValueError.
+    """
     for path in map(Path, paths):
         if not path.exists():
             if error_if_missing:
@@ -103,7 +107,7 @@ def read_documents(paths: Iterable[str | Path], error_if_missing: bool) -> Itera
 
 
 def _documents(file: Path) -> Iterable[dict[str, Any]]:
-    # A line of three dashes ends a document, as for kubectl.
+    # Three dashes end a document, as in kubectl.
     for text in f"\n{file.read_text(encoding='utf-8')}".split("\n---"):
         try:
             document = yaml.unmarshal(text.partition("\n")[2])
@@ -114,7 +118,7 @@ def _documents(file: Path) -> Iterable[dict[str, Any]]:
 
 
 def create_crds(config: rest.Config, crds: Iterable[apiextensionsv1.CustomResourceDefinition]) -> None:
-    """Create the definitions, or replace those that are there. Blocks. Raises StatusError. Go: CreateCRDs."""
+    """Create or replace the definitions. Blocks. Raises StatusError. Go: CreateCRDs."""
     ctx = background()
     with dynamic_client(config) as clients:
         client = clients.resource(CRDS)
@@ -136,7 +140,7 @@ def _document(crd: apiextensionsv1.CustomResourceDefinition) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def dynamic_client(config: rest.Config) -> Iterator[dynamic.Interface]:
-    """A client that is closed afterwards."""
+    """Yield a client and close it afterwards."""
     client = dynamic.new_for_config(config)
     try:
         yield client
@@ -147,7 +151,7 @@ def dynamic_client(config: rest.Config) -> Iterator[dynamic.Interface]:
 def wait_for_crds(
     config: rest.Config, crds: Iterable[apiextensionsv1.CustomResourceDefinition], options: CRDInstallOptions
 ) -> None:
-    """Block until discovery has all resources of all served versions. Raises TimeoutError. Go: WaitForCRDs."""
+    """Wait until discovery returns all resources of all served versions. Raises TimeoutError. Go: WaitForCRDs."""
     missing: dict[GroupVersion, set[str]] = {}
     for crd in crds:
         for version in crd.spec.versions:
@@ -179,7 +183,7 @@ def wait_for_crds(
 
 
 def uninstall_crds(config: rest.Config, options: CRDInstallOptions) -> None:
-    """Delete the definitions, and with them all their objects. Blocks. Raises StatusError. Go: UninstallCRDs."""
+    """Delete the definitions, and thereby all their objects. Blocks. Raises StatusError. Go: UninstallCRDs."""
     read_crd_files(options)
     with dynamic_client(config) as clients:
         client = clients.resource(CRDS)
@@ -192,7 +196,10 @@ def uninstall_crds(config: rest.Config, options: CRDInstallOptions) -> None:
 
 
 def _modify_conversion_webhooks(options: CRDInstallOptions) -> None:
-    """Let definitions of kinds that convert by methods name the test's server. Go: modifyConversionWebhooks."""
+    """Set the test's server as the conversion webhook of kinds that convert by methods.
+
+    Go: modifyConversionWebhooks.
+    """
     webhook_options = options.webhook_options
     if webhook_options is None or not webhook_options.local_serving_ca_data:
         return

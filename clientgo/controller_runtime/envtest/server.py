@@ -1,7 +1,7 @@
 """The control plane of a test. Mirrors pkg/envtest/server.go.
 
-Differs: the control plane is the embedded API server, so there are no binaries to find, to download or to give
-arguments to, and starting needs no timeout of 20 seconds. The two timeouts are kept for programs that set them.
+Difference: the control plane is the embedded API server. It needs no binaries, no downloads and no arguments, and
+starts without a timeout of 20 seconds. The two timeouts exist for programs that set them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ from clientgo.golang.strconv import parse_bool
 __all__ = ["START_TIMEOUT", "STOP_TIMEOUT", "AuthenticatedUser", "ControlPlane", "Environment", "User"]
 
 START_TIMEOUT = 20.0
-"""Go: envtest.DefaultControlPlaneStartTimeout, here kept for its name: the embedded server is there at once."""
+"""The start timeout in seconds. It has no effect, since the embedded server starts at once.
+
+Go: envtest.DefaultControlPlaneStartTimeout.
+"""
 STOP_TIMEOUT = 20.0
-"""Go: envtest.DefaultControlPlaneStopTimeout."""
+"""The stop timeout in seconds. It has no effect. Go: envtest.DefaultControlPlaneStopTimeout."""
 
 _LOG = RUNTIME_LOG.with_name("test-env")
 _ENV_USE_EXISTING_CLUSTER = "USE_EXISTING_CLUSTER"
@@ -34,7 +37,7 @@ _ENV_USE_EXISTING_CLUSTER = "USE_EXISTING_CLUSTER"
 
 @dataclass(frozen=True)
 class User:
-    """Somebody to be. Go: envtest.User."""
+    """A user to add to the control plane. Go: envtest.User."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -42,12 +45,12 @@ class User:
 
 @dataclass(frozen=True)
 class AuthenticatedUser:
-    """Somebody the control plane knows. Go: envtest.AuthenticatedUser."""
+    """A user that the control plane authenticates. Go: envtest.AuthenticatedUser."""
 
     _config: rest.Config = field(repr=False)
 
     def config(self) -> rest.Config:
-        """How to talk to the control plane as that user. Go: Config."""
+        """Return a config that connects as this user. Go: Config."""
         return rest.copy_config(self._config)
 
 
@@ -61,27 +64,27 @@ class ControlPlane:
         return f"<ControlPlane {'not started' if self._environment is None else self._environment.url}>"
 
     def start(self) -> None:
-        """Begin to serve, at a free port of 127.0.0.1. Raises OSError. Go: Start."""
-        from clientgo.testing.apiserver import Environment as Embedded  # only tests come here
+        """Serve at a free port of 127.0.0.1. Raises OSError. Go: Start."""
+        from clientgo.testing.apiserver import Environment as Embedded  # only tests import it
 
         self._environment = Embedded(collect_garbage=False)
         self._environment.start()
 
     def stop(self) -> None:
-        """End it; what it stored is gone. Idempotent. Go: Stop."""
+        """Stop the server and discard its objects. Idempotent. Go: Stop."""
         if self._environment is not None:
             self._environment.stop()
             self._environment = None
 
     @property
     def config(self) -> rest.Config:
-        """How an administrator talks to it."""
+        """The config of an administrator."""
         config: rest.Config = self._environment.config
         return config
 
     @property
     def kube_config(self) -> bytes:
-        """A kubeconfig for an administrator, such as kubectl reads."""
+        """The kubeconfig of an administrator, for example for kubectl."""
         return Path(self._environment.kubeconfig).read_bytes()
 
 
@@ -93,45 +96,45 @@ class Environment:
     """
 
     control_plane: ControlPlane = field(default_factory=ControlPlane)
-    """What runs."""
+    """The control plane."""
     scheme: Scheme | None = None
-    """Tells which kinds convert between their versions by a webhook; that of the built-in kinds when None."""
+    """The scheme that shows which kinds convert by a webhook; None selects the built-in kinds."""
     config: rest.Config | None = None
-    """How to talk to the control plane; `start` sets it, and follows it if it is set."""
+    """The config of the control plane. `start` uses a config that is set before, and sets it otherwise."""
     kube_config: bytes = field(default=b"", repr=False)
-    """The same as a kubeconfig; `start` sets it."""
+    """The kubeconfig of the control plane; `start` sets it."""
     crd_install_options: CRDInstallOptions = field(default_factory=CRDInstallOptions)
-    """How custom resources are installed."""
+    """The options for custom resources."""
     webhook_install_options: WebhookInstallOptions = field(default_factory=WebhookInstallOptions)
-    """How webhooks are installed, and where the test has to serve them."""
+    """The options for webhooks, and the address at which the test must serve them."""
     error_if_crd_path_missing: bool = False
-    """Whether a path that is not there is an error."""
+    """Raise FileNotFoundError for a missing path."""
     crds: list[apiextensionsv1.CustomResourceDefinition] = field(default_factory=list)
-    """Definitions to install; afterwards all that are."""
+    """Definitions to install; `start` adds all that it installed."""
     crd_directory_paths: Sequence[str | Path] = ()
-    """Files with definitions, and folders with such files."""
+    """Files with definitions, and folders of such files."""
     download_binary_assets: bool = False
-    """Without effect: there are no binaries."""
+    """Has no effect: there are no binaries."""
     download_binary_assets_version: str = ""
-    """Without effect."""
+    """Has no effect."""
     download_binary_assets_index_url: str = ""
-    """Without effect."""
+    """Has no effect."""
     binary_assets_directory: str = ""
-    """Without effect."""
+    """Has no effect."""
     use_existing_cluster: bool | None = None
-    """Whether to use the cluster of the kubeconfig; None asks the environment variable USE_EXISTING_CLUSTER."""
+    """Use the cluster of the kubeconfig. None reads the environment variable USE_EXISTING_CLUSTER."""
     control_plane_start_timeout: float = 0.0
-    """Without effect: the embedded server is there at once."""
+    """Has no effect: the embedded server starts at once."""
     control_plane_stop_timeout: float = 0.0
-    """Without effect."""
+    """Has no effect."""
     attach_control_plane_output: bool = False
-    """Without effect: what the server has to say, it logs."""
+    """Has no effect: the server writes to the log."""
 
     def start(self) -> rest.Config:
-        """Start the control plane, install resources and webhooks. Go: Start.
+        """Start the control plane, then install custom resources and webhooks. Go: Start.
 
-        Raises OSError, FileNotFoundError for a missing path, ValueError for a bad file, StatusError, TimeoutError; what
-        was started has ended then.
+        Raises OSError, FileNotFoundError for a missing path, ValueError for an invalid file, StatusError, TimeoutError.
+        On an error it stops everything that it started.
         """
         try:
             return self._start()
@@ -163,7 +166,10 @@ class Environment:
         return config
 
     def stop(self) -> None:
-        """End what was started; of an existing cluster delete the resources, if asked to. Go: Stop."""
+        """Stop everything that `start` started. In an existing cluster, delete the resources if the options say so.
+
+        Go: Stop.
+        """
         try:
             if self.crd_install_options.clean_up_after_use and self.config is not None:
                 uninstall_crds(self.config, self.crd_install_options)
@@ -172,7 +178,7 @@ class Environment:
             self.control_plane.stop()
 
     def add_user(self, user: User, base_config: rest.Config | None = None) -> AuthenticatedUser:
-        """Somebody else, as `base_config` or the administrator impersonates them. Raises RuntimeError before `start`.
+        """Return a user that `base_config`, or the administrator, impersonates. Raises RuntimeError before `start`.
 
         Go: AddUser.
         """

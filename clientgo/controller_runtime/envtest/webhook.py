@@ -1,7 +1,7 @@
 """Admission webhooks for a test's control plane. Mirrors pkg/envtest/webhook.go.
 
-Their configurations name a service of the cluster; for a test they are pointed at a server of this process, whose
-certificate is made here: give `local_serving_host`, `local_serving_port` and `local_serving_cert_dir` to the manager's
+Their configurations name a service of the cluster. For a test, this module makes a certificate and points them at a
+server of this process: pass `local_serving_host`, `local_serving_port` and `local_serving_cert_dir` to the manager's
 webhook server.
 """
 
@@ -43,37 +43,38 @@ _RESOURCES = {
 
 @dataclass(kw_only=True)
 class WebhookInstallOptions:
-    """What to install, and where it is served. Go: envtest.WebhookInstallOptions."""
+    """The webhooks to install, and the address that serves them. Go: envtest.WebhookInstallOptions."""
 
     paths: Sequence[str | Path] = ()
-    """Files, and folders whose files are read."""
+    """Files, and folders of files."""
     mutating_webhooks: list[admissionregistrationv1.MutatingWebhookConfiguration] = field(default_factory=list)
-    """Configurations; installing adds those of the files."""
+    """Configurations; `install` adds those of the files."""
     validating_webhooks: list[admissionregistrationv1.ValidatingWebhookConfiguration] = field(default_factory=list)
-    """Configurations; installing adds those of the files."""
+    """Configurations; `install` adds those of the files."""
     ignore_scheme_convertible: bool = False
-    """Point every definition with a conversion webhook here, whether or not the scheme's types convert by methods."""
+    """Point every definition with a conversion webhook to the test's server, even if the scheme's types do not convert.
+    """
     ignore_error_if_path_missing: bool = False
-    """Whether a path that is not there is no error."""
+    """Ignore missing paths."""
     local_serving_host: str = ""
-    """Where the test serves webhooks; 127.0.0.1 when empty."""
+    """The host at which the test serves webhooks; "" selects 127.0.0.1."""
     local_serving_port: int = 0
-    """The port; a free one when 0."""
+    """The port at which the test serves webhooks; 0 selects a free one."""
     local_serving_cert_dir: str = ""
-    """The folder with tls.crt and tls.key; made when installing, and deleted at the end."""
+    """The folder with tls.crt and tls.key; `install` creates it and `cleanup` deletes it."""
     local_serving_ca_data: bytes = b""
-    """The authority of the certificate, in PEM; made when installing."""
+    """The certificate authority in PEM; `install` creates it."""
     local_serving_host_external_name: str = ""
-    """The host as the API server sees it, if it is another one."""
+    """The host from the API server's point of view, if it differs."""
     max_time: float = 10.0
-    """Seconds until the configurations must be there."""
+    """Seconds until the configurations must be readable."""
     poll_interval: float = 0.1
-    """Seconds between two looks."""
+    """Seconds between two polls."""
 
     def prep_without_installing(self) -> None:
-        """Make the certificate, choose the port, and let the configurations name them. Go: PrepWithoutInstalling.
+        """Create the certificate, choose the port, and set both in the configurations. Go: PrepWithoutInstalling.
 
-        Raises FileNotFoundError, ValueError for a file that is none, OSError.
+        Raises FileNotFoundError, ValueError for an invalid file, OSError.
         """
         self._read_files()
         self._set_up_ca()
@@ -82,7 +83,7 @@ class WebhookInstallOptions:
         self.modify_webhook_definitions()
 
     def modify_webhook_definitions(self) -> None:
-        """Let the configurations name the local server. Go: ModifyWebhookDefinitions."""
+        """Set the local server's address in the configurations. Go: ModifyWebhookDefinitions."""
         for configuration in self._configurations():
             for webhook in configuration.webhooks:
                 service = webhook.client_config.service
@@ -90,13 +91,13 @@ class WebhookInstallOptions:
                 webhook.client_config = admissionregistrationv1.WebhookClientConfig.from_dict(self.client_config(path))
 
     def client_config(self, path: str) -> dict[str, Any]:
-        """How the API server reaches the local server, for one path."""
+        """Return the clientConfig for one path of the local server."""
         host = self.local_serving_host_external_name or self.local_serving_host
         url = f"https://{host}:{self.local_serving_port}/{path.lstrip('/')}"
         return {"url": url, "caBundle": base64.b64encode(self.local_serving_ca_data).decode()}
 
     def install(self, config: rest.Config) -> None:
-        """Prepare if that is not done, install, and wait until the configurations are there. Blocks. Go: Install."""
+        """Prepare the configurations if needed, install them, and wait until they are readable. Blocks. Go: Install."""
         if not self.local_serving_ca_data:
             self.prep_without_installing()
         with dynamic_client(config) as client:
@@ -133,7 +134,7 @@ class WebhookInstallOptions:
         (folder / "tls.key").write_text(key)
 
     def _choose_port(self) -> None:
-        # Free now, and most likely still when the webhook server comes to listen.
+        # The port is free now and most likely still free when the webhook server listens.
         with socket.create_server((self.local_serving_host, 0)) as listener:
             self.local_serving_port = listener.getsockname()[1]
 
@@ -162,7 +163,7 @@ def wait_for_webhooks(
     validating_webhooks: Sequence[admissionregistrationv1.ValidatingWebhookConfiguration],
     options: WebhookInstallOptions,
 ) -> None:
-    """Block until the configurations can be read. Raises StatusError, TimeoutError. Go: WaitForWebhooks."""
+    """Wait until the configurations are readable. Raises StatusError, TimeoutError. Go: WaitForWebhooks."""
     missing: list[Mutating | Validating] = [*mutating_webhooks, *validating_webhooks]
     with dynamic_client(config) as client:
 

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/event: what sources tell handlers."""
+"""sigs.k8s.io/controller-runtime/pkg/event: the events that sources pass to handlers."""
 
 from clientgo.controller_runtime.event.event import (
     CreateEvent,

@@ -1,7 +1,7 @@
-"""What happened to an object, as handlers and predicates get it. Mirrors pkg/event/event.go.
+"""The events that handlers and predicates receive. Mirrors pkg/event/event.go.
 
-Events are made by sources and are not meant to be changed. Sources never make one without its objects; where somebody
-else did, the object is None, which the types do not say: as in Go, where it is a nil pointer.
+Sources make events, which must not be changed. A source always sets the objects. In an event from other code an object
+may be None, which the types do not show: it corresponds to a nil pointer in Go.
 """
 
 from __future__ import annotations
@@ -28,16 +28,19 @@ ObjectT_co = TypeVar("ObjectT_co", covariant=True)
 
 @dataclass
 class TypedCreateEvent(Generic[ObjectT_co]):
-    """An object came into being, or was there when the watch began. Go: event.TypedCreateEvent."""
+    """An event for an object that was created, or that existed when the watch began. Go: event.TypedCreateEvent."""
 
     object: ObjectT_co = None  # type: ignore[assignment]
     is_in_initial_list: bool = False
-    """Whether it is one of those there were when the watch began."""
+    """True if the object existed when the watch began."""
 
 
 @dataclass
 class TypedUpdateEvent(Generic[ObjectT_co]):
-    """An object was changed, or an informer resynced: then both have the same version. Go: event.TypedUpdateEvent."""
+    """An event for a changed object, or for a resync: then both objects have the same version.
+
+    Go: event.TypedUpdateEvent.
+    """
 
     object_old: ObjectT_co = None  # type: ignore[assignment]
     object_new: ObjectT_co = None  # type: ignore[assignment]
@@ -45,25 +48,25 @@ class TypedUpdateEvent(Generic[ObjectT_co]):
 
 @dataclass
 class TypedDeleteEvent(Generic[ObjectT_co]):
-    """An object is gone. Go: event.TypedDeleteEvent."""
+    """An event for a deleted object. Go: event.TypedDeleteEvent."""
 
     object: ObjectT_co = None  # type: ignore[assignment]
     delete_state_unknown: bool = False
-    """The deletion itself was missed: `object` is the last state known, perhaps an old one."""
+    """True if the watch missed the deletion: `object` is the last known state, which may be old."""
 
 
 @dataclass
 class TypedGenericEvent(Generic[ObjectT_co]):
-    """Something else happened, outside the cluster perhaps. Go: event.TypedGenericEvent."""
+    """An event of another sort, for example from outside the cluster. Go: event.TypedGenericEvent."""
 
     object: ObjectT_co = None  # type: ignore[assignment]
 
 
 CreateEvent = TypedCreateEvent[Object]
-"""Of any kind of object. Go: event.CreateEvent."""
+"""An event of any kind of object. Go: event.CreateEvent."""
 UpdateEvent = TypedUpdateEvent[Object]
-"""Of any kind of object. Go: event.UpdateEvent."""
+"""An event of any kind of object. Go: event.UpdateEvent."""
 DeleteEvent = TypedDeleteEvent[Object]
-"""Of any kind of object. Go: event.DeleteEvent."""
+"""An event of any kind of object. Go: event.DeleteEvent."""
 GenericEvent = TypedGenericEvent[Object]
-"""Of any kind of object. Go: event.GenericEvent."""
+"""An event of any kind of object. Go: event.GenericEvent."""

@@ -1,4 +1,4 @@
-"""Finalizers by name: added to objects, and run when those are deleted. Mirrors pkg/finalizer/finalizer.go.
+"""A registry of finalizers, which adds them to objects and runs them on deletion. Mirrors pkg/finalizer/finalizer.go.
 
     finalizers = new_finalizers()
     finalizers.register("example.com/dns", CleanUpDNS())
@@ -6,7 +6,7 @@
     if result.updated:
         client.update(ctx, obj)
 
-Differs: a finalizer that fails and has a result to say gives its error an attribute `result`.
+Difference: a finalizer that fails may set the attribute `result` of its error.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from clientgo.controller_runtime.finalizer.types import Finalizer, Finalizers
 
 @dataclass(kw_only=True)
 class Result:
-    """What of an object was changed, and so needs to be written. Go: finalizer.Result."""
+    """The parts of an object that a finalizer changed and the caller must write. Go: finalizer.Result."""
 
-    # Something besides the status.
+    # Anything except the status.
     updated: bool = False
     status_updated: bool = False
 
 
 def new_finalizers() -> Finalizers:
-    """An empty set of finalizers. Go: finalizer.NewFinalizers."""
+    """Return an empty set of finalizers. Go: finalizer.NewFinalizers."""
     return _Finalizers()
 
 
 class _Finalizers:
-    """In the order they were registered, where Go has none. Go: finalizers."""
+    """A registry of finalizers, in the order of their registration; Go has no order. Go: finalizers."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, Finalizer] = {}
@@ -46,9 +46,9 @@ class _Finalizers:
         self._by_key[key] = f
 
     def finalize(self, ctx: Context, obj: Object) -> Result:
-        """Add the finalizers that are missing; of an object that is deleted, run those that are there and remove them.
+        """Add the missing finalizers. If the object is being deleted, run its finalizers and remove them.
 
-        Raises an Aggregate of what failed, whose `result` says what was changed all the same.
+        Raises an Aggregate of the finalizers' errors, whose `result` shows the changes made nevertheless.
         """
         result = Result()
         errors: list[Exception] = []
@@ -73,14 +73,14 @@ class _Finalizers:
             failure = RuntimeError(f'finalizer "{key}" failed: {err}')
             failure.__cause__ = err
             errors.append(failure)
-            # Even so it may have changed the object, such as a condition in its status.
+            # A failed finalizer may still have changed the object, for example a condition in its status.
             partial = getattr(err, "result", None)
             if isinstance(partial, Result):
                 result.updated |= partial.updated
                 result.status_updated |= partial.status_updated
             return
         if not isinstance(done, Result):
-            # It stays on the object, since whether the function did its work is unknown.
+            # Keep the finalizer, since it is unknown whether the function did its work.
             errors.append(TypeError(f'finalizer "{key}" returned {done!r}, not a finalizer.Result'))
             return
         remove_finalizer(obj, key)

@@ -1,4 +1,4 @@
-"""What runs when an object is deleted. Mirrors pkg/finalizer/types.go."""
+"""The interfaces of finalizers. Mirrors pkg/finalizer/types.go."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ if TYPE_CHECKING:
 
 
 class Registerer(Protocol):
-    """Takes finalizers. Go: finalizer.Registerer."""
+    """A registry of finalizers. Go: finalizer.Registerer."""
 
     def register(self, key: str, f: Finalizer) -> None:
-        """Add a finalizer under the name it has in metadata.finalizers. Raises ValueError for one that is taken."""
+        """Add a finalizer under its name in metadata.finalizers. Raises ValueError for a duplicate."""
         ...
 
 
 @runtime_checkable
 class Finalizer(Protocol):
-    """Cleans up after an object. Go: finalizer.Finalizer."""
+    """A function that cleans up after an object. Go: finalizer.Finalizer."""
 
     def finalize(self, ctx: Context, obj: Object) -> Result:
-        """Clean up; says what of the object was changed. What it raises keeps the finalizer in place."""
+        """Clean up and return which parts of the object have changed. If it raises, the finalizer stays on the object.
+        """
         ...
 
 
 class Finalizers(Registerer, Finalizer, Protocol):
-    """Finalizers by name, which run together. Go: finalizer.Finalizers."""
+    """A registry of finalizers, which is itself a finalizer that runs them all. Go: finalizer.Finalizers."""

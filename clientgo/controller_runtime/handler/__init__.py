@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/handler: from events to requests."""
+"""sigs.k8s.io/controller-runtime/pkg/handler: handlers, which turn events into requests."""
 
 from clientgo.controller_runtime.handler.enqueue import (
     EnqueueRequestForObject,

@@ -1,4 +1,4 @@
-"""The handler of the objects a controller is for: one object, one request. Mirrors pkg/handler/enqueue.go."""
+"""A handler that queues a request for the event's object. Mirrors pkg/handler/enqueue.go."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _Queue: TypeAlias = TypedRateLimitingInterface[Request]
 
 
 class TypedEnqueueRequestForObject(Generic[ObjectT_contra]):
-    """Queues a request that names the object of the event. Go: handler.TypedEnqueueRequestForObject.
+    """A handler that queues a request for the event's object. Go: handler.TypedEnqueueRequestForObject.
 
-    An event without an object is logged and dropped. An update with only one of its objects, which no source makes, is
-    queued on a plain queue and raises AttributeError on a priority queue, as it panics in Go.
+    It logs and drops an event without an object. An update with only one of its objects, which no source makes, is
+    queued on a plain queue; on a priority queue it raises AttributeError, as Go panics.
     """
 
     def create(self, ctx: Context, evt: TypedCreateEvent[ObjectT_contra], q: _Queue, /) -> None:
@@ -41,7 +41,7 @@ class TypedEnqueueRequestForObject(Generic[ObjectT_contra]):
         add_to_queue(q, _request(evt.object), evt.is_in_initial_list)
 
     def update(self, ctx: Context, evt: TypedUpdateEvent[ObjectT_contra], q: _Queue, /) -> None:
-        """Queue the new object, or the old one if there is no other."""
+        """Queue the new object, or the old one if the new one is missing."""
         obj = evt.object_old if evt.object_new is None else evt.object_new
         if obj is None:
             _LOG.error(None, "UpdateEvent received with no metadata", event=evt)
@@ -75,4 +75,4 @@ def _request(obj: Object) -> Request:
 
 
 EnqueueRequestForObject: TypeAlias = TypedEnqueueRequestForObject[Object]
-"""For any kind of object. Go: handler.EnqueueRequestForObject."""
+"""A handler for any kind of object. Go: handler.EnqueueRequestForObject."""

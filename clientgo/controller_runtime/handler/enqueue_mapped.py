@@ -1,4 +1,4 @@
-"""The handler of objects that requests depend on, as a function says. Mirrors pkg/handler/enqueue_mapped.go."""
+"""A handler that queues the requests that a function derives from an object. Mirrors pkg/handler/enqueue_mapped.go."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ObjectT = TypeVar("ObjectT")
 RequestT = TypeVar("RequestT", bound=Hashable)
 
 TypedMapFunc: TypeAlias = Callable[[Context, ObjectT], Iterable[RequestT]]
-"""Says which requests an object concerns. Go: handler.TypedMapFunc."""
+"""A function that returns the requests that an object affects. Go: handler.TypedMapFunc."""
 
 MapFunc: TypeAlias = TypedMapFunc[Object, Request]
-"""For any kind of object. Go: handler.MapFunc."""
+"""A function for any kind of object. Go: handler.MapFunc."""
 
 
 def enqueue_requests_from_map_func(fn: MapFunc) -> TypedEventHandler[Object, Request]:
-    """Queues what `fn` says; for a change, what it says of the old object and of the new one, each request once.
+    """Return a handler that queues the requests of `fn`. For an update it queues those of both objects, each once.
 
     Go: handler.EnqueueRequestsFromMapFunc.
     """
@@ -39,7 +39,7 @@ def enqueue_requests_from_map_func(fn: MapFunc) -> TypedEventHandler[Object, Req
 
 
 def typed_enqueue_requests_from_map_func(fn: TypedMapFunc[ObjectT, RequestT]) -> TypedEventHandler[ObjectT, RequestT]:
-    """The same for one kind of object, and any kind of request. Go: handler.TypedEnqueueRequestsFromMapFunc."""
+    """Return a handler for one kind of object and any type of request. Go: handler.TypedEnqueueRequestsFromMapFunc."""
     return _EnqueueRequestsFromMapFunc(fn)
 
 

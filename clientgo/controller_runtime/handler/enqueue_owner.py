@@ -1,4 +1,4 @@
-"""The handler of objects that others own: it queues the owners. Mirrors pkg/handler/enqueue_owner.go."""
+"""A handler that queues requests for an object's owners. Mirrors pkg/handler/enqueue_owner.go."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 _Queue: TypeAlias = TypedRateLimitingInterface[Request]
 
 OwnerOption: TypeAlias = Callable[["_EnqueueRequestForOwner[Any]"], None]
-"""Changes which owners count. Go: handler.OwnerOption."""
+"""A function that changes which owners the handler queues. Go: handler.OwnerOption."""
 
 
 def enqueue_request_for_owner(
     scheme: Scheme, mapper: meta.RESTMapper, owner_type: Object | type[Object], *opts: OwnerOption
 ) -> EventHandler:
-    """Queues the owners of that group and kind, in any version, in the object's namespace if they have one.
+    """Return a handler that queues the owners of this group and kind, in any version.
 
-    For a change, the owners of the old object and of the new one, each once. Raises when the scheme does not know
-    exactly one kind for `owner_type`, a class or an example (Go panics).
-
+    Namespaced owners are in the object's namespace. For an update it queues the owners of both objects, each once.
+    Raises an error if the scheme does not have exactly one kind for `owner_type`, a class or an example (Go panics).
     Go: handler.EnqueueRequestForOwner.
     """
     return typed_enqueue_request_for_owner(scheme, mapper, owner_type, *opts)
@@ -53,7 +52,7 @@ def enqueue_request_for_owner(
 def typed_enqueue_request_for_owner(
     scheme: Scheme, mapper: meta.RESTMapper, owner_type: Object | type[Object], *opts: OwnerOption
 ) -> TypedEventHandler[Any, Request]:
-    """The same for one kind of object. Go: handler.TypedEnqueueRequestForOwner."""
+    """Return a handler for one kind of object. Go: handler.TypedEnqueueRequestForOwner."""
     handler: _EnqueueRequestForOwner[Any] = _EnqueueRequestForOwner(_group_kind(scheme, owner_type), mapper)
     for opt in opts:
         opt(handler)
@@ -61,7 +60,7 @@ def typed_enqueue_request_for_owner(
 
 
 def only_controller_owner() -> OwnerOption:
-    """Queue only the owner that controls the object. Go: handler.OnlyControllerOwner."""
+    """Return an option that restricts the handler to the controlling owner. Go: handler.OnlyControllerOwner."""
 
     def apply(handler: _EnqueueRequestForOwner[Any]) -> None:
         handler.is_controller = True
@@ -110,7 +109,7 @@ class _EnqueueRequestForOwner(Generic[ObjectT]):
             q.add(request)
 
     def _collect(self, obj: ObjectT, requests: dict[Request, None]) -> None:
-        """The requests of an object's owners, up to the first owner that cannot be understood."""
+        """Add the requests for an object's owners, up to the first owner that cannot be parsed."""
         for ref in self._owner_references(obj):
             try:
                 ref_gv = parse_group_version(ref.api_version)

@@ -1,7 +1,7 @@
-"""What becomes of an event: requests on the controller's queue. Mirrors pkg/handler/eventhandler.go.
+"""Handlers, which turn events into requests on the controller's queue. Mirrors pkg/handler/eventhandler.go.
 
-A handler is called with the controller's own queue, one event at a time for each source, in the thread that delivers
-the source's events: it should only queue. Objects in events may be read-only.
+A handler receives the controller's queue and one event at a time per source, in the thread that delivers the source's
+events. It should only queue requests. Objects in events may be read-only.
 """
 
 from __future__ import annotations
@@ -38,48 +38,48 @@ KubeObjectT = TypeVar("KubeObjectT", bound=Object)
 RequestT = TypeVar("RequestT", bound=Hashable)
 
 LOW_PRIORITY = _LOW_PRIORITY
-"""Of what need not be hurried: the initial list, and resyncs. Go: handler.LowPriority."""
+"""The priority of requests that can wait: those of the initial list and of resyncs. Go: handler.LowPriority."""
 
 
 @runtime_checkable
 class TypedEventHandler(Protocol[ObjectT_contra, RequestT]):
-    """Queues requests for events. Go: handler.TypedEventHandler."""
+    """A handler that queues requests for events. Go: handler.TypedEventHandler."""
 
     def create(
         self, ctx: Context, evt: TypedCreateEvent[ObjectT_contra], q: TypedRateLimitingInterface[RequestT], /
     ) -> None:
-        """An object came into being."""
+        """Handle the creation of an object."""
         ...
 
     def update(
         self, ctx: Context, evt: TypedUpdateEvent[ObjectT_contra], q: TypedRateLimitingInterface[RequestT], /
     ) -> None:
-        """An object was changed."""
+        """Handle a change of an object."""
         ...
 
     def delete(
         self, ctx: Context, evt: TypedDeleteEvent[ObjectT_contra], q: TypedRateLimitingInterface[RequestT], /
     ) -> None:
-        """An object is gone."""
+        """Handle the deletion of an object."""
         ...
 
     def generic(
         self, ctx: Context, evt: TypedGenericEvent[ObjectT_contra], q: TypedRateLimitingInterface[RequestT], /
     ) -> None:
-        """Something else happened."""
+        """Handle another event."""
         ...
 
 
 EventHandler: TypeAlias = TypedEventHandler[Object, Request]
-"""For any kind of object. Go: handler.EventHandler."""
+"""A handler for any kind of object. Go: handler.EventHandler."""
 
 
 @dataclass(kw_only=True)
 class TypedFuncs(Generic[ObjectT, RequestT]):
-    """A handler made of functions; what is None ignores its events. Go: handler.TypedFuncs.
+    """A handler made of functions; it ignores the events of those that are None. Go: handler.TypedFuncs.
 
-    On a priority queue, what the functions queue for the initial list and for unchanged objects gets LOW_PRIORITY,
-    unless they name a priority themselves.
+    On a priority queue, requests for the initial list and for unchanged objects get LOW_PRIORITY, unless the function
+    sets a priority.
     """
 
     create_func: (
@@ -129,11 +129,11 @@ class TypedFuncs(Generic[ObjectT, RequestT]):
 
 
 Funcs: TypeAlias = TypedFuncs[Object, Request]
-"""For any kind of object. Go: handler.Funcs."""
+"""A handler for any kind of object. Go: handler.Funcs."""
 
 
 def is_unchanged(evt: TypedUpdateEvent[Any]) -> bool:
-    """Whether both objects have the same version: a resync, or a list repeated. Not where one of them is missing."""
+    """Report whether both objects exist and have the same version, as in a resync or a repeated list."""
     old, new = evt.object_old, evt.object_new
     return old is not None and new is not None and old.get_resource_version() == new.get_resource_version()
 
@@ -141,17 +141,15 @@ def is_unchanged(evt: TypedUpdateEvent[Any]) -> bool:
 def with_low_priority_when_unchanged(
     u: TypedEventHandler[KubeObjectT, RequestT],
 ) -> TypedEventHandler[KubeObjectT, RequestT]:
-    """The handler, with LOW_PRIORITY for what it queues for the initial list and unchanged objects.
+    """Return a handler that uses LOW_PRIORITY for the initial list and for unchanged objects.
 
-    The handlers of this package do so by themselves; this is for those of your own.
-
-    Go: handler.WithLowPriorityWhenUnchanged.
+    The handlers of this package do so already; use it for your own handlers. Go: handler.WithLowPriorityWhenUnchanged.
     """
     return TypedFuncs(create_func=u.create, update_func=u.update, delete_func=u.delete, generic_func=u.generic)
 
 
 class WithDefaultPriority(ForwardingQueue[RequestT]):
-    """A priority queue whose additions have a priority of their own when the caller names none.
+    """A priority queue that gives additions a default priority.
 
     Go: workqueueWithDefaultPriority.
     """
@@ -184,7 +182,7 @@ _WITHOUT_PRIORITY = AddOpts()
 
 
 def add_to_queue(q: TypedRateLimitingInterface[RequestT], item: RequestT, low_priority: bool) -> None:
-    """Queue with LOW_PRIORITY if asked to and the queue knows priorities. Go: addToQueueCreate, addToQueueUpdate."""
+    """Queue the item, with LOW_PRIORITY if requested and supported. Go: addToQueueCreate, addToQueueUpdate."""
     if isinstance(q, PriorityQueue):
         queue = cast("PriorityQueue[RequestT]", q)
         queue.add_with_opts(_WITH_PRIORITY if low_priority else _WITHOUT_PRIORITY, item)

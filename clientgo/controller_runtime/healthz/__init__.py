@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/healthz: is the program well?"""
+"""sigs.k8s.io/controller-runtime/pkg/healthz: health checks over HTTP."""
 
 from clientgo.controller_runtime.healthz.healthz import (
     Checker,

@@ -1,7 +1,7 @@
 """Health checks over HTTP. Mirrors pkg/healthz/healthz.go.
 
-A checker is a function of the request that raises when something is wrong. What it raises is logged; whoever asks is
-told only that it failed.
+A checker is a function of the request that raises an exception when it finds a problem. The handler logs the exception;
+the response only states that the check failed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ __all__ = ["CheckHandler", "Checker", "Handler", "ping"]
 _LOG = RUNTIME_LOG.with_name("healthz")
 
 Checker: TypeAlias = Callable[[Request], object]
-"""Raises when something is wrong. Go: healthz.Checker. Called by the server's threads, also at the same time."""
+"""A function that raises an exception when it finds a problem. The server's threads may call it concurrently.
+
+Go: healthz.Checker.
+"""
 
 
 def ping(req: Request) -> None:
-    """A checker that is always content: the process can answer at all. Go: healthz.Ping."""
+    """Accept every request: the process can respond. Go: healthz.Ping."""
 
 
 class _Status(NamedTuple):
@@ -34,15 +37,15 @@ class _Status(NamedTuple):
 
 @dataclass
 class Handler:
-    """Serves all checks at its root, and each by its name below it. Go: healthz.Handler.
+    """A handler that serves all checks at its root, and each check below it by name. Go: healthz.Handler.
 
-    `?verbose` lists them, `?exclude=name` leaves one out. Without checks there is one named ping.
+    `?verbose` lists the checks, `?exclude=name` skips one. Without checks there is one named ping.
     """
 
     checks: MutableMapping[str, Checker] = field(default_factory=dict)
 
     def serve_http(self, resp: ResponseWriter, req: Request) -> None:
-        """200 when all is well, otherwise 500; 404 for an unknown name."""
+        """Respond with 200 if all checks pass, 500 if one fails, 404 for an unknown name."""
         path = clean_path(req.path)
         if path == "/":
             self._serve_aggregated(resp, req)
@@ -91,7 +94,7 @@ def _write_as_text(resp: ResponseWriter, parts: list[_Status], unknown: set[str]
         elif part.healthy:
             resp.write(f"[+]{part.name} ok\n")
         else:
-            # Not why: whoever may ask whether the program is healthy need not know what it connects to.
+            # Do not send the error: it may reveal which systems the program connects to.
             resp.write(f"[-]{part.name} failed: reason withheld\n")
     if unknown:
         names = ",".join(quote(name) for name in sorted(unknown))
@@ -104,13 +107,13 @@ def _write_as_text(resp: ResponseWriter, parts: list[_Status], unknown: set[str]
 
 
 class CheckHandler:
-    """Serves one check. Go: healthz.CheckHandler."""
+    """A handler that serves one check. Go: healthz.CheckHandler."""
 
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
 
     def serve_http(self, resp: ResponseWriter, req: Request) -> None:
-        """200, or 500 with what the checker raised."""
+        """Respond with 200, or with 500 and the checker's error."""
         try:
             self.checker(req)
         except Exception as err:

@@ -1,1 +1,3 @@
-"""sigs.k8s.io/controller-runtime/pkg/internal: how controllers, sources and servers work inside. Not for programs."""
+"""sigs.k8s.io/controller-runtime/pkg/internal: the implementation of controllers, sources and servers. Not for
+programs.
+"""

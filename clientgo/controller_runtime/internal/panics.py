@@ -1,7 +1,7 @@
-"""What stands for a panic. Has no Go file: in Go a panic is no error, in Python both are exceptions.
+"""The distinction between panics and errors. No Go file: Go's panics are not errors; in Python both are exceptions.
 
-What Go calls a panic is here an exception that no program raises on purpose: a bug, such as an AttributeError of None
-or a failed assertion. All other exceptions are errors.
+Go's panics correspond to exceptions that no program raises on purpose, such as an AttributeError of None or a failed
+assertion. All other exceptions are errors.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _BUGS = (
 
 
 def is_panic(err: BaseException) -> bool:
-    """Whether an exception tells of a bug, as a panic of the Go runtime does."""
+    """Report whether the exception indicates a bug, as a panic of the Go runtime does."""
     return isinstance(err, _BUGS)
 
 
 def describe_panic(err: BaseException) -> str:
-    """Return the text of an assertion; of other exceptions the type too, since `'a'` alone does not explain a KeyError.
+    """Return one line that describes the exception: an assertion's text, otherwise the type and the text. Never raises.
 
-    One line. Never raises.
+    The type is needed because `'a'` alone does not explain a KeyError.
     """
     text, name = to_string(err).strip().partition("\n")[0], type(err).__name__
     if not text:

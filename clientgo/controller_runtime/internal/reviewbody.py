@@ -1,6 +1,6 @@
 """The bodies of admission and token reviews, decoded as Go's universal deserializer decodes them.
 
-Stands for what pkg/webhook/admission/http.go and pkg/webhook/authentication/http.go leave to apimachinery's codecs.
+Replaces the apimachinery codecs that pkg/webhook/admission/http.go and pkg/webhook/authentication/http.go use.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _INTERPRET = "couldn't get version/kind; json parse error"
 def parse(body: bytes) -> dict[str, Any]:
     """Return the review's document. Raises ValueError with Go's text.
 
-    A body that begins with a brace is JSON; Go takes anything else for YAML. The values of `apiVersion` and `kind` are
-    strings, the types of other fields are not checked.
+    A body that begins with a brace is JSON; any other is YAML, as in Go. Checks that `apiVersion` and `kind` are
+    strings, but not the types of other fields.
     """
     document = _json(body) if body.lstrip().startswith(b"{") else yaml.unmarshal(body)
     if document is None:
@@ -38,7 +38,7 @@ def parse(body: bytes) -> dict[str, Any]:
 
 def _json(body: bytes) -> Any:
     try:
-        # Go reads U+FFFD for bytes that are not UTF-8.
+        # Go replaces bytes that are not UTF-8 by U+FFFD.
         return json.loads(body.decode(errors="replace"), parse_constant=_no_constant)
     except json.JSONDecodeError as err:
         raise ValueError(f"{_INTERPRET}: {syntax_error(err)}") from None
@@ -47,5 +47,5 @@ def _json(body: bytes) -> Any:
 
 
 def _no_constant(name: str) -> NoReturn:
-    """Reject NaN and Infinity, which Python's decoder takes."""
+    """Reject NaN and Infinity, which Python's decoder accepts."""
     raise ValueError(f"{_INTERPRET}: invalid character '{name[0]}' looking for beginning of value")

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/leaderelection: one manager at a time."""
+"""sigs.k8s.io/controller-runtime/pkg/leaderelection: the lock that lets one manager at a time be the leader."""
 
 from clientgo.controller_runtime.leaderelection.leader_election import (
     Options,

@@ -1,4 +1,4 @@
-"""The lock that managers elect their leader with. Mirrors pkg/leaderelection/leader_election.go."""
+"""The resource lock for a manager's leader election. Mirrors pkg/leaderelection/leader_election.go."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ _IN_CLUSTER_NAMESPACE_PATH = Path("/var/run/secrets/kubernetes.io/serviceaccount
 
 @dataclass(kw_only=True)
 class Options:
-    """What the lock is made of. Go: leaderelection.Options."""
+    """The settings of the lock. Go: leaderelection.Options."""
 
     leader_election: bool = False
-    """Whether there is an election at all."""
+    """Take part in an election."""
     leader_election_resource_lock: str = ""
-    """The kind of lock; "leases" is the only one left, and the default."""
+    """The kind of lock; only "leases", the default, is supported."""
     leader_election_namespace: str = ""
-    """Where the lock is; in a cluster by default where the program is."""
+    """The lock's namespace; "" selects the namespace of the program's pod."""
     leader_election_id: str = ""
-    """The lock's name. Needed."""
+    """The lock's name. Required."""
     renew_deadline: float = 0.0
-    """Seconds; half of that, but no less than one, is how long a request for the lock may take."""
+    """Seconds. A request for the lock may take half of that, but at least one second."""
     leader_labels: Mapping[str, str] | None = None
-    """Labels for the lock."""
+    """The labels of the lock."""
 
 
 def new_resource_lock(
     config: rest.Config, recorder_provider: Provider, options: Options
 ) -> resourcelock.Interface | None:
-    """The lock; None when there is no election. Raises ValueError when something is missing. Go: NewResourceLock."""
+    """Return the lock, or None without an election. Raises ValueError for incomplete settings. Go: NewResourceLock."""
     if not options.leader_election:
         return None
     if not options.leader_election_id:
         raise ValueError("LeaderElectionID must be configured")
     namespace = options.leader_election_namespace or _in_cluster_namespace()
-    # The same for no other process, also not for one of that name in the same pod later.
+    # Unique for each process, also for later processes in the same pod.
     identity = f"{socket.gethostname()}_{uuid.uuid4()}"
     config = rest.add_user_agent(rest.copy_config(config), "leader-election")
     if options.renew_deadline:

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/log: which logger everything here logs to, and how a reconciler gets its own."""
+"""sigs.k8s.io/controller-runtime/pkg/log: the logger of this package, and the loggers of reconcilers."""
 
 from clientgo.controller_runtime.log.log import LOG, from_context, into_context, set_logger
 from clientgo.controller_runtime.log.null import NullLogSink

@@ -1,8 +1,8 @@
-"""The logger that stands for the one `set_logger` will give. Mirrors pkg/log/deleg.go.
+"""The logger that delegates to the logger of `set_logger`. Mirrors pkg/log/deleg.go.
 
-Differs from Go in what happens before `set_logger`: Go drops the lines and complains after 30 seconds; here they go to
-klog, so that nothing is lost. What follows from that: there are no promises to fulfil, a delegating logger only looks
-whether the program has chosen one meanwhile.
+Difference before `set_logger`: Go drops the lines and prints a warning after 30 seconds; here they go to klog, so that
+none is lost. Therefore there are no promises to fulfil: a delegating logger only checks whether the program has set
+one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["DelegatingLogger", "Root"]
 
 
 class Root:
-    """The logger the program chose, once it has. Thread-safe.
+    """The program's logger, once it is set. Thread-safe.
 
-    Invariant: `logger` is set once.
+    Invariant: `logger` is set at most once.
     """
 
     def __init__(self) -> None:
@@ -27,16 +27,17 @@ class Root:
         self.logger: Logger | None = None
 
     def fulfill(self, logger: Logger) -> None:
-        """Log through `logger` from now on; only the first call counts, as in Go."""
+        """Log through `logger` from now on. Later calls have no effect, as in Go."""
         with self._lock:
             if self.logger is None:
                 self.logger = logger
 
 
 class DelegatingLogger(Logger):
-    """Logs through the root's logger, with names, values and verbosity of its own. Immutable and thread-safe.
+    """A logger that delegates to the root's logger, with its own names, values and verbosity. Immutable and
+    thread-safe.
 
-    `_derive` makes the logger to write to from the root's; what it made last is kept until the root has another.
+    `_derive` makes the actual logger from the root's; the result is cached until the root's logger changes.
     """
 
     __slots__ = ("_derive", "_made", "_root")
@@ -51,7 +52,7 @@ class DelegatingLogger(Logger):
         base = self._root.logger or klog.background()
         made = self._made
         if made is None or made[0] is not base:
-            # One frame further up: the caller of this logger is the one to name.
+            # One frame further up, so that the log names the caller of this logger.
             made = self._made = (base, self._derive(base).with_call_depth(1))
         return made[1]
 

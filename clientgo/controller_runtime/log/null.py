@@ -11,22 +11,22 @@ class NullLogSink:
     """A LogSink that does nothing: `logr.new(NullLogSink())`. Go: log.NullLogSink."""
 
     def init(self, info: RuntimeInfo) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def enabled(self, level: int) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def info(self, level: int, msg: str, /, **pairs: object) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def error(self, err: BaseException | None, msg: str, /, **pairs: object) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def with_values(self, /, **pairs: object) -> LogSink:
-        """Itself."""
+        """Return this sink."""
         return self
 
     def with_name(self, name: str) -> LogSink:
-        """Itself."""
+        """Return this sink."""
         return self

@@ -1,4 +1,4 @@
-"""Logs the warnings an API server sends along with its answers. Mirrors pkg/log/warning_handler.go."""
+"""A logger of the warnings in an API server's responses. Mirrors pkg/log/warning_handler.go."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["KubeAPIWarningLogger", "KubeAPIWarningLoggerOptions", "new_kube_api_
 
 @dataclass(kw_only=True)
 class KubeAPIWarningLoggerOptions:
-    """What can be chosen about a KubeAPIWarningLogger. Go: log.KubeAPIWarningLoggerOptions."""
+    """The options of a KubeAPIWarningLogger. Go: log.KubeAPIWarningLoggerOptions."""
 
     deduplicate: bool = False
-    """Log each text once. Each different text is then kept for as long as the logger lives."""
+    """Log each text only once. The logger then keeps every text in memory."""
 
 
 class KubeAPIWarningLogger:
@@ -29,7 +29,7 @@ class KubeAPIWarningLogger:
         self._written: set[str] = set()
 
     def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, message: str) -> None:
-        """Log the text of a warning header. Other codes than 299, and empty texts, are ignored."""
+        """Log the text of a warning header. Ignores codes other than 299 and empty texts."""
         if code != 299 or not message:
             return
         if self._opts.deduplicate:
@@ -41,5 +41,5 @@ class KubeAPIWarningLogger:
 
 
 def new_kube_api_warning_logger(opts: KubeAPIWarningLoggerOptions | None = None) -> KubeAPIWarningLogger:
-    """A warning handler for `rest.Config.warning_handler_with_context`. Go: log.NewKubeAPIWarningLogger."""
+    """Return a warning handler for `rest.Config.warning_handler_with_context`. Go: log.NewKubeAPIWarningLogger."""
     return KubeAPIWarningLogger(opts)

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/manager: runs controllers, and what they need, together."""
+"""sigs.k8s.io/controller-runtime/pkg/manager: the manager, which runs controllers and their dependencies."""
 
 from clientgo.controller_runtime.manager.internal import LeaderElectionLost
 from clientgo.controller_runtime.manager.manager import (

@@ -1,8 +1,8 @@
-"""How a manager works. Mirrors pkg/manager/internal.go.
+"""The implementation of the manager. Mirrors pkg/manager/internal.go.
 
-Differs from Go in a few things: errors of runnables go to a sink, so that no thread stays behind to deliver one; the
-event recorders get what is left of the grace period to hand out their events (Go does not wait at all); adding does
-not wait for a start that is under way; and a start that fails half-way with an election configured does not panic.
+Differences from Go: runnables report errors to a sink, so that no thread stays behind to deliver one. The event
+recorders get the rest of the grace period to deliver their events (Go does not wait at all). `add` does not wait for a
+start in progress. A start that fails half-way with an election configured does not panic.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = ["ControllerManager", "LeaderElectionLost", "ManagerParts"]
 
 @operational_error
 class LeaderElectionLost(Exception):
-    """What `start` raises when somebody else may lead now: the program should end at once."""
+    """Raised by `start` when another manager may have become the leader. The program should exit at once."""
 
     def __init__(self) -> None:
         super().__init__("leader election lost")
@@ -56,7 +56,7 @@ class LeaderElectionLost(Exception):
 
 @dataclass(kw_only=True)
 class ManagerParts:
-    """What `manager.new` made for a manager."""
+    """The parts that `manager.new` made for a manager."""
 
     cluster: Cluster
     recorder_provider: Provider
@@ -79,11 +79,12 @@ class ManagerParts:
 
 
 class ControllerManager:
-    """The Manager. Thread-safe.
+    """The implementation of Manager. Thread-safe.
 
-    Invariants: `start` works once; the groups start in the order HTTP servers, webhooks, caches, others, warm-up,
-    leader election, each when the one before is ready; they end in the order others, leader election, caches,
-    webhooks, HTTP servers, each when the one before has ended or the grace period is over; the lock is given up last.
+    Invariants: `start` works once. The groups start in the order HTTP servers, webhooks, caches, others, warm-up,
+    leader election, each when the one before is ready. They stop in the order others, leader election, caches,
+    webhooks, HTTP servers, each when the one before has ended or the grace period is over. The manager releases the
+    lock last.
     """
 
     def __init__(self, parts: ManagerParts) -> None:
@@ -93,14 +94,14 @@ class ControllerManager:
         self._errors = ErrorSink(parts.logger)
         self._runnables = Runnables(parts.base_context, self._errors)
         self._elected = Signal()
-        # Guards what follows. Not held while anything starts or stops.
+        # Guards the attributes below. Not held while runnables start or stop.
         self._lock = threading.Lock()
         self._started = False
         self._readyz: Handler | None = None
         self._healthz: Handler | None = None
         self._webhook_server: webhook.Server | None = None
         self._converter_registry: conversion.Registry | None = None
-        # Used by the thread in `start` only, save the timeout, which losing the election sets to 0.
+        # Used only by the thread in `start`, except the timeout, which losing the election sets to 0.
         self._graceful_shutdown_timeout = parts.graceful_shutdown_timeout
         self._leader_election: _Election | None = None
 
@@ -301,7 +302,7 @@ class ControllerManager:
     # ---- stop
 
     def _stop(self, internal_cancel: context.CancelFunc) -> Exception | None:
-        """Stop all groups in order, within the grace period. Blocks; says why it did not end well."""
+        """Stop all groups in order, within the grace period. Blocks. Returns the error of an unclean stop."""
         self._errors.begin_stop()
         internal_cancel()
         grace = self._graceful_shutdown_timeout
@@ -358,7 +359,7 @@ class ControllerManager:
             cancel()
 
     def _close_listeners(self) -> None:
-        """Those that no server got to: it never started."""
+        """Close the listeners of servers that never started."""
         for listener in (self._parts.health_probe_listener, self._parts.pprof_listener):
             if listener is not None:
                 listener.close()
@@ -368,11 +369,11 @@ class ControllerManager:
 
 
 class _Election:
-    """The thread that stands for election."""
+    """A thread that runs the leader election."""
 
     def __init__(self, elector: leaderelection.LeaderElector, base: Context) -> None:
         self._elector = elector
-        # Not of the manager's context: the lock is given up when all that needed it has ended.
+        # Not derived from the manager's context: the lock is released after everything that needed it has ended.
         self._ctx, self._cancel = context.with_cancel(base)
         self._thread = threading.Thread(target=elector.run, args=(self._ctx,), name="manager-election", daemon=True)
         self._began = False
@@ -382,14 +383,14 @@ class _Election:
         self._thread.start()
 
     def end(self) -> None:
-        """Give the lock up, or stop trying to get it. Blocks until that is done."""
+        """End the election and release the lock. Blocks until that is done."""
         self._cancel()
         if self._began:
             self._thread.join()
 
 
 def _debug_mux() -> http.ServeMux:
-    """What can be told of a running Python process in place of Go's pprof: where its threads are."""
+    """Return a handler that serves the stacks of all threads in place of Go's pprof."""
     mux = http.ServeMux()
 
     def index(resp: http.ResponseWriter, req: http.Request) -> None:

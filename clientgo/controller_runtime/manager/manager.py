@@ -1,4 +1,4 @@
-"""Runs controllers, and what they need, together. Mirrors pkg/manager/manager.go."""
+"""The manager, which runs controllers and their dependencies. Mirrors pkg/manager/manager.go."""
 
 from __future__ import annotations
 
@@ -49,138 +49,145 @@ _LIVENESS_ENDPOINT = "/healthz"
 
 
 class Manager(Cluster, Protocol):
-    """Shares a cache and clients between controllers, starts them in order, and stops them. Go: manager.Manager."""
+    """A manager: it shares a cache and clients between controllers, starts them in order, and stops them.
+
+    Go: manager.Manager.
+    """
 
     def add(self, r: RunnableLike, /) -> None:
-        """Run `r` too; at once when the manager runs already. Raises when it is stopping.
+        """Add a runnable. If the manager is running, the runnable starts at once. Raises an error if the manager is
+        stopping.
 
-        A runnable whose `need_leader_election()` is False runs everywhere; all others, functions too, run only where
-        the manager is the leader. What has a cache (a Cluster) and webhook servers start before the others.
+        A runnable whose `need_leader_election()` returns False always runs. All others, including functions, run only
+        while the manager is the leader. Runnables with a cache (a Cluster) and webhook servers start first.
         """
         ...
 
     def elected(self) -> StopChannel:
-        """Set once this manager is the leader; with no election, once everything has started."""
+        """Return a channel that closes when this manager is the leader, or, without an election, when everything has
+        started.
+        """
         ...
 
     def add_metrics_server_extra_handler(self, path: str, handler: http.HandlerLike) -> None:
-        """Serve something else beside the metrics, before the start. Raises for a path that is taken."""
+        """Serve another path besides the metrics. Call it before `start`. Raises an error if the path is taken."""
         ...
 
     def add_healthz_check(self, name: str, check: Checker) -> None:
-        """Add a check of whether the program is alive, before the start."""
+        """Add a liveness check. Call it before `start`."""
         ...
 
     def add_readyz_check(self, name: str, check: Checker) -> None:
-        """Add a check of whether the program is ready, before the start."""
+        """Add a readiness check. Call it before `start`."""
         ...
 
     def start(self, ctx: Context) -> None:
-        """Run everything until `ctx` ends, or something fails. Blocks; what it started has ended when it returns.
+        """Run everything until `ctx` ends or a runnable fails. Blocks until all runnables have ended.
 
-        Raises the first error of a runnable; TimeoutError when something did not end within the grace period, that
-        goes on running; an Aggregate of both. When the lease is lost it raises at once, without waiting: the program
-        must end then, since another one leads.
+        Raises the first error of a runnable, TimeoutError if a runnable did not end within the grace period (it
+        continues to run), or an Aggregate of both. If the manager loses the lease, it raises at once without waiting:
+        the program must exit then, since another manager may lead.
         """
         ...
 
     def get_webhook_server(self) -> webhook.Server:
-        """The webhook server; the first call adds it to the manager."""
+        """Return the webhook server. The first call adds it to the manager."""
         ...
 
     def get_logger(self) -> Logger:
-        """What the manager logs to."""
+        """Return the manager's logger."""
         ...
 
     def get_controller_options(self) -> ControllerConfig:
-        """The defaults of the manager's controllers."""
+        """Return the defaults of the manager's controllers."""
         ...
 
     def get_converter_registry(self) -> conversion.Registry:
-        """The converters that the conversion webhook uses."""
+        """Return the converters that the conversion webhook uses."""
         ...
 
 
 @dataclass(kw_only=True)
 class Options:
-    """What can be chosen about a manager. Go: manager.Options. Durations are seconds."""
+    """The options of a manager. Durations are seconds. Go: manager.Options."""
 
     scheme: Scheme | None = None
-    """What kinds are known by; that of the built-in kinds when None."""
+    """Maps classes to kinds; None selects the built-in kinds."""
     mapper_provider: cluster.MapperProvider | None = None
-    """Makes what resources are known by; by default one that asks the server."""
+    """Makes the mapper from kinds to resources; None selects one that discovers kinds on first use."""
     cache: ctrlcache.Options = field(default_factory=ctrlcache.Options)
-    """What the cache holds; everything asked for, in all namespaces, by default."""
+    """The settings of the cache; by default it covers all namespaces."""
     new_cache: ctrlcache.NewCacheFunc | None = None
     client: ctrlclient.Options = field(default_factory=ctrlclient.Options)
-    """How clients behave."""
+    """The settings of the clients."""
     new_client: cluster.NewClientFunc | None = None
     logger: Logger | None = None
-    """log.LOG when None."""
+    """The manager's logger; None selects log.LOG."""
     leader_election: bool = False
-    """Whether only one manager of several runs its controllers."""
+    """Run controllers only while this manager is the leader."""
     leader_election_resource_lock: str = ""
     leader_election_namespace: str = ""
-    """Where the lock is; in a cluster by default where the program is."""
+    """The lock's namespace; "" selects the namespace of the program's pod."""
     leader_election_id: str = ""
     """The lock's name."""
     leader_election_config: rest.Config | None = None
-    """Where the lock is, when not in the manager's cluster."""
+    """The config of the cluster with the lock; None selects the manager's cluster."""
     leader_election_release_on_cancel: bool = False
-    """Give the lock up at the end, so that the next leader need not wait for the lease to end.
+    """Release the lock at the end, so that the next leader need not wait until the lease expires.
 
-    Only for programs that end as soon as `start` has returned.
+    Only for programs that exit as soon as `start` has returned.
     """
     leader_election_labels: Mapping[str, str] | None = None
     leader_election_resource_lock_interface: resourcelock.Interface | None = None
-    """Another kind of lock; then the other options about it do not count."""
+    """Another kind of lock. It overrides the options of the default lock."""
     lease_duration: float | None = None
-    """15 seconds when None."""
+    """Seconds until another manager may take over an unrenewed lease; None selects 15."""
     renew_deadline: float | None = None
-    """10 seconds when None."""
+    """Seconds that the leader retries a renewal before it gives up; None selects 10."""
     retry_period: float | None = None
-    """2 seconds when None."""
+    """Seconds between two attempts to take or renew the lease; None selects 2."""
     metrics: metricsserver.Options = field(default_factory=metricsserver.Options)
-    """Where metrics are served; ":8080" by default, "0" for nowhere."""
+    """The options of the metrics server. It listens at ":8080" by default; "0" disables it."""
     health_probe_bind_address: str = ""
-    """Where health probes are served, such as ":8081"; nowhere when "" or "0"."""
+    """The address for health probes, such as ":8081"; "" and "0" disable them."""
     readiness_endpoint_name: str = ""
-    """/readyz when empty."""
+    """The path of readiness probes; "" selects /readyz."""
     liveness_endpoint_name: str = ""
-    """/healthz when empty."""
+    """The path of liveness probes; "" selects /healthz."""
     pprof_bind_address: str = ""
-    """Where the stacks of the threads are shown, to nobody but you; nowhere when "" or "0"."""
+    """The address that serves the stacks of all threads; "" and "0" disable it. It must not be public."""
     webhook_server: webhook.Server | None = None
-    """Another webhook server than the default one."""
+    """The webhook server; None selects the default one."""
     base_context: BaseContextFunc | None = None
-    """Makes the context that runnables' contexts are made of; an empty one when None."""
+    """Makes the parent context of all runnables; None selects an empty one."""
     event_broadcaster: record.EventBroadcaster | None = None
-    """For other correlation of events than the usual. Deprecated in Go."""
+    """A broadcaster with other correlation of events than the default. Deprecated in Go."""
     graceful_shutdown_timeout: float | None = None
-    """How long runnables have to end; 30 when None, 0 is no time at all, negative as long as they take."""
+    """Seconds that runnables have to end; None selects 30, 0 does not wait, and a negative number waits without limit.
+    """
     controller: ControllerConfig = field(default_factory=ControllerConfig)
     """The defaults of the manager's controllers."""
 
 
 BaseContextFunc: TypeAlias = Callable[[], Context]
-"""Makes the context that runnables' contexts are made of. Go: manager.BaseContextFunc."""
+"""A function that makes the parent context of all runnables. Go: manager.BaseContextFunc."""
 
 
 @runtime_checkable
 class Runnable(Protocol):
-    """Something that runs until its context ends. Go: manager.Runnable."""
+    """A part of a program that runs until its context ends. Go: manager.Runnable."""
 
     def start(self, ctx: Context, /) -> None:
-        """Run. Must block until `ctx` ends, or until there is nothing more to do; what it raises ends the manager."""
+        """Run. Blocks until `ctx` ends or the work is done. If it raises, the manager stops."""
         ...
 
 
 RunnableLike: TypeAlias = Runnable | Callable[[Context], object]
-"""What is taken wherever Go takes a Runnable."""
+"""The parameter type where Go has a Runnable: an object with `start`, or a function."""
 
 
 class RunnableFunc:
-    """A function as a Runnable. Go: manager.RunnableFunc. Needed only where it must be an object."""
+    """A function as a Runnable, for code that needs an object. Go: manager.RunnableFunc."""
 
     def __init__(self, function: Callable[[Context], object]) -> None:
         self._function = function
@@ -192,18 +199,21 @@ class RunnableFunc:
 
 @runtime_checkable
 class LeaderElectionRunnable(Protocol):
-    """A Runnable that says whether it waits for the election; others do. Go: manager.LeaderElectionRunnable."""
+    """A Runnable that states whether it waits for the election; others always wait.
+
+    Go: manager.LeaderElectionRunnable.
+    """
 
     def need_leader_election(self) -> bool:
-        """Whether it runs only where the manager is the leader."""
+        """Report whether it runs only while the manager is the leader."""
         ...
 
 
 def new(config: rest.Config, options: Options | None = None) -> Manager:
-    """A manager for the cluster of `config`. Go: manager.New.
+    """Return a manager for the cluster of `config`. Go: manager.New.
 
-    It listens for health probes at once. Raises ValueError when something is missing, OSError when an address cannot
-    be listened on or a certificate cannot be read.
+    It listens for health probes at once. Raises ValueError for incomplete options, OSError if it cannot listen at an
+    address or read a certificate.
     """
     if config is None:
         raise ValueError("must specify Config")
@@ -260,7 +270,7 @@ def _choose(members: cluster.Options, options: Options) -> None:
 
 
 def _listen_for_both(options: Options) -> tuple[socket.socket | None, socket.socket | None]:
-    """The listeners of health probes and of pprof; none stays open when the other one fails."""
+    """Return the listeners for health probes and for pprof. If one fails, the other is closed."""
     health = _listen(options.health_probe_bind_address)
     try:
         return health, _listen(options.pprof_bind_address)

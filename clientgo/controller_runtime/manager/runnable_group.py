@@ -1,9 +1,8 @@
-"""What a manager starts and stops together. Mirrors pkg/manager/runnable_group.go.
+"""The groups of runnables that a manager starts and stops together. Mirrors pkg/manager/runnable_group.go.
 
-Differs from Go in three things: a group that was never started is not started only to be stopped; one whose context
-ends while it waits for a cache stops waiting (v0.24.1 spins for ever); and a cache that fails before it has synced ends
-the wait, where Go waits on. Errors go to an `ErrorSink` that nobody has to read, so that no thread stays behind to
-deliver one.
+Differences from Go: stopping a group that never started does not start it. A group whose context ends while it waits
+for a cache stops waiting (v0.24.1 spins forever). A cache that fails before it has synced ends the wait; Go keeps
+waiting. Errors go to an `ErrorSink`, which needs no reader, so that no thread stays behind to deliver one.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = ["ErrRunnableGroupStopped", "ErrorSink", "RunnableGroup", "Runnables", "StartFunc"]
 
-# Seconds that a stop waits for a runnable until it logs the runnable's name.
+# Seconds after which a stop logs the names of the runnables that it still waits for.
 _SLOW = 10.0
 
 StartFunc: TypeAlias = Callable[[Context], object]
-"""Runs something until the context ends."""
+"""A function that runs until the context ends."""
 
 RunnableCheck: TypeAlias = Callable[[Context], bool]
-"""Blocks until a runnable is ready, and says whether it is."""
+"""A function that waits until a runnable is ready and returns True, or returns False on failure."""
 
 BaseContextFunc: TypeAlias = Callable[[], Context]
 
 
 class ErrRunnableGroupStopped(Exception):
-    """Something was added to a manager that is stopping. Go: errRunnableGroupStopped."""
+    """Raised by an addition to a manager that is stopping. Go: errRunnableGroupStopped."""
 
     def __init__(self) -> None:
         super().__init__("can't accept new runnable as stop procedure is already engaged")
@@ -53,7 +52,7 @@ class HasCache(Protocol):
 
 @runtime_checkable
 class WebhookServer(Protocol):
-    """A webhook server: conversion webhooks may be needed for the first list of a cache."""
+    """A webhook server. It starts before caches, whose first list may need conversion webhooks."""
 
     def need_leader_election(self) -> bool: ...
 
@@ -65,23 +64,23 @@ class WebhookServer(Protocol):
 
 
 class ErrorSink:
-    """Takes the errors of runnables. The first one ends the manager, later ones are logged. Thread-safe; never blocks.
+    """A receiver of the errors of runnables. Thread-safe; never blocks.
 
-    What comes when the manager has stopped already is logged as information, as in Go.
+    The first error stops the manager; it logs later ones. After the stop it logs errors at the info level, as Go does.
 
-    Invariant: `first` is set once; what comes while or after the manager stops never becomes it.
+    Invariant: `first` is set at most once, and never by an error during or after the stop.
     """
 
     def __init__(self, logger: Logger) -> None:
         self.logger = logger
-        # Guards the rest.
+        # Guards the other attributes.
         self._lock = threading.Lock()
         self._stopping = False
         self._finished = False
         self._pending: list[BaseException] = []
         self.first: BaseException | None = None
         self.failed = Signal()
-        """Set with the first error."""
+        """A signal that the first error sets."""
 
     def put(self, err: BaseException) -> None:
         with self._lock:
@@ -90,13 +89,13 @@ class ErrorSink:
                 self.failed.set()
                 return
             if not self._stopping:
-                # It will be logged with the stop it belongs to.
+                # The stop that the error belongs to will log it.
                 self._pending.append(err)
                 return
         self._log(err)
 
     def begin_stop(self) -> None:
-        """From now on errors are only logged; the ones nobody was told of too."""
+        """Log all errors from now on, including those that were not reported before."""
         with self._lock:
             self._stopping = True
             pending, self._pending = self._pending, []
@@ -104,7 +103,7 @@ class ErrorSink:
             self._log(err)
 
     def finish(self) -> None:
-        """The manager has stopped, or does not wait: nobody is interested in errors any more."""
+        """Log further errors at the info level, since the manager has stopped or does not wait."""
         with self._lock:
             self._finished = True
 
@@ -118,7 +117,7 @@ class ErrorSink:
 
 
 class _ReadyRunnable:
-    """A runnable of a group, and whether it is ready."""
+    """A runnable of a group, with its readiness."""
 
     def __init__(self, name: str, start: StartFunc, check: RunnableCheck | None) -> None:
         self.name = name
@@ -129,16 +128,16 @@ class _ReadyRunnable:
 
 
 class RunnableGroup:
-    """Runnables that start together and whose end is awaited together. Thread-safe.
+    """A group of runnables that start together and whose ends a stop awaits. Thread-safe.
 
-    Invariants: a runnable runs in a thread of its own, once; nothing starts after `stop_and_wait` began.
+    Invariants: each runnable runs once, in its own thread; nothing starts after `stop_and_wait` has begun.
     """
 
     def __init__(self, name: str, base_context: BaseContextFunc, errors: ErrorSink) -> None:
         self._name = name
         self._errors = errors
         self.ctx, self._cancel = context.with_cancel(base_context())
-        # Guards what follows. Not held while anything runs.
+        # Guards the attributes below. Not held while runnables run.
         self._lock = threading.Lock()
         self._started = False
         self._stopped = False
@@ -149,12 +148,12 @@ class RunnableGroup:
         self._logged_running = False
 
     def started(self) -> bool:
-        """Whether `start` was called."""
+        """Report whether `start` was called."""
         with self._lock:
             return self._started
 
     def start(self, ctx: Context) -> None:
-        """Start what was added, and wait until all of it is ready. Blocks, but no longer than `ctx`.
+        """Start the added runnables, and wait until all are ready or `ctx` ends.
 
         Later calls do nothing. Raises `ctx.err()` at a deadline.
         """
@@ -172,7 +171,8 @@ class RunnableGroup:
             raise err
 
     def add(self, name: str, start: StartFunc, check: RunnableCheck | None = None) -> None:
-        """Add a runnable; it starts with the group, or at once. Raises ErrRunnableGroupStopped."""
+        """Add a runnable. It starts with the group, or at once if the group is running. Raises ErrRunnableGroupStopped.
+        """
         runnable = _ReadyRunnable(name, start, check)
         with self._lock:
             if self._stopped:
@@ -183,7 +183,7 @@ class RunnableGroup:
                 self._start_queue.append(runnable)
 
     def _launch(self, runnable: _ReadyRunnable) -> None:
-        """Run it in a thread, and what waits for it to be ready in another. The lock is held."""
+        """Start the runnable's thread and the thread that waits for its readiness. The caller holds the lock."""
         self._thread(self._run, runnable, runnable.name)
         if runnable.check is None:
             runnable.ready.set()
@@ -223,9 +223,9 @@ class RunnableGroup:
             runnable.failed.set()
 
     def stop_and_wait(self, ctx: Context) -> None:
-        """Cancel the runnables' context and block until all have returned, no longer than `ctx`. May be repeated.
+        """Cancel the runnables' context and wait until all have returned or `ctx` ends. Idempotent.
 
-        Runnables that still run after ten seconds, or when `ctx` ends before, are logged once.
+        Logs once the runnables that still run after ten seconds, or when `ctx` ends earlier.
         """
         with self._lock:
             self._stopped = True
@@ -242,7 +242,7 @@ class RunnableGroup:
             self._log_running()
 
     def _wait(self, ctx: Context) -> None:
-        """Block until all have returned, no longer than `ctx`."""
+        """Wait until all runnables have returned or `ctx` ends."""
 
         def wake() -> None:
             with self._lock:
@@ -257,7 +257,7 @@ class RunnableGroup:
             remove()
 
     def _log_running(self) -> None:
-        """Log, once, the runnables that still run, since a stop without it waits for an unnamed one."""
+        """Log the names of the runnables that still run, once, to explain a slow stop."""
         with self._lock:
             prefix = f"manager-{self._name}-"
             running = sorted(thread.name.removeprefix(prefix) for thread in self._threads)
@@ -289,8 +289,8 @@ class Runnables:
         self.others = RunnableGroup("others", base_context, errors)
 
     def add(self, fn: Any) -> None:
-        """Add a runnable, or a function, to the group it belongs to. Raises TypeError for anything else."""
-        name, start = _name_of(fn), _start_of(fn)
+        """Add a runnable or a function to the group for its type. Raises TypeError for other objects."""
+        name, start = _name_of(fn), _start_function(fn)
         if isinstance(fn, Server):
             (self.leader_election if fn.need_leader_election() else self.http_servers).add(name, start)
         elif isinstance(fn, HasCache):
@@ -306,11 +306,11 @@ class Runnables:
             (self.leader_election if is_for_leaders else self.others).add(name, start)
 
     def all(self) -> list[RunnableGroup]:
-        """In the order of their end."""
+        """Return the groups in the order in which they stop."""
         return [self.others, self.leader_election, self.caches, self.webhooks, self.http_servers, self.warmup]
 
 
-def _start_of(fn: Any) -> StartFunc:
+def _start_function(fn: Any) -> StartFunc:
     start = getattr(fn, "start", None)
     if callable(start):
         return cast(StartFunc, start)

@@ -15,20 +15,20 @@ __all__ = ["Server"]
 
 @dataclass(kw_only=True)
 class Server:
-    """Serves HTTP while the manager runs, as one of the first things that start. Go: manager.Server."""
+    """A runnable that serves HTTP. It starts in the first group of the manager. Go: manager.Server."""
 
     name: str = ""
-    """For the log."""
+    """The server's name in the log."""
     server: http.Server
     listener: socket.socket | None = None
-    """Where to listen; the server's own address when None."""
+    """The listening socket; None selects the server's own address."""
     only_serve_when_leader: bool = False
-    """Start only where the manager is elected."""
+    """Start only when the manager is elected."""
     shutdown_timeout: float | None = None
-    """Seconds that requests have to end in; None: as long as they take."""
+    """Seconds that requests have to finish; None waits without limit."""
 
     def start(self, ctx: Context) -> None:
-        """Serve until `ctx` ends. Blocks; no thread of it is left. Raises OSError."""
+        """Serve until `ctx` ends. Blocks until all its threads have ended. Raises OSError."""
         pairs = {"name": self.name} if self.name else {}
         log = from_context(ctx).with_values(**pairs, addr=self._addr())
 
@@ -50,7 +50,7 @@ class Server:
         waiter.join()
 
     def need_leader_election(self) -> bool:
-        """Whether it waits for the election."""
+        """Report whether the server waits for the election."""
         return self.only_serve_when_leader
 
     def _addr(self) -> str:

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/metrics: what controllers count, and where."""
+"""sigs.k8s.io/controller-runtime/pkg/metrics: the metrics of controllers and their registry."""
 
 from clientgo.controller_runtime.metrics.registry import (
     AVAILABLE,

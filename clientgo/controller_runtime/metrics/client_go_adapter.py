@@ -1,4 +1,4 @@
-"""Counts the requests of the REST clients. Mirrors pkg/metrics/client_go_adapter.go."""
+"""The metrics of REST clients. Mirrors pkg/metrics/client_go_adapter.go."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class _ResultAdapter:
 
 
 def register_client_metrics() -> None:
-    """Count the requests of all clients of the process, unless somebody else has registered before."""
+    """Count the requests of all clients of the process, unless other metrics are registered already."""
     clientmetrics.register(clientmetrics.RegisterOpts(request_result=_ResultAdapter()))

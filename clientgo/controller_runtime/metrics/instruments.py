@@ -1,9 +1,9 @@
-"""Counters, gauges and histograms that cost little to count with. Has no Go file; Go's come from client_golang.
+"""Counters, gauges and histograms with little overhead. No Go file: Go's come from client_golang.
 
-A reconcile counts twelve things. prometheus_client's own instruments check their labels, signs and exemplars at every
-call, and walk a histogram's buckets one by one: together that took longer than the reconcile's whole way through queue
-and controller. These keep plain numbers, and become prometheus_client's metric families when somebody collects them, by
-its interface for collectors of other people's.
+A reconcile updates twelve metrics. prometheus_client's own instruments check labels, signs and exemplars at every call,
+and scan a histogram's buckets one by one, which took longer than the rest of the controller's work
+(test/bench/controller_runtime). These instruments keep plain numbers and turn into prometheus_client's metric families
+when the registry collects them.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["Distribution", "Number", "Vec", "counter_vec", "gauge_vec", "histogr
 
 M = TypeVar("M")
 
-# How many calls wait to be counted together.
+# The number of pending additions that one lock acquisition folds.
 _ENOUGH = 256
 
 
 class Number:
     """A counter or a gauge. Thread-safe.
 
-    What is added waits in a deque, whose `append` is one step with and without a GIL and needs no lock, until somebody
-    asks for the value or it is enough for the price of a lock.
+    Additions go to a deque, whose `append` is atomic with and without a GIL and needs no lock. They are summed when the
+    value is read, or when there are enough of them to be worth the lock.
     """
 
     __slots__ = ("_lock", "_pending", "_value")
 
     def __init__(self) -> None:
-        # Guards _value, and what it takes to fold _pending into it.
+        # Guards _value, and the folding of _pending into it.
         self._lock = threading.Lock()
         self._pending: deque[float] = deque()
         self._value = 0.0
@@ -55,28 +55,29 @@ class Number:
             self._value = float(value)
 
     def value(self) -> float:
-        """What it is now."""
+        """Return the current value."""
         with self._lock:
-            self._value += sum(_taken(self._pending))
+            self._value += sum(_drain(self._pending))
             return self._value
 
 
 class Distribution:
-    """A histogram: how many observations there were up to each bound. Thread-safe; they wait as in a Number."""
+    """A histogram: the number of observations up to each bound. Thread-safe; observations are pending as in a Number.
+    """
 
     __slots__ = ("_bounds", "_counts", "_lock", "_pending", "_sum")
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self._bounds = bounds
-        # Guards _counts and _sum, and what it takes to fold _pending into them.
+        # Guards _counts and _sum, and the folding of _pending into them.
         self._lock = threading.Lock()
         self._pending: deque[float] = deque()
-        # Of each bucket, and of what is greater than the last bound.
+        # One count per bucket, and one for observations above the last bound.
         self._counts = [0] * (len(bounds) + 1)
         self._sum = 0.0
 
     def observe(self, amount: float) -> None:
-        """Count one; what equals a bound is within it."""
+        """Count an observation. An observation equal to a bound belongs to that bucket."""
         pending = self._pending
         pending.append(amount)
         if len(pending) >= _ENOUGH:
@@ -84,38 +85,42 @@ class Distribution:
 
     def _fold(self) -> tuple[list[int], float]:
         with self._lock:
-            for amount in _taken(self._pending):
+            for amount in _drain(self._pending):
                 self._counts[bisect_left(self._bounds, amount)] += 1
                 self._sum += amount
             return list(self._counts), self._sum
 
     def buckets(self) -> tuple[list[tuple[str, float]], float]:
-        """(bound, how many up to it) for each bound and infinity, and the sum of all."""
+        """Return pairs of each bound, including infinity, and the observations up to it; then the sum of all
+        observations.
+        """
         counts, total = self._fold()
         bounds = [*(str(float(bound)) for bound in self._bounds), "+Inf"]
         return [(bound, float(so_far)) for bound, so_far in zip(bounds, accumulate(counts), strict=True)], total
 
 
-def _taken(pending: deque[float]) -> list[float]:
-    """What waits, taken away; what is appended meanwhile may stay."""
+def _drain(pending: deque[float]) -> list[float]:
+    """Remove and return the pending additions. Concurrent additions may remain."""
     return [pending.popleft() for _ in range(len(pending))]
 
 
 class Vec(Generic[M]):
-    """A metric for each combination of label values, and a collector of them for prometheus_client. Thread-safe."""
+    """A metric for each combination of label values, and a collector for prometheus_client. Thread-safe."""
 
     def __init__(self, labels: int, make: Callable[[], M], show: Callable[[dict[tuple[str, ...], M]], Metric]) -> None:
         self._labels = labels
         self._make = make
         self._show = show
-        # Guards the dict.
+        # Guards changes of the dict.
         self._lock = threading.Lock()
         self._metrics: dict[tuple[str, ...], M] = {}
         if not labels:
             self.labels()
 
     def labels(self, *values: str) -> M:
-        """The metric of these values, in the order of the labels. Raises ValueError when they are not as many."""
+        """Return the metric of these values, in the order of the labels. Raises ValueError for a wrong number of
+        values.
+        """
         if len(values) != self._labels:
             raise ValueError(f"inconsistent label cardinality: expected {self._labels} label values but got {values}")
         with self._lock:
@@ -125,23 +130,23 @@ class Vec(Generic[M]):
             return metric
 
     def reset(self) -> None:
-        """Forget all metrics. Who has kept one goes on with it, unseen."""
+        """Forget all metrics. Callers that hold one can still update it, but it is no longer collected."""
         with self._lock:
             self._metrics = {}
 
     def describe(self) -> Iterable[Metric]:
-        """What it will collect, so that a registry can refuse a name that is taken."""
+        """Return the family without series, so that a registry can detect duplicate names."""
         return [self._show({})]
 
     def collect(self) -> Iterable[Metric]:
-        """All metrics as one family."""
+        """Return all metrics as one family."""
         with self._lock:
             metrics = dict(self._metrics)
         return [self._show(metrics)]
 
 
 def counter_vec(name: str, help: str, labels: Sequence[str]) -> Vec[Number]:
-    """A counter for each combination of values."""
+    """Return a counter for each combination of label values."""
 
     def show(metrics: dict[tuple[str, ...], Number]) -> Metric:
         family = CounterMetricFamily(name, help, labels=labels)
@@ -153,7 +158,7 @@ def counter_vec(name: str, help: str, labels: Sequence[str]) -> Vec[Number]:
 
 
 def gauge_vec(name: str, help: str, labels: Sequence[str]) -> Vec[Number]:
-    """A gauge for each combination of values."""
+    """Return a gauge for each combination of label values."""
 
     def show(metrics: dict[tuple[str, ...], Number]) -> Metric:
         family = GaugeMetricFamily(name, help, labels=labels)
@@ -165,7 +170,7 @@ def gauge_vec(name: str, help: str, labels: Sequence[str]) -> Vec[Number]:
 
 
 def histogram_vec(name: str, help: str, labels: Sequence[str], bounds: Sequence[float]) -> Vec[Distribution]:
-    """A histogram for each combination of values. Raises ValueError when the bounds do not grow."""
+    """Return a histogram for each combination of label values. Raises ValueError unless the bounds increase."""
     if any(low >= high for low, high in pairwise(bounds)):
         raise ValueError(f"histogram buckets must be in increasing order: {list(bounds)}")
 

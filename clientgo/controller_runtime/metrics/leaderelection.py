@@ -1,4 +1,7 @@
-"""Shows who leads. Mirrors pkg/metrics/leaderelection.go, but registers the slow path counter too (Go forgets it)."""
+"""The metrics of leader election. Mirrors pkg/metrics/leaderelection.go.
+
+Difference: it also registers the slow-path counter, which Go omits.
+"""
 
 from __future__ import annotations
 
@@ -40,5 +43,5 @@ class _MetricsProvider:
 
 
 def register_leader_election_metrics() -> None:
-    """Show the elections of the process, unless somebody else has set a provider before."""
+    """Report the elections of the process, unless another provider is set already."""
     leaderelection.set_provider(_MetricsProvider())

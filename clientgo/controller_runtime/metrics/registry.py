@@ -1,8 +1,8 @@
-"""Where the metrics of controllers are collected. Mirrors pkg/metrics/registry.go, and makes the metrics themselves.
+"""The registry of controllers' metrics, and constructors of metrics. Mirrors pkg/metrics/registry.go.
 
-The registry is prometheus_client's, which the extra `metrics` brings (`pip install 'clientgo[metrics]'`), and takes its
-metrics too. Those made here are cheaper to count with (metrics/instruments.py). Without the extra the registry collects
-nothing, and every metric is one that takes all calls and keeps nothing.
+The registry is prometheus_client's, from the extra `metrics` (`pip install 'clientgo[metrics]'`), and also accepts its
+metrics. The metrics made here have less overhead (metrics/instruments.py). Without the extra, the registry collects
+nothing, and every metric ignores its calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 AVAILABLE = find_spec("prometheus_client") is not None
-"""Whether metrics are collected at all."""
+"""True if prometheus_client is installed, so that metrics are collected."""
 
 if AVAILABLE:
     import prometheus_client
@@ -40,13 +40,13 @@ M_co = TypeVar("M_co", covariant=True)
 
 
 class Counter(Protocol):
-    """One number that only grows."""
+    """A number that only increases."""
 
     def inc(self, amount: float = 1) -> None: ...
 
 
 class Gauge(Protocol):
-    """One number."""
+    """A number that can increase and decrease."""
 
     def inc(self, amount: float = 1) -> None: ...
 
@@ -56,40 +56,43 @@ class Gauge(Protocol):
 
 
 class Histogram(Protocol):
-    """Counts observations."""
+    """A histogram of observations."""
 
     def observe(self, amount: float) -> None: ...
 
 
 class Vec(Protocol[M_co]):
-    """A metric for each combination of label values (Go: prometheus.CounterVec and its like)."""
+    """A metric for each combination of label values. Go: prometheus.CounterVec and similar types."""
 
     def labels(self, *values: str) -> M_co:
-        """The metric of these values, in the order of the labels. Cheap enough to ask for, cheaper to keep."""
+        """Return the metric of these values, in the order of the labels. Keep the result where speed matters."""
         ...
 
     def reset(self) -> None:
-        """Forget all metrics. Who has kept one goes on with it, unseen. Go: MetricVec.Reset."""
+        """Forget all metrics. Callers that hold one can still update it, but it is no longer collected.
+
+        Go: MetricVec.Reset.
+        """
         ...
 
 
 class Registerer(Protocol):
-    """Takes collectors, as those of prometheus_client are. Go: prometheus.Registerer."""
+    """A registry for collectors such as those of prometheus_client. Go: prometheus.Registerer."""
 
     def register(self, collector: Any) -> None:
-        """Collect from `collector` too. Raises ValueError when one of its names is taken."""
+        """Add a collector. Raises ValueError if one of its names is taken."""
         ...
 
     def unregister(self, collector: Any) -> None:
-        """Do so no more."""
+        """Remove a collector."""
         ...
 
 
 class Gatherer(Protocol):
-    """Gives what was collected. Go: prometheus.Gatherer."""
+    """A source of collected metrics. Go: prometheus.Gatherer."""
 
     def collect(self) -> Iterable[Any]:
-        """The metric families, as prometheus_client has them. Go: Gather."""
+        """Return the metric families as prometheus_client represents them. Go: Gather."""
         ...
 
 
@@ -97,8 +100,8 @@ class RegistererGatherer(Registerer, Gatherer, Protocol):
     """A registry. Go: metrics.RegistererGatherer."""
 
 
-class _Nothing:
-    """Every metric, and the registry, where there is no prometheus_client."""
+class _NullMetric:
+    """A stand-in for every metric and for the registry, used without prometheus_client."""
 
     def labels(self, *values: str) -> Any:
         return self
@@ -128,25 +131,25 @@ class _Nothing:
         return ()
 
 
-_NOTHING = _Nothing()
+_NULL_METRIC = _NullMetric()
 
-REGISTRY: RegistererGatherer = prometheus_client.CollectorRegistry() if AVAILABLE else _NOTHING
-"""What the metrics endpoint shows. Register metrics of your own here. Go: metrics.Registry."""
+REGISTRY: RegistererGatherer = prometheus_client.CollectorRegistry() if AVAILABLE else _NULL_METRIC
+"""The registry of the metrics endpoint. Register your own metrics here. Go: metrics.Registry."""
 
 
 def new_counter_vec(name: str, help: str, labels: Sequence[str]) -> Vec[Counter]:
-    """A counter in `REGISTRY`."""
-    return _registered(instruments.counter_vec(name, help, labels)) if AVAILABLE else _NOTHING
+    """Create a counter in `REGISTRY` and return it."""
+    return _registered(instruments.counter_vec(name, help, labels)) if AVAILABLE else _NULL_METRIC
 
 
 def new_gauge_vec(name: str, help: str, labels: Sequence[str]) -> Vec[Gauge]:
-    """A gauge in `REGISTRY`."""
-    return _registered(instruments.gauge_vec(name, help, labels)) if AVAILABLE else _NOTHING
+    """Create a gauge in `REGISTRY` and return it."""
+    return _registered(instruments.gauge_vec(name, help, labels)) if AVAILABLE else _NULL_METRIC
 
 
 def new_histogram_vec(name: str, help: str, labels: Sequence[str], buckets: Sequence[float]) -> Vec[Histogram]:
-    """A histogram in `REGISTRY`."""
-    return _registered(instruments.histogram_vec(name, help, labels, buckets)) if AVAILABLE else _NOTHING
+    """Create a histogram in `REGISTRY` and return it."""
+    return _registered(instruments.histogram_vec(name, help, labels, buckets)) if AVAILABLE else _NULL_METRIC
 
 
 def _registered(vec: CollectorT) -> CollectorT:
@@ -155,7 +158,10 @@ def _registered(vec: CollectorT) -> CollectorT:
 
 
 def exponential_buckets(start: float, factor: float, count: int) -> list[float]:
-    """The upper bounds of `count` buckets, each `factor` times the one before. Go: prometheus.ExponentialBuckets."""
+    """Return `count` upper bounds of buckets, each `factor` times the previous one.
+
+    Go: prometheus.ExponentialBuckets.
+    """
     buckets = [start]
     while len(buckets) < count:
         buckets.append(buckets[-1] * factor)

@@ -12,7 +12,7 @@ __all__ = [
 ]
 
 WORK_QUEUE_SUBSYSTEM = "workqueue"
-"""What the names begin with, before a `_`."""
+"""The prefix of the names, without the `_`."""
 DEPTH_KEY = "depth"
 ADDS_KEY = "adds_total"
 QUEUE_LATENCY_KEY = "queue_duration_seconds"

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/predicate: which events count."""
+"""sigs.k8s.io/controller-runtime/pkg/predicate: filters of events."""
 
 from clientgo.controller_runtime.predicate.predicate import (
     AnnotationChangedPredicate,

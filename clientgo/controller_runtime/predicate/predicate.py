@@ -1,7 +1,7 @@
-"""Which events reach a handler. Mirrors pkg/predicate/predicate.go.
+"""Filters of events. Mirrors pkg/predicate/predicate.go.
 
-All predicates of a watch must say true. They run in the thread that delivers the events, before the handler: they
-must be quick, and their objects are read-only.
+A handler receives an event if all predicates of its watch return True. Predicates run before the handler, in the thread
+that delivers the events. They must be fast, and their objects are read-only.
 """
 
 from __future__ import annotations
@@ -51,32 +51,32 @@ KubeObjectT = TypeVar("KubeObjectT", bound=Object)
 
 
 class TypedPredicate(Protocol[ObjectT_contra]):
-    """Says of each event whether the handler gets it. Go: predicate.TypedPredicate."""
+    """A filter of events: the handler receives those for which it returns True. Go: predicate.TypedPredicate."""
 
     def create(self, e: TypedCreateEvent[ObjectT_contra], /) -> bool:
-        """Whether the creation counts."""
+        """Report whether the handler receives this creation."""
         ...
 
     def delete(self, e: TypedDeleteEvent[ObjectT_contra], /) -> bool:
-        """Whether the deletion counts."""
+        """Report whether the handler receives this deletion."""
         ...
 
     def update(self, e: TypedUpdateEvent[ObjectT_contra], /) -> bool:
-        """Whether the change counts."""
+        """Report whether the handler receives this update."""
         ...
 
     def generic(self, e: TypedGenericEvent[ObjectT_contra], /) -> bool:
-        """Whether the event counts."""
+        """Report whether the handler receives this event."""
         ...
 
 
 Predicate: TypeAlias = TypedPredicate[Object]
-"""For any kind of object. Go: predicate.Predicate."""
+"""A predicate for any kind of object. Go: predicate.Predicate."""
 
 
 @dataclass(kw_only=True)
 class TypedFuncs(Generic[ObjectT]):
-    """A predicate made of functions; what is None passes everything. Go: predicate.TypedFuncs."""
+    """A predicate made of functions; None accepts every event. Go: predicate.TypedFuncs."""
 
     create_func: Callable[[TypedCreateEvent[ObjectT]], bool] | None = None
     delete_func: Callable[[TypedDeleteEvent[ObjectT]], bool] | None = None
@@ -84,33 +84,39 @@ class TypedFuncs(Generic[ObjectT]):
     generic_func: Callable[[TypedGenericEvent[ObjectT]], bool] | None = None
 
     def create(self, e: TypedCreateEvent[ObjectT], /) -> bool:
-        """What `create_func` says."""
+        """Return the result of `create_func`."""
         return self.create_func is None or self.create_func(e)
 
     def delete(self, e: TypedDeleteEvent[ObjectT], /) -> bool:
-        """What `delete_func` says."""
+        """Return the result of `delete_func`."""
         return self.delete_func is None or self.delete_func(e)
 
     def update(self, e: TypedUpdateEvent[ObjectT], /) -> bool:
-        """What `update_func` says."""
+        """Return the result of `update_func`."""
         return self.update_func is None or self.update_func(e)
 
     def generic(self, e: TypedGenericEvent[ObjectT], /) -> bool:
-        """What `generic_func` says."""
+        """Return the result of `generic_func`."""
         return self.generic_func is None or self.generic_func(e)
 
 
 Funcs: TypeAlias = TypedFuncs[Object]
-"""For any kind of object. Go: predicate.Funcs."""
+"""A predicate for any kind of object. Go: predicate.Funcs."""
 
 
 def new_predicate_funcs(filter: Callable[[Object], bool]) -> Funcs:
-    """Passes the events whose object `filter` likes; of a change the new object. Go: predicate.NewPredicateFuncs."""
+    """Return a predicate that applies `filter` to the event's object, for an update to the new one.
+
+    Go: predicate.NewPredicateFuncs.
+    """
     return new_typed_predicate_funcs(filter)
 
 
 def new_typed_predicate_funcs(filter: Callable[[ObjectT], bool]) -> TypedFuncs[ObjectT]:
-    """As `new_predicate_funcs`, for one kind of object. Go: predicate.NewTypedPredicateFuncs."""
+    """Return a predicate for one kind of object, as `new_predicate_funcs` does.
+
+    Go: predicate.NewTypedPredicateFuncs.
+    """
     return TypedFuncs(
         create_func=lambda e: filter(e.object),
         update_func=lambda e: filter(e.object_new),
@@ -120,7 +126,7 @@ def new_typed_predicate_funcs(filter: Callable[[ObjectT], bool]) -> TypedFuncs[O
 
 
 def _has_both(e: TypedUpdateEvent[KubeObjectT]) -> bool:
-    """Whether an update can be compared; one that cannot is logged."""
+    """Report whether the update has both objects. Logs an error otherwise."""
     if e.object_old is None:
         _LOG.error(None, "Update event has no old object to update", event=e)
         return False
@@ -131,63 +137,69 @@ def _has_both(e: TypedUpdateEvent[KubeObjectT]) -> bool:
 
 
 class TypedResourceVersionChangedPredicate(TypedFuncs[KubeObjectT]):
-    """Drops the updates of a resync: those in which nothing changed. Go: TypedResourceVersionChangedPredicate."""
+    """A predicate that rejects updates without a new resourceVersion, such as resyncs.
+
+    Go: TypedResourceVersionChangedPredicate.
+    """
 
     def update(self, e: TypedUpdateEvent[KubeObjectT], /) -> bool:
-        """Whether the resource version changed."""
+        """Report whether the resourceVersion changed."""
         return _has_both(e) and e.object_new.get_resource_version() != e.object_old.get_resource_version()
 
 
 ResourceVersionChangedPredicate: TypeAlias = TypedResourceVersionChangedPredicate[Object]
-"""For any kind of object. Go: predicate.ResourceVersionChangedPredicate."""
+"""A predicate for any kind of object. Go: predicate.ResourceVersionChangedPredicate."""
 
 
 class TypedGenerationChangedPredicate(TypedFuncs[KubeObjectT]):
-    """Drops the updates that change metadata or status only. Go: TypedGenerationChangedPredicate.
+    """A predicate that rejects updates of metadata or status only. Go: TypedGenerationChangedPredicate.
 
-    A server counts the generation up when the spec changes, and when an object with finalizers is deleted; of custom
-    resources only when the CRD has the status subresource, otherwise at every change. Some kinds have no generation at
-    all: of a ConfigMap no update passes.
+    The server increments the generation when the spec changes and when an object with finalizers is deleted. For custom
+    resources it does so only if the CRD has the status subresource; otherwise every change increments it. Some kinds
+    have no generation: the predicate rejects every update of a ConfigMap.
     """
 
     def update(self, e: TypedUpdateEvent[KubeObjectT], /) -> bool:
-        """Whether the generation changed."""
+        """Report whether the generation changed."""
         return _has_both(e) and e.object_new.get_generation() != e.object_old.get_generation()
 
 
 GenerationChangedPredicate: TypeAlias = TypedGenerationChangedPredicate[Object]
-"""For any kind of object. Go: predicate.GenerationChangedPredicate."""
+"""A predicate for any kind of object. Go: predicate.GenerationChangedPredicate."""
 
 
 class TypedAnnotationChangedPredicate(TypedFuncs[KubeObjectT]):
-    """Drops the updates that leave the annotations as they were. Go: TypedAnnotationChangedPredicate.
+    """A predicate that rejects updates without changed annotations. Go: TypedAnnotationChangedPredicate.
 
-    Use it with `or_` and GenerationChangedPredicate where annotations are meant for the controller.
+    Combine it with GenerationChangedPredicate by `or_` if the controller reads annotations.
     """
 
     def update(self, e: TypedUpdateEvent[KubeObjectT], /) -> bool:
-        """Whether the annotations changed."""
+        """Report whether the annotations changed."""
         return _has_both(e) and e.object_new.get_annotations() != e.object_old.get_annotations()
 
 
 AnnotationChangedPredicate: TypeAlias = TypedAnnotationChangedPredicate[Object]
-"""For any kind of object. Go: predicate.AnnotationChangedPredicate."""
+"""A predicate for any kind of object. Go: predicate.AnnotationChangedPredicate."""
 
 
 class TypedLabelChangedPredicate(TypedFuncs[KubeObjectT]):
-    """Drops the updates that leave the labels as they were. Go: TypedLabelChangedPredicate."""
+    """A predicate that rejects updates without changed labels. Go: TypedLabelChangedPredicate."""
 
     def update(self, e: TypedUpdateEvent[KubeObjectT], /) -> bool:
-        """Whether the labels changed."""
+        """Report whether the labels changed."""
         return _has_both(e) and e.object_new.get_labels() != e.object_old.get_labels()
 
 
 LabelChangedPredicate: TypeAlias = TypedLabelChangedPredicate[Object]
-"""For any kind of object. Go: predicate.LabelChangedPredicate."""
+"""A predicate for any kind of object. Go: predicate.LabelChangedPredicate."""
 
 
 def and_(*predicates: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
-    """Passes what all pass; asks no further than the first that does not. Go: predicate.And."""
+    """Return a predicate that accepts an event if all predicates do. It stops at the first rejection.
+
+    Go: predicate.And.
+    """
     return TypedFuncs(
         create_func=lambda e: all(p.create(e) for p in predicates),
         update_func=lambda e: all(p.update(e) for p in predicates),
@@ -197,7 +209,10 @@ def and_(*predicates: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
 
 
 def or_(*predicates: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
-    """Passes what any passes; asks no further than the first that does. Go: predicate.Or."""
+    """Return a predicate that accepts an event if any predicate does. It stops at the first acceptance.
+
+    Go: predicate.Or.
+    """
     return TypedFuncs(
         create_func=lambda e: any(p.create(e) for p in predicates),
         update_func=lambda e: any(p.update(e) for p in predicates),
@@ -207,7 +222,7 @@ def or_(*predicates: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
 
 
 def not_(predicate: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
-    """Passes what the other does not. Go: predicate.Not."""
+    """Return a predicate that accepts an event if the other one rejects it. Go: predicate.Not."""
     return TypedFuncs(
         create_func=lambda e: not predicate.create(e),
         update_func=lambda e: not predicate.update(e),
@@ -217,7 +232,7 @@ def not_(predicate: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
 
 
 class InvalidSelectorError(ValueError):
-    """A label selector that cannot be read. `predicate` is what Go returns beside the error: it passes everything."""
+    """Raised for an invalid label selector. `predicate` is what Go returns with the error: it accepts every event."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -225,7 +240,7 @@ class InvalidSelectorError(ValueError):
 
 
 def label_selector_predicate(s: metav1.LabelSelector) -> Predicate:
-    """Passes the objects whose labels the selector chooses. Go: predicate.LabelSelectorPredicate.
+    """Return a predicate for objects whose labels match the selector. Go: predicate.LabelSelectorPredicate.
 
     Raises InvalidSelectorError.
     """

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/reconcile: what programs write, the rest is there to call it."""
+"""sigs.k8s.io/controller-runtime/pkg/reconcile: the interface of reconcilers, which programs implement."""
 
 from clientgo.controller_runtime.reconcile.reconcile import (
     Func,

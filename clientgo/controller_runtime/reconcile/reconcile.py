@@ -1,9 +1,8 @@
-"""What a controller does: bring one object to the state it should have. Mirrors pkg/reconcile/reconcile.go.
+"""The interface of reconcilers, which bring an object to its desired state. Mirrors pkg/reconcile/reconcile.go.
 
-A Reconciler is an object with `reconcile(ctx, request)`, or just such a function. It returns a Result, or None for
-`Result()`, and raises what went wrong: where Go returns `(Result, error)`, here it is the one or the other. An
-exception becomes the error; raise `terminal_error(err)` for one that trying again does not help. In Go a panic is
-something else than an error; in Python it is not: every Exception is an error of the reconciler.
+A Reconciler is an object with `reconcile(ctx, request)`, or such a function. It returns a Result, or None for
+`Result()`, or raises an error: Go returns `(Result, error)`. Raise `terminal_error(err)` for an error that a retry
+cannot fix. Go distinguishes panics from errors; in Python every Exception is an error of the reconciler.
 """
 
 from __future__ import annotations
@@ -46,28 +45,29 @@ ObjectT_contra = TypeVar("ObjectT_contra", bound=Object, contravariant=True)
 
 @dataclass(kw_only=True)
 class Result:
-    """What is to happen after a reconcile that raised nothing. Go: reconcile.Result."""
+    """The next step after a reconcile without an error. Go: reconcile.Result."""
 
     requeue: bool = False
-    """Try again when the rate limiter says so. Deprecated: raise an error, or use `requeue_after`."""
+    """Retry after the rate limiter's delay. Deprecated: raise an error, or use `requeue_after`."""
     requeue_after: float = 0.0
-    """Try again in so many seconds, when positive."""
+    """Seconds until the next reconcile, if positive."""
     priority: int | None = None
-    """With which priority it is queued next, also after an error. None: with the one it had."""
+    """The priority of the next request, also after an error. None keeps the current priority."""
 
     def is_zero(self) -> bool:
-        """Whether nothing is to happen."""
+        """Report whether the result requests no further step."""
         return not self.requeue and not self.requeue_after and self.priority is None
 
 
 _DONE = Result()
-# The attribute of an exception that carries a result.
+# The attribute of an exception that holds a result.
 _RESULT = "reconcile_result"
 
 
 @dataclass(frozen=True, slots=True)
 class Request(NamespacedName):
-    """Which object to reconcile, not what happened to it. Go: reconcile.Request. A client takes it as an ObjectKey.
+    """The namespace and name of the object to reconcile, without the event. A client accepts it as an ObjectKey. Go:
+    reconcile.Request.
 
     >>> Request("default", "web")
     Request(namespace='default', name='web')
@@ -75,35 +75,35 @@ class Request(NamespacedName):
 
     @property
     def namespaced_name(self) -> NamespacedName:
-        """Itself: in Go a field, that a Request embeds."""
+        """The request itself. In Go it is an embedded field."""
         return self
 
 
 class TypedReconciler(Protocol[RequestT_contra]):
-    """Brings things to the state they should have. Go: reconcile.TypedReconciler.
+    """A function that brings an object to its desired state. Go: reconcile.TypedReconciler.
 
-    Never called for one request by two threads at once, but for several requests at once when the controller has
-    several workers.
+    The controller never reconciles the same request in two threads at once, but several workers reconcile different
+    requests concurrently.
     """
 
     def reconcile(self, ctx: Context, request: RequestT_contra, /) -> Result | None:
-        """Look at how things are, and do what is missing.
+        """Compare the actual state with the desired state and correct it.
 
-        It is called again, with growing pauses, when it raises. It is also called again for no reason: doing it twice
-        must do no harm.
+        The controller retries with growing delays when it raises. It may also call it without a change, so the method
+        must be idempotent.
         """
         ...
 
 
 Reconciler: TypeAlias = TypedReconciler[Request]
-"""Of the requests that name an object. Go: reconcile.Reconciler."""
+"""A reconciler of requests that name an object. Go: reconcile.Reconciler."""
 
 ReconcilerLike: TypeAlias = TypedReconciler[RequestT] | Callable[[Context, RequestT], Result | None]
-"""What is taken wherever Go takes a Reconciler: an object with `reconcile`, or a function."""
+"""The parameter type where Go has a Reconciler: an object with `reconcile`, or a function."""
 
 
 class TypedFunc(Generic[RequestT]):
-    """A function as a Reconciler. Go: reconcile.TypedFunc. Needed only where it must be an object."""
+    """A function as a Reconciler, for code that needs an object. Go: reconcile.TypedFunc."""
 
     def __init__(self, function: Callable[[Context, RequestT], Result | None]) -> None:
         self._function = function
@@ -114,13 +114,13 @@ class TypedFunc(Generic[RequestT]):
 
 
 Func: TypeAlias = TypedFunc[Request]
-"""Of the requests that name an object. Go: reconcile.Func."""
+"""A reconciler of requests that name an object. Go: reconcile.Func."""
 
 
 def to_function(reconciler: ReconcilerLike[RequestT]) -> Callable[[Context, RequestT], Result | None]:
-    """What to call to reconcile. Raises TypeError for what is no Reconciler.
+    """Return the function to call for a reconcile. Raises TypeError if `reconciler` is not a Reconciler.
 
-    A controller without one finds that out when it is made, not at the first request.
+    Controllers call it on creation, so that the error does not wait for the first request.
     """
     method = getattr(reconciler, "reconcile", None)
     if callable(method) and not isinstance(reconciler, type):
@@ -132,10 +132,12 @@ def to_function(reconciler: ReconcilerLike[RequestT]) -> Callable[[Context, Requ
 
 @runtime_checkable
 class ObjectReconciler(Protocol[ObjectT_contra]):
-    """Brings one object to the state it should have (Go: reconcile.ObjectReconciler); see `as_reconciler`."""
+    """A function that brings an object to its desired state; see `as_reconciler`. Go: reconcile.ObjectReconciler."""
 
     def reconcile(self, ctx: Context, obj: ObjectT_contra, /) -> Result | None:
-        """As TypedReconciler.reconcile, with the object. It may be read-only: change `obj.deep_copy()`."""
+        """Reconcile the object, as TypedReconciler.reconcile does. The object may be read-only: change
+        `obj.deep_copy()`.
+        """
         ...
 
 
@@ -144,10 +146,10 @@ def as_reconciler(
     rec: ObjectReconciler[ObjectT] | Callable[[Context, ObjectT], Result | None],
     obj: type[ObjectT] | ObjectT | None = None,
 ) -> Reconciler:
-    """A Reconciler that reads the object and hands it to `rec`; one that is gone is done with. Go: AsReconciler.
+    """Return a Reconciler that reads the object and passes it to `rec`. It ignores requests for deleted objects.
 
-    `obj` is the class of the objects, or an example for Unstructured; None takes it from the annotations of `rec`,
-    where Go takes its type parameter. Raises TypeError when they do not say it.
+    `obj` is the objects' class, or an example for Unstructured. None reads it from the annotations of `rec`, where Go
+    has a type parameter. Raises TypeError if the annotations do not contain it. Go: AsReconciler.
     """
     function = cast("Callable[[Context, ObjectT], Result | None]", to_function(cast("ReconcilerLike[Any]", rec)))
     return _ObjectReconcilerAdapter(client, function, _annotated_class(function) if obj is None else obj)
@@ -156,7 +158,7 @@ def as_reconciler(
 def _annotated_class(function: Callable[..., Any]) -> Any:
     try:
         hints = typing.get_type_hints(function)
-    except (NameError, TypeError):  # annotations that only a type checker can read
+    except (NameError, TypeError):  # annotations that only a type checker can resolve
         hints = {}
     for name, hint in hints.items():
         if name != "return" and isinstance(hint, type) and issubclass(hint, Object):
@@ -183,15 +185,15 @@ class _ObjectReconcilerAdapter(Generic[ObjectT]):
 
 
 class TerminalError(Exception):
-    """An error that trying again does not help: it is logged and counted, and the request is not queued again.
+    """An error that a retry cannot fix: the controller logs and counts it, and does not retry the request.
 
-    Raise `terminal_error(err)`. Other errors may be raised from one, `raise ... from`: they are terminal too.
+    Raise `terminal_error(err)`. An error raised `from` a terminal error is terminal too.
     """
 
     def __init__(self, wrapped: BaseException | None = None) -> None:
         super().__init__(wrapped)
         self.wrapped = wrapped
-        """What went wrong. Go: Unwrap."""
+        """The original error. Go: Unwrap."""
         self.__cause__ = wrapped
 
     def __str__(self) -> str:
@@ -199,12 +201,15 @@ class TerminalError(Exception):
 
 
 def terminal_error(wrapped: BaseException | None) -> TerminalError:
-    """`wrapped` as an error that is not tried again. Go: reconcile.TerminalError."""
+    """Return an error that wraps `wrapped` and prevents a retry. Go: reconcile.TerminalError."""
     return TerminalError(wrapped)
 
 
 def is_terminal_error(err: BaseException | None) -> bool:
-    """Whether `err` is a terminal error or was raised from one (Go: errors.Is(err, reconcile.TerminalError(nil)))."""
+    """Report whether `err` is a terminal error or was raised from one.
+
+    Go: errors.Is(err, reconcile.TerminalError(nil)).
+    """
     return is_error(err, TerminalError)
 
 
@@ -212,16 +217,16 @@ E = TypeVar("E", bound=BaseException)
 
 
 def with_result(err: E, result: Result) -> E:
-    """`err`, carrying a result: `raise with_result(err, Result(priority=10))`.
+    """Attach a result to `err` and return it: `raise with_result(err, Result(priority=10))`.
 
-    In Go a Reconciler returns both. Of the result the priority counts then, for the next try; the rest is ignored, and
-    the controller logs a warning about that.
+    In Go a Reconciler returns both. Only the result's priority has an effect, for the next attempt. The controller logs
+    a warning about its other values.
     """
     setattr(err, _RESULT, result)
     return err
 
 
 def result_of(err: BaseException) -> Result:
-    """The result an error carries; an empty one when it carries none."""
+    """Return the result attached to an error, or an empty one."""
     result = getattr(err, _RESULT, None)
     return result if isinstance(result, Result) else _DONE

@@ -1,4 +1,4 @@
-"""Who gives event recorders. Mirrors pkg/recorder/recorder.go."""
+"""The interface of providers of event recorders. Mirrors pkg/recorder/recorder.go."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ __all__ = ["Provider"]
 
 @runtime_checkable
 class Provider(Protocol):
-    """Gives recorders of events. Go: recorder.Provider. A manager is one."""
+    """A provider of event recorders. A manager is one. Go: recorder.Provider."""
 
     def get_event_recorder_for(self, name: str) -> record.EventRecorder:
-        """A recorder of core/v1 events for the component `name`. Deprecated in Go, used by every tutorial."""
+        """Return a recorder of core/v1 events for the component `name`. Deprecated in Go, but used by many tutorials.
+        """
         ...
 
     def get_event_recorder(self, name: str) -> events.EventRecorder:
-        """A recorder of events.k8s.io/v1 events for the component `name`."""
+        """Return a recorder of events.k8s.io/v1 events for the component `name`."""
         ...

@@ -1,4 +1,4 @@
-"""Collects the kinds of an API group. Mirrors pkg/scheme."""
+"""A builder of schemes. Mirrors pkg/scheme."""
 
 from clientgo.controller_runtime.scheme.scheme import (
     Builder,

@@ -1,4 +1,4 @@
-"""Collects the kinds of an API group. Mirrors pkg/scheme/scheme.go.
+"""A builder of schemes from the kinds of an API group. Mirrors pkg/scheme/scheme.go.
 
 SCHEME_BUILDER = scheme.Builder(GroupVersion("webapp.example.com", "v1"))
 SCHEME_BUILDER.register(Guestbook, GuestbookList)
@@ -26,7 +26,7 @@ class Builder:
     scheme_builder: SchemeBuilder = field(default_factory=SchemeBuilder)
 
     def register(self, *classes: type[Object]) -> Self:
-        """Add kinds, which are named as their classes; returns itself. Go: Register."""
+        """Add kinds under the names of their classes. Returns the builder. Go: Register."""
 
         def add(scheme: Scheme) -> None:
             scheme.add_known_types(self.group_version, *classes)
@@ -36,16 +36,19 @@ class Builder:
         return self
 
     def register_all(self, b: Builder) -> Self:
-        """Add all kinds of another builder; returns itself. Go: RegisterAll."""
+        """Add all kinds of another builder. Returns this builder. Go: RegisterAll."""
         self.scheme_builder.extend(b.scheme_builder)
         return self
 
     def add_to_scheme(self, s: Scheme) -> None:
-        """Make the kinds known to a scheme. Raises ValueError when it knows others of these names. Go: AddToScheme."""
+        """Add the kinds to a scheme. Raises ValueError if the scheme has other classes under these names.
+
+        Go: AddToScheme.
+        """
         self.scheme_builder.add_to_scheme(s)
 
     def build(self) -> Scheme:
-        """A new scheme of these kinds. Go: Build."""
+        """Return a new scheme of these kinds. Go: Build."""
         built = new_scheme()
         self.add_to_scheme(built)
         return built

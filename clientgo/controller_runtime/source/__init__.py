@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/source: where events come from."""
+"""sigs.k8s.io/controller-runtime/pkg/source: sources of events."""
 
 from clientgo.controller_runtime.source.source import (
     ChannelOpt,

@@ -1,4 +1,4 @@
-"""Where a controller's events come from. Mirrors pkg/source/source.go."""
+"""Sources of a controller's events. Mirrors pkg/source/source.go."""
 
 from __future__ import annotations
 
@@ -50,28 +50,28 @@ RequestT = TypeVar("RequestT", bound=Hashable)
 
 @runtime_checkable
 class TypedSource(Protocol[RequestT]):
-    """Queues requests for what happens somewhere. Go: source.TypedSource. One source belongs to one controller."""
+    """A source that queues requests for events. It belongs to one controller. Go: source.TypedSource."""
 
     def start(self, ctx: Context, queue: TypedRateLimitingInterface[RequestT], /) -> None:
-        """Begin to queue, until `ctx` ends. Must not block; raises when that is not possible."""
+        """Start to queue requests, until `ctx` ends. Must not block. Raises an error if it cannot start."""
         ...
 
 
 Source: TypeAlias = TypedSource[Request]
-"""Of requests that name an object. Go: source.Source."""
+"""A source of requests that name an object. Go: source.Source."""
 
 
 @runtime_checkable
 class TypedSyncingSource(TypedSource[RequestT], Protocol[RequestT]):
-    """A source that begins with what is there already. Go: source.TypedSyncingSource."""
+    """A source that first queues requests for the existing state. Go: source.TypedSyncingSource."""
 
     def wait_for_sync(self, ctx: Context, /) -> None:
-        """Block until that is queued; the controller's workers do not begin before. Raises when it cannot be."""
+        """Wait until those requests are queued; the workers start afterwards. Raises an error if that is impossible."""
         ...
 
 
 SyncingSource: TypeAlias = TypedSyncingSource[Request]
-"""Of requests that name an object. Go: source.SyncingSource."""
+"""A source of requests that name an object. Go: source.SyncingSource."""
 
 
 def kind(
@@ -80,7 +80,7 @@ def kind(
     handler: TypedEventHandler[ObjectT, Request],
     *predicates: TypedPredicate[ObjectT],
 ) -> SyncingSource:
-    """The objects of a kind, of which `obj` is the class or an example; the cache makes the informer.
+    """Return a source for the objects of a kind; `obj` is the class or an example, and the cache makes the informer.
 
     Go: source.Kind.
     """
@@ -93,18 +93,21 @@ def typed_kind(
     handler: TypedEventHandler[ObjectT, RequestT],
     *predicates: TypedPredicate[ObjectT],
 ) -> TypedSyncingSource[RequestT]:
-    """The same with any kind of request. Raises TypeError for a list. Go: source.TypedKind."""
-    if obj is not None:  # which Start refuses
+    """Return a source for the objects of a kind and any type of request. Raises TypeError for a list.
+
+    Go: source.TypedKind.
+    """
+    if obj is not None:  # which `start` rejects
         require_object(obj)
     return Kind(obj, cache, handler, predicates)
 
 
 ChannelOpt: TypeAlias = Callable[["_Channel[AnyT, RequestT]"], None]
-"""Changes a channel source. Go: source.ChannelOpt."""
+"""An option of a channel source. Go: source.ChannelOpt."""
 
 
 def with_predicates(*p: TypedPredicate[AnyT]) -> ChannelOpt[AnyT, Any]:
-    """Only what all predicates' `generic` let pass. Go: source.WithPredicates."""
+    """Return an option that drops the events that one of the predicates rejects. Go: source.WithPredicates."""
 
     def apply(c: _Channel[AnyT, Any]) -> None:
         c.predicates.extend(p)
@@ -113,7 +116,10 @@ def with_predicates(*p: TypedPredicate[AnyT]) -> ChannelOpt[AnyT, Any]:
 
 
 def with_buffer_size(buffer_size: int) -> ChannelOpt[Any, Any]:
-    """How many events may wait for the handler before the senders have to; 1024 by default. Go: WithBufferSize."""
+    """Return an option that sets the number of buffered events, at which senders block; 1024 by default.
+
+    Go: WithBufferSize.
+    """
 
     def apply(c: _Channel[Any, Any]) -> None:
         c.buffer_size = buffer_size
@@ -126,7 +132,7 @@ def channel(
     handler: TypedEventHandler[AnyT, Request],
     *opts: ChannelOpt[AnyT, Request],
 ) -> Source:
-    """Events that the program sends itself, of what happens outside the cluster. Go: source.Channel."""
+    """Return a source of events that the program sends, for changes outside the cluster. Go: source.Channel."""
     return typed_channel(source, handler, *opts)
 
 
@@ -135,7 +141,7 @@ def typed_channel(
     handler: TypedEventHandler[AnyT, RequestT],
     *opts: ChannelOpt[AnyT, RequestT],
 ) -> TypedSource[RequestT]:
-    """The same with any kind of request. Go: source.TypedChannel."""
+    """Return a source of events that the program sends, for any type of request. Go: source.TypedChannel."""
     c = _Channel(source, handler)
     for opt in opts:
         opt(c)
@@ -143,11 +149,11 @@ def typed_channel(
 
 
 class _Channel(Generic[AnyT, RequestT]):
-    """Reads the program's channel in one thread, and handles the events in another for each start.
+    """A source that reads the program's channel in one thread and handles events in one thread per start.
 
-    Each start gets every event that comes after it, over a buffer of its own. While one buffer is full nobody gets
-    anything, and the senders block: no event is lost. The threads end with the context of the first start, or when the
-    program closes the channel; then what is buffered is handled first.
+    Each start receives the events that come after it, through its own buffer. While one buffer is full, no start
+    receives events and the senders block, so no event is lost. The threads end with the context of the first start, or
+    when the program closes the channel; then they handle the buffered events first.
     """
 
     def __init__(
@@ -157,14 +163,14 @@ class _Channel(Generic[AnyT, RequestT]):
         self.handler = handler
         self.predicates: list[TypedPredicate[AnyT]] = []
         self.buffer_size: int | None = None
-        # Guards what follows.
+        # Guards the attributes below.
         self._lock = threading.Lock()
         self._destinations: list[Channel[TypedGenericEvent[AnyT]]] = []
         self._is_read = False
         self._stopped = False
 
     def start(self, ctx: Context, queue: TypedRateLimitingInterface[RequestT], /) -> None:
-        """Begin to handle events. Raises ValueError when something is missing."""
+        """Start to handle events. Raises ValueError if a part is missing."""
         if self.source is None:
             raise ValueError("must specify Channel.Source")
         if self.handler is None:
@@ -193,7 +199,7 @@ class _Channel(Generic[AnyT, RequestT]):
                 with self._lock:
                     destinations = list(self._destinations)
                 for destination in destinations:
-                    # A handler that hangs must not keep this thread from ending.
+                    # A blocked handler must not keep this thread alive.
                     if select([Send(destination, chosen.value), ctx.done()]).case == 1:
                         return
         finally:
@@ -224,7 +230,10 @@ class _Channel(Generic[AnyT, RequestT]):
 
 
 class Informer:
-    """An informer that the program has already. Go: source.Informer. It is not waited for."""
+    """A source for an informer that the program already has. The controller does not wait for its sync.
+
+    Go: source.Informer.
+    """
 
     def __init__(
         self,
@@ -237,7 +246,7 @@ class Informer:
         self.predicates = list(predicates)
 
     def start(self, ctx: Context, queue: TypedRateLimitingInterface[Request], /) -> None:
-        """Add the handler to the informer. Raises ValueError when something is missing."""
+        """Add the handler to the informer. Raises ValueError if a part is missing."""
         if self.informer is None:
             raise ValueError("must specify Informer.Informer")
         if self.handler is None:
@@ -252,7 +261,10 @@ class Informer:
 
 
 class TypedFunc(Generic[RequestT]):
-    """A function as a source (Go: source.TypedFunc): `source.Func(lambda ctx, queue: ...)`. It must not block."""
+    """A function as a source: `source.Func(lambda ctx, queue: ...)`. The function must not block.
+
+    Go: source.TypedFunc.
+    """
 
     def __init__(self, function: Callable[[Context, TypedRateLimitingInterface[RequestT]], None]) -> None:
         self._function = function
@@ -266,4 +278,4 @@ class TypedFunc(Generic[RequestT]):
 
 
 Func: TypeAlias = TypedFunc[Request]
-"""Of requests that name an object. Go: source.Func."""
+"""A source of requests that name an object. Go: source.Func."""

@@ -1,4 +1,4 @@
-"""Webhooks: the API server asks a program about objects. Mirrors pkg/webhook."""
+"""Webhooks, which the API server calls for admission, conversion and authentication. Mirrors pkg/webhook."""
 
 from clientgo.controller_runtime.webhook.alias import (
     Admission,

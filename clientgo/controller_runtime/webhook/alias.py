@@ -1,4 +1,4 @@
-"""The names of admission webhooks that programs use most. Mirrors pkg/webhook/alias.go."""
+"""The most used names of admission webhooks. Mirrors pkg/webhook/alias.go."""
 
 from clientgo.apimachinery.util.jsonpatch import Operation as JSONPatchOp
 from clientgo.controller_runtime.webhook.admission import (

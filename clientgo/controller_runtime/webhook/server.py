@@ -1,7 +1,7 @@
-"""The server that the API server asks about objects. Mirrors pkg/webhook/server.go.
+"""The webhook server, which the API server calls. Mirrors pkg/webhook/server.go.
 
-TLS always; the certificate and its key are files, and are read again when they change. Differs: HTTP/1.1 only, since
-the standard library speaks no HTTP/2; the API server takes either.
+It always uses TLS, and reloads the certificate and key when their files change. Difference: it supports HTTP/1.1 only,
+since the standard library has no HTTP/2; the API server accepts both.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from clientgo.golang.http.server import HandlerLike, Request, ServeMux, listen
 __all__ = ["DEFAULT_PORT", "DefaultServer", "Options", "Server", "new_server"]
 
 DEFAULT_PORT = 9443
-"""Where webhook servers listen unless told otherwise. Go: webhook.DefaultPort."""
+"""The default port of webhook servers. Go: webhook.DefaultPort."""
 
 _LOG = RUNTIME_LOG.with_name("webhook")
 _PROBE_TIMEOUT = 10.0
 
 
 class Server(Protocol):
-    """Serves webhooks. Go: webhook.Server. A runnable of a manager."""
+    """A webhook server, which is a runnable of a manager. Go: webhook.Server."""
 
     def need_leader_election(self) -> bool:
-        """Whether it waits for the election. Go: NeedLeaderElection."""
+        """Report whether the server waits for the election. Go: NeedLeaderElection."""
         ...
 
     def register(self, path: str, hook: HandlerLike) -> None:
-        """Serve `hook` at `path`, from now on or from the start on. Go: Register."""
+        """Serve `hook` at `path`. Go: Register."""
         ...
 
     def start(self, ctx: Context) -> None:
@@ -49,64 +49,64 @@ class Server(Protocol):
         ...
 
     def started_checker(self) -> Callable[[Request], None]:
-        """A health check: whether the server answers. Go: StartedChecker."""
+        """Return a health check that succeeds once the server accepts connections. Go: StartedChecker."""
         ...
 
     def webhook_mux(self) -> ServeMux:
-        """Where the webhooks are. Go: WebhookMux."""
+        """Return the multiplexer of the webhooks' paths. Go: WebhookMux."""
         ...
 
 
 @dataclass(kw_only=True)
 class Options:
-    """How a webhook server serves. Go: webhook.Options."""
+    """The options of a webhook server. Go: webhook.Options."""
 
     host: str = ""
-    """The address to listen on; all when empty."""
+    """The address to listen at; "" selects all."""
     port: int = 0
-    """The port; DEFAULT_PORT when 0."""
+    """The port to listen at; 0 selects DEFAULT_PORT."""
     cert_dir: str = ""
-    """Where certificate and key are; `k8s-webhook-server/serving-certs` among the temporary files when empty."""
+    """The folder of certificate and key; "" selects <temporary directory>/k8s-webhook-server/serving-certs."""
     cert_name: str = ""
-    """The certificate's file; tls.crt when empty."""
+    """The file name of the certificate; "" selects tls.crt."""
     key_name: str = ""
-    """The key's file; tls.key when empty."""
+    """The file name of the key; "" selects tls.key."""
     client_ca_name: str = ""
-    """The file with the authorities whose certificates clients must have; any client is served when empty."""
+    """The file name of the certificate authorities that clients must have certificates from; "" accepts all clients."""
     tls_opts: Sequence[Callable[[ssl.SSLContext], object]] = ()
-    """Change the TLS settings, in turn. One that sets `sni_callback` brings certificates of its own."""
+    """Functions that change the TLS settings, in order. One that sets `sni_callback` must provide the certificates."""
     webhook_mux: ServeMux | None = None
-    """Where to register webhooks; a new one when None."""
-    # Beyond Go.
+    """The multiplexer for webhooks; None selects a new one."""
+    # Not in Go.
     listener: socket.socket | None = field(default=None, repr=False)
-    """A socket that listens already, in the place of host and port."""
+    """A listening socket that replaces host and port."""
 
 
 def new_server(o: Options | None = None) -> DefaultServer:
-    """A server with the options, and the defaults for the others. Go: NewServer."""
+    """Return a server with these options; missing ones get their defaults. Go: NewServer."""
     return DefaultServer(o or Options())
 
 
 class DefaultServer:
-    """The webhook server. Go: webhook.DefaultServer. `start` is called once; the rest from any thread."""
+    """The webhook server. Call `start` once; the other methods are thread-safe. Go: webhook.DefaultServer."""
 
     def __init__(self, options: Options) -> None:
         self.options = _with_defaults(options)
         # Guards _paths and _address.
         self._lock = threading.Lock()
         self._paths: set[str] = set()
-        # Where it answers, once it does.
+        # The address that it serves, once started.
         self._address: tuple[str, int] | None = None
 
     def __repr__(self) -> str:
         return f"<DefaultServer {sorted(self._paths)}>"
 
     def need_leader_election(self) -> bool:
-        """Every replica serves. Go: NeedLeaderElection."""
+        """Return False: every replica serves. Go: NeedLeaderElection."""
         return False
 
     def register(self, path: str, hook: HandlerLike) -> None:
-        """Serve `hook` at `path`, counted and timed. Raises ValueError for a path that is taken (Go panics).
+        """Serve `hook` at `path`, and count and time its requests. Raises ValueError if the path is taken (Go panics).
 
         Go: Register.
         """
@@ -118,14 +118,14 @@ class DefaultServer:
         _LOG.info("Registering webhook", path=path)
 
     def webhook_mux(self) -> ServeMux:
-        """Where the webhooks are. Go: WebhookMux."""
+        """Return the multiplexer of the webhooks' paths. Go: WebhookMux."""
         assert self.options.webhook_mux is not None
         return self.options.webhook_mux
 
     def start(self, ctx: Context) -> None:
-        """Serve until `ctx` is done. Blocks; its threads have ended when it returns.
+        """Serve until `ctx` is done. Blocks until all its threads have ended. Go: Start.
 
-        Raises OSError without certificate or port, ssl.SSLError for one that is none. Go: Start.
+        Raises OSError for a missing certificate or an unavailable port, ssl.SSLError for an invalid certificate.
         """
         _LOG.info("Starting webhook server")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -156,7 +156,9 @@ class DefaultServer:
             _LOG.error(err, "error shutting down the HTTP server")
 
     def _watcher(self, context: ssl.SSLContext) -> certwatcher.CertWatcher | None:
-        """Let `context` have the certificate and know the authorities; None when it brings certificates of its own."""
+        """Load the certificate and the client authorities into `context`. Returns None if `context` has its own
+        certificates.
+        """
         options = self.options
         if options.client_ca_name:
             context.load_verify_locations(Path(options.cert_dir) / options.client_ca_name)
@@ -164,19 +166,22 @@ class DefaultServer:
         if context.sni_callback is not None:
             return None
         watcher = certwatcher.new(Path(options.cert_dir) / options.cert_name, Path(options.cert_dir) / options.key_name)
-        # Connections that are open keep the certificate they began with.
+        # Open connections keep their certificate.
         watcher.register_callback(lambda _: context.load_cert_chain(watcher.cert_path, watcher.key_path))
         return watcher
 
     def started_checker(self) -> Callable[[Request], None]:
-        """A health check that connects as a client does, without asking anything. Go: StartedChecker."""
+        """Return a health check that opens a TLS connection to the server without sending a request.
+
+        Go: StartedChecker.
+        """
 
         def check(req: Request) -> None:
             with self._lock:
                 address = self._address
             if address is None:
                 raise RuntimeError("webhook server has not been started yet")
-            # Whether it answers is the question, not who it is.
+            # The check needs only a connection, so it does not verify the certificate.
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""A cache of fake informers, for tests of what watches. Mirrors pkg/cache/informertest/fake_cache.go."""
+"""A cache of fake informers, for tests of sources and handlers. Mirrors pkg/cache/informertest/fake_cache.go."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ __all__ = ["FakeInformers"]
 
 @dataclass
 class FakeInformers:
-    """A cache.Cache that holds nothing; its informers tell of what the test says. Go: informertest.FakeInformers.
+    """An empty cache.Cache whose informers deliver the events that a test makes. Go: informertest.FakeInformers.
 
-    A kind's informer is made when it is first asked for, and has synced.
+    A kind's informer is created on first use and counts as synced.
     """
 
-    # The informers, by kind. A test may put its own here.
+    # The informers by kind. A test may insert its own.
     informers_by_gvk: dict[GroupVersionKind, Informer] = field(default_factory=dict)
-    # What knows kinds by their classes.
+    # Maps classes to kinds.
     scheme: Scheme = SCHEME
-    # What asking for an informer, and `start`, raise.
+    # Raised by `start` and by the methods that return an informer.
     error: Exception | None = None
-    # What `wait_for_cache_sync` answers.
+    # The result of `wait_for_cache_sync`.
     synced: bool = True
 
     def get_informer_for_kind(self, ctx: Context, gvk: GroupVersionKind, *opts: InformerGetOption) -> Informer:
-        """The informer of a kind by name. Raises what the scheme raises for a kind it does not know."""
+        """Return the informer of the kind with this name. Raises the scheme's error for an unknown kind."""
         self.scheme.new(gvk)
         return self._informer_for(gvk)
 
     def fake_informer_for_kind(self, ctx: Context, gvk: GroupVersionKind) -> FakeInformer:
-        """The same, as what it is."""
+        """Return the informer of the kind with this name, typed as a FakeInformer."""
         return cast(FakeInformer, self.get_informer_for_kind(ctx, gvk))
 
     def get_informer(self, ctx: Context, obj: type[T] | T, *opts: InformerGetOption) -> Informer:
-        """The informer of a kind."""
+        """Return the informer of a kind."""
         return self._informer_for(gvk_for_object(obj, self.scheme))
 
     def remove_informer(self, ctx: Context, obj: type[T] | T) -> None:
-        """Forget the informer of a kind; none is fine."""
+        """Forget the informer of a kind. Does nothing if there is none."""
         self.informers_by_gvk.pop(gvk_for_object(obj, self.scheme), None)
 
     def wait_for_cache_sync(self, ctx: Context) -> bool:
-        """Says `synced`, at once."""
+        """Return `synced`. Never blocks."""
         return self.synced
 
     def fake_informer_for(self, ctx: Context, obj: type[T] | T) -> FakeInformer:
-        """The informer of a kind, as what it is."""
+        """Return the informer of a kind, typed as a FakeInformer."""
         return cast(FakeInformer, self.get_informer(ctx, obj))
 
     def _informer_for(self, gvk: GroupVersionKind) -> Informer:
@@ -76,17 +76,17 @@ class FakeInformers:
         return self.informers_by_gvk[gvk]
 
     def start(self, ctx: Context) -> None:
-        """Returns at once, or raises `error`."""
+        """Return at once, or raise `error`."""
         if self.error is not None:
             raise self.error
 
     def index_field(self, ctx: Context, obj: type[T] | T, field: str, extract_value: IndexerFunc) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def get(self, ctx: Context, key: ObjectKey, obj: type[T] | T, *opts: GetOption) -> T:
-        """An empty object of the kind."""
+        """Return an empty object of the kind."""
         return obj() if isinstance(obj, type) else type(obj).from_dict({})
 
     def list(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> L:
-        """An empty list of the kind."""
+        """Return an empty list of the kind."""
         return obj() if isinstance(obj, type) else type(obj).from_dict({})

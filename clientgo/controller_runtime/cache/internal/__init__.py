@@ -1,4 +1,4 @@
-"""What caches are made of. Mirrors pkg/cache/internal."""
+"""The parts of a cache. Mirrors pkg/cache/internal."""
 
 from clientgo.controller_runtime.cache.internal.cache_reader import (
     CacheReader,

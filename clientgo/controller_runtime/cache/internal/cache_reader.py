@@ -1,7 +1,8 @@
-"""Reads objects of one kind from an informer's indexer. Mirrors pkg/cache/internal/cache_reader.go.
+"""A reader of one kind of objects in an informer's indexer. Mirrors pkg/cache/internal/cache_reader.go.
 
-Differs: what is read is the cached object itself, which the informer has made read-only, where Go copies it. So typed
-objects say neither apiVersion nor kind, as in Go with UnsafeDisableDeepCopy; `client.group_version_kind_for` tells.
+Difference: a read returns the cached object itself, which the informer has frozen; Go copies it. Typed objects
+therefore carry neither apiVersion nor kind, as in Go with UnsafeDisableDeepCopy; `client.group_version_kind_for`
+returns their kind.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from clientgo.tools import cache
 T = TypeVar("T", bound=ResourceObject)
 L = TypeVar("L", bound=ListObject)
 
-# What stands in place of a namespace in the index entries for all of them.
+# The placeholder for the namespace in index entries that cover all namespaces.
 _ALL_NAMESPACES_NAMESPACE: Final = "__all_namespaces"
 
 
 class CacheReader:
-    """Reads one kind. Thread-safe; never blocks longer than the indexer's lock. Go: internal.CacheReader."""
+    """A reader of one kind. Thread-safe; blocks only for the indexer's lock. Go: internal.CacheReader."""
 
     def __init__(self, indexer: cache.Indexer, gvk: GroupVersionKind, scope_name: meta.RESTScopeName) -> None:
         self._indexer = indexer
@@ -35,21 +36,26 @@ class CacheReader:
         self._is_namespaced = scope_name != meta.RESTScopeName.ROOT
 
     def get(self, key: ObjectKey, cls: type[T]) -> T:
-        """The cached object, read-only. Raises StatusError (NotFound), TypeError for another class. Go: Get."""
+        """Return the cached object, read-only. Go: Get.
+
+        Raises StatusError (NotFound), and TypeError for an object of another class.
+        """
         namespace = key.namespace
         obj, exists = self._indexer.get_by_key(
             f"{namespace}/{key.name}" if namespace and self._is_namespaced else key.name
         )
         if not exists:
-            # The kind stands where the resource should: it is what is known here.
+            # The error names the kind in place of the resource, which is unknown here.
             raise apierrors.new_not_found(GroupResource(self._gvk.group, self._gvk.kind), key.name)
         if not isinstance(obj, cls):
             raise TypeError(f"cache had type {type(obj).__name__}, but {cls.__name__} was asked for")
         return obj
 
     def list(self, obj: type[L] | L, opts: Sequence[ListOption]) -> L:
-        """The cached objects that the options choose, in a read-only list. Raises ValueError for options that a cache
-        cannot follow, and what the indexer raises for an index that does not exist. Go: List."""
+        """Return a read-only list of the cached objects that match the options. Go: List.
+
+        Raises ValueError for options that a cache does not support, and the indexer's error for a missing index.
+        """
         options = ListOptions().apply_options(opts)
         if options.continue_:
             raise ValueError("continue list option is not supported by the cache")
@@ -62,7 +68,7 @@ class CacheReader:
         return new_cached_list(obj, objects)
 
     def _select(self, options: ListOptions) -> Sequence[Any]:
-        """Those that field selector and namespace choose."""
+        """Return the objects that match the field selector and the namespace."""
         if options.field_selector is not None:
             if not requires_exact_match(options.field_selector):
                 raise ValueError("non-exact field matches are not supported by the cache")
@@ -76,7 +82,7 @@ class CacheReader:
 
 
 def new_cached_list(obj: type[L] | L, objects: Sequence[ResourceObject], resource_version: str = "") -> L:
-    """A read-only list of the class that shares its objects with the cache; an example's kind is the list's."""
+    """Return a read-only list that shares its objects with the cache; an example passes its kind on to the list."""
     cls = obj if isinstance(obj, type) else type(obj)
     document: dict[str, Any] = {"metadata": {"continue": "continue-not-supported"}}
     if resource_version:
@@ -88,7 +94,7 @@ def new_cached_list(obj: type[L] | L, objects: Sequence[ResourceObject], resourc
 
 
 def _by_indexes(indexer: cache.Indexer, requires: fields.Requirements, namespace: str) -> Sequence[Any]:
-    """Look the first requirement up, and ask the index functions of the others."""
+    """Return the objects from the index of the first requirement that match the index functions of the others."""
     first, *others = requires
     objects = indexer.by_index(field_index_name(first.field), key_to_namespaced_key(namespace, first.value))
     indexers = indexer.get_indexers()
@@ -105,10 +111,10 @@ def _by_indexes(indexer: cache.Indexer, requires: fields.Requirements, namespace
 
 
 def field_index_name(field: str) -> str:
-    """The name of the index of a field. Go: internal.FieldIndexName."""
+    """Return the name of the index of a field. Go: internal.FieldIndexName."""
     return f"field:{field}"
 
 
 def key_to_namespaced_key(ns: str, base_key: str) -> str:
-    """A value of an index in a namespace, or in all with "". Go: internal.KeyToNamespacedKey."""
+    """Return the key of an index entry in a namespace, or in all namespaces for "". Go: internal.KeyToNamespacedKey."""
     return f"{ns or _ALL_NAMESPACES_NAMESPACE}/{base_key}"

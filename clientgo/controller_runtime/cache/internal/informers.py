@@ -1,10 +1,10 @@
-"""One informer for each kind, made and started when first asked for. Mirrors pkg/cache/internal/informers.go.
+"""One informer per kind, started on first use. Mirrors pkg/cache/internal/informers.go.
 
-A kind has up to three: of typed, of unstructured and of metadata-only objects.
+A kind has up to three informers: for typed, unstructured and metadata-only objects.
 
-Differs: objects get their kind in the informer's transform, where Go wraps the watch of metadata in a filter (which is
-another goroutine) and names typed objects in the copies that readers get; and an informer that is removed is joined
-like the others when the cache ends.
+Differences: the informer's transform sets the objects' kind. Go wraps the metadata watch in a filter with its own
+goroutine, and sets the kind of typed objects in the copies that readers get. When the cache ends it also joins the
+informers that were removed.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ from clientgo.tools.cache.beyond.unstarted import PATIENCE
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.lookout import looking_after
 
-# Makes an informer: of what it lists, an example of an object, a resync period in seconds, and the indexes.
+# Makes an informer. The arguments are the lister-watcher, an example object, the resync period in seconds and the
+# indexers.
 NewInformerFunc: TypeAlias = Callable[
     [cache.ListerWatcher, Object, float, Mapping[str, cache.IndexFunc]], cache.SharedIndexInformer
 ]
 
-# The class of the objects of an informer, and their kind.
+# The class of an informer's objects, and their kind.
 _Key: TypeAlias = tuple[type[ResourceObject], GroupVersionKind]
 
 
 class ErrResourceNotCached(Exception):
-    """There is no informer of the kind, and readers may not make one. Go: cache.ErrResourceNotCached."""
+    """Raised for a kind without an informer when the options forbid to start one. Go: cache.ErrResourceNotCached."""
 
     def __init__(self, gvk: GroupVersionKind) -> None:
         super().__init__(gvk)
@@ -59,15 +60,15 @@ class ErrResourceNotCached(Exception):
 
 @dataclass(kw_only=True)
 class InformersOpts:
-    """How informers are made. Go: internal.InformersOpts."""
+    """The settings of a cache's informers. Go: internal.InformersOpts."""
 
     http_client: HTTPClient
     scheme: Scheme
     mapper: meta.RESTMapper
     resync_period: float = 0.0
-    """Seconds."""
+    """Seconds between two resyncs."""
     namespace: str = ""
-    """All when empty."""
+    """The namespace to list and watch; "" selects all."""
     new_informer: NewInformerFunc | None = None
     selector: Selector = field(default_factory=Selector)
     transform: cache.TransformFunc | None = None
@@ -77,19 +78,19 @@ class InformersOpts:
 
 @dataclass(kw_only=True)
 class GetOptions:
-    """How an informer is asked for. Go: internal.GetOptions."""
+    """The options of a request for an informer. Go: internal.GetOptions."""
 
     block_until_synced: bool | None = None
-    """Whether to wait until the informer has synced; None is yes."""
+    """Wait until the informer has synced. None is True."""
 
 
 @dataclass(eq=False)
 class Cache:
-    """An informer and what reads from it. Go: internal.Cache."""
+    """An informer and its reader. Go: internal.Cache."""
 
     informer: cache.SharedIndexInformer
     reader: CacheReader
-    # Ends this informer alone.
+    # Stops this informer only.
     stop: Signal = field(default_factory=Signal)
 
     def start(self, ctx: Context) -> None:
@@ -106,25 +107,26 @@ class Cache:
 class Informers:
     """The informers of a cache. Thread-safe. Go: internal.Informers.
 
-    Invariants (under the lock): before `start` no informer runs; between start and the end of its context all do, each
-    in a thread of its own; afterwards none is started.
+    Invariants (under the lock): before `start` no informer runs; from `start` to the end of its context each informer
+    runs in its own thread; afterwards no informer starts.
     """
 
     def __init__(self, config: rest.Config, options: InformersOpts) -> None:
         self._config = config
         self._options = options
         self._codecs = new_codec_factory(options.scheme)
-        # Guards what follows. Held while an informer is made, which may ask the server for the resource of a kind.
+        # Guards the attributes below. Held while an informer is created, which may ask the server for the kind's
+        # resource.
         self._lock = threading.Lock()
         self._tracker: dict[_Key, Cache] = {}
-        # The context of `start`, once that was called.
+        # The context of `start`, or None before that call.
         self._ctx: Context | None = None
         self._stopped = False
         self._threads: list[threading.Thread] = []
         self._started = Signal()
 
     def start(self, ctx: Context) -> None:
-        """Run all informers until `ctx` ends. Blocks; they have ended then. Raises RuntimeError the second time.
+        """Run all informers until `ctx` ends. Blocks until they have ended. Raises RuntimeError on a second call.
 
         Go: Start.
         """
@@ -152,7 +154,11 @@ class Informers:
         thread.start()
 
     def wait_for_cache_sync(self, ctx: Context) -> bool:
-        """Wait until `start` was called and all informers there are then have synced. Go: WaitForCacheSync."""
+        """Wait until `start` was called and all informers of that moment have synced. Returns False if `ctx` ends
+        first.
+
+        Go: WaitForCacheSync.
+        """
         if not self._started.is_set():
             with looking_after(REAL_CLOCK, PATIENCE, self._report_unstarted):
                 channel.select([self._started, ctx.done()])
@@ -169,7 +175,7 @@ class Informers:
         )
 
     def peek(self, gvk: GroupVersionKind, cls: type[ResourceObject]) -> tuple[Cache | None, bool]:
-        """The informer if there is one, and whether the cache is started. Never blocks. Go: Peek."""
+        """Return the informer or None, and whether the cache is running. Never blocks. Go: Peek."""
         return self._tracker.get((_representation(cls), gvk)), self._started.is_set()
 
     def get(
@@ -180,10 +186,10 @@ class Informers:
         reader_fail_on_missing_informer: bool,
         options: GetOptions,
     ) -> tuple[bool, Cache]:
-        """Whether the cache is started, and the informer, which is made if there is none. Go: Get.
+        """Return whether the cache is running, and the informer, which starts on first use. Go: Get.
 
-        Blocks until a started informer has synced, unless the options say otherwise. Raises ErrResourceNotCached,
-        StatusError (Timeout) when `ctx` ends first, and what the mapper raises.
+        Blocks until a running informer has synced, unless the options say otherwise. Raises ErrResourceNotCached,
+        StatusError (Timeout) when `ctx` ends first, and the mapper's errors.
         """
         entry, started = self.peek(gvk, cls)
         if entry is None:
@@ -197,7 +203,7 @@ class Informers:
         return started, entry
 
     def remove(self, gvk: GroupVersionKind, cls: type[ResourceObject]) -> None:
-        """Stop and forget an informer. Does not wait for it. Go: Remove."""
+        """Stop and forget an informer without waiting for its end. Go: Remove."""
         with self._lock:
             entry = self._tracker.pop((_representation(cls), gvk), None)
         if entry is not None:
@@ -225,11 +231,11 @@ class Informers:
         )
         if options.watch_error_handler is not None:
             informer.set_watch_error_handler_with_context(options.watch_error_handler)
-        informer.set_transform(_naming(gvk, options.transform))
+        informer.set_transform(_add_kind(gvk, options.transform))
         return Cache(informer, CacheReader(informer.get_indexer(), gvk, mapping.scope.name()))
 
     def _restricted(self, list_watcher: cache.ListWatch) -> cache.ListerWatcher:
-        """The same with the options that this cache adds to each list and watch."""
+        """Return a lister-watcher that adds this cache's selectors to the options of each list and watch."""
 
         def restricted(given: metav1.ListOptions) -> metav1.ListOptions:
             options = given.deep_copy()
@@ -248,7 +254,7 @@ class Informers:
         made = cache.ListWatch(list_with_context_func=list_objects, watch_func_with_context=watch_objects)
         if self._options.enable_watch_bookmarks:
             return made
-        # A list that comes as a watch ends with a bookmark, for which Go's informer waits in vain here.
+        # A streamed list ends with a bookmark, which Go's informer never receives here.
         return cache.to_list_watcher_with_watch_list_semantics(made, _WithoutStreamedLists())
 
     def _make_list_watcher(self, mapping: meta.RESTMapping, cls: type[ResourceObject]) -> cache.ListWatch:
@@ -292,13 +298,13 @@ class Informers:
         return metadata.new_for_config_and_client(self._without_serializer(), self._options.http_client)
 
     def _without_serializer(self) -> rest.Config:
-        """These clients have their own."""
+        """Return a copy of the config without a serializer, since these clients bring their own."""
         config = rest.copy_config(self._config)
         config.negotiated_serializer = None
         return config
 
     def kinds(self) -> Iterable[GroupVersionKind]:
-        """The kinds there are informers of."""
+        """Return the kinds that have informers."""
         with self._lock:
             return [gvk for _, gvk in self._tracker]
 
@@ -307,14 +313,14 @@ class Informers:
 
 
 class _WithoutStreamedLists:
-    """Says of a client that its lists do not come as watches. See `watchlist`."""
+    """A client wrapper that disables streamed lists. See `watchlist`."""
 
     def is_watch_list_semantics_un_supported(self) -> bool:
         return True
 
 
 def _representation(cls: type[ResourceObject]) -> type[ResourceObject]:
-    """The class the informer for objects of `cls` has: its own, unless it is derived from one without declared kind."""
+    """Return the class of the informer for objects of `cls`: `cls`, or its base class without a declared kind."""
     for without_kind in (Unstructured, metav1.PartialObjectMetadata):
         if issubclass(cls, without_kind):
             return without_kind
@@ -326,15 +332,15 @@ def _is_metadata(cls: type[ResourceObject]) -> bool:
 
 
 def _example(gvk: GroupVersionKind, cls: type[ResourceObject]) -> ResourceObject:
-    """What tells an informer the type of its objects."""
+    """Return an empty object that shows an informer the type of its objects."""
     example = cls()
     if issubclass(cls, (Unstructured, metav1.PartialObjectMetadata)):
         example.set_group_version_kind(gvk)
     return example
 
 
-def _naming(gvk: GroupVersionKind, transform: cache.TransformFunc | None) -> cache.TransformFunc:
-    """A transform that gives objects their kind, and then does what `transform` does."""
+def _add_kind(gvk: GroupVersionKind, transform: cache.TransformFunc | None) -> cache.TransformFunc:
+    """Return a transform that sets the objects' kind and then applies `transform`."""
 
     def name(obj: Any) -> Any:
         if isinstance(obj, ResourceObject) and not isinstance(obj, Unstructured):
@@ -345,12 +351,12 @@ def _naming(gvk: GroupVersionKind, transform: cache.TransformFunc | None) -> cac
 
 
 def _calculate_resync_period(resync: float) -> float:
-    """Up to a tenth more or less, so that not all kinds are resynced at once."""
+    """Return the period changed by up to a tenth at random, so that kinds do not resync all at the same time."""
     return resync * random.uniform(0.9, 1.1)
 
 
 def _restrict_namespace_by_selector(namespace: str, selector: Selector) -> str:
-    """The namespace of requests: the one given, or the one that a field selector asks for."""
+    """Return the namespace for requests: the given one, or the namespace that a field selector requires."""
     if namespace or selector.field is None or selector.field.empty():
         return namespace
     value, found = selector.field.requires_exact_match("metadata.namespace")

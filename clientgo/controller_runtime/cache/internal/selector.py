@@ -1,4 +1,4 @@
-"""What a cache restricts its lists and watches to. Mirrors pkg/cache/internal/selector.go."""
+"""The selectors of a cache's lists and watches. Mirrors pkg/cache/internal/selector.go."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 
 @dataclass(frozen=True, kw_only=True)
 class Selector:
-    """A label and a field selector, either may be missing. Go: internal.Selector."""
+    """A label selector and a field selector, both optional. Go: internal.Selector."""
 
     label: labels.Selector | None = None
     field: fields.Selector | None = None
 
     def apply_to_list(self, options: metav1.ListOptions) -> None:
-        """Put the selectors into the options. Go: ApplyToList."""
+        """Copy the selectors into the options. Go: ApplyToList."""
         if self.label is not None:
             options.label_selector = str(self.label)
         if self.field is not None:

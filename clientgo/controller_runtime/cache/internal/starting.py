@@ -1,6 +1,6 @@
-"""Runs several caches at once. No Go file: two of the caches have a copy of it.
+"""A function that runs several caches at once. No Go file: two of Go's caches contain a copy of it.
 
-Differs from Go: when one of them fails the others are stopped and waited for before the error is raised.
+Difference from Go: when one cache fails, the function stops and joins the others before it raises the error.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from clientgo.context import Context
 
 
 def start_all(ctx: Context, starts: Mapping[str, Callable[[Context], None]]) -> None:
-    """Call each function in a thread of its own, named after its key, until `ctx` ends. Blocks until all have returned.
+    """Call each function in its own thread, named after its key, until `ctx` ends. Blocks until all have returned.
 
-    Raises the first error of one of them, which ends the others.
+    The first error stops the other functions; it is raised after they have returned.
     """
     own, cancel = context.with_cancel(ctx)
     errors: list[Exception] = []

@@ -1,4 +1,4 @@
-"""How often certificates were read. Mirrors pkg/certwatcher/metrics/metrics.go."""
+"""Counters of certificate reads. Mirrors pkg/certwatcher/metrics/metrics.go."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Kinds of objects and clients of kinds. Mirrors pkg/client/apiutil/apimachinery.go.
 
-Wherever an object only says which kind is meant, its class will do. An answer is asked for in protobuf where the kind
-is a built-in one, and its class in the scheme has a message. Differs: bodies are JSON all the same (see rest.request).
+Functions that only need an object's kind also accept its class. Clients ask for protobuf responses if the kind is built
+in and its class in the scheme has a message. Difference: request bodies are always JSON (see rest.request).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clientgo.apimachinery.runtime.serializer import CodecFactory
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.kubernetes import scheme as clientgoscheme
 
-# An object, or the class of one: what tells a kind.
+# An object or a class that identifies a kind.
 Example: TypeAlias = Object | type[Object]
 
 # The kinds that can be written as protobuf.
@@ -30,13 +30,13 @@ clientgoscheme.add_to_scheme(_PROTOBUF_SCHEME)
 
 
 def add_to_protobuf_scheme(add_to_scheme: Callable[[Scheme], None]) -> None:
-    """Add kinds that can be written as protobuf; built-in ones are there already. Go: apiutil.AddToProtobufScheme."""
+    """Add kinds that support protobuf; built-in ones are included by default. Go: apiutil.AddToProtobufScheme."""
     with _PROTOBUF_SCHEME_LOCK:
         add_to_scheme(_PROTOBUF_SCHEME)
 
 
 def is_object_namespaced(obj: Example, scheme: Scheme, restmapper: meta.RESTMapper) -> bool:
-    """Whether objects of the kind live in namespaces. Raises what gvk_for_object and is_gvk_namespaced raise.
+    """Report whether the kind is namespaced. Raises the errors of gvk_for_object and is_gvk_namespaced.
 
     Go: apiutil.IsObjectNamespaced.
     """
@@ -44,13 +44,11 @@ def is_object_namespaced(obj: Example, scheme: Scheme, restmapper: meta.RESTMapp
 
 
 def is_gvk_namespaced(gvk: GroupVersionKind, restmapper: meta.RESTMapper) -> bool:
-    """Whether objects of the kind live in namespaces. May ask the server.
+    """Report whether the kind is namespaced. May ask the server. Go: apiutil.IsGVKNamespaced.
 
-    Raises RuntimeError, caused by what the mapper raised (meta.is_no_match_error looks there).
-
-    Go: apiutil.IsGVKNamespaced.
+    Raises RuntimeError with the mapper's error as its cause (meta.is_no_match_error examines it).
     """
-    # With the version: for a group alone the mapper would not ask again about versions that a CRD has got since.
+    # The version is needed: for a group alone the mapper would not look for versions that a CRD has added since.
     try:
         scope = restmapper.rest_mapping(gvk.group_kind(), gvk.version).scope.name()
     except Exception as err:
@@ -61,10 +59,10 @@ def is_gvk_namespaced(gvk: GroupVersionKind, restmapper: meta.RESTMapper) -> boo
 
 
 def gvk_for_object(obj: Example, scheme: Scheme) -> GroupVersionKind:
-    """The one kind of an object, or of the objects of a class. Go: apiutil.GVKForObject.
+    """Return the single kind of an object, or of a class. Go: apiutil.GVKForObject.
 
-    Unstructured and PartialObjectMetadata objects say it themselves. Raises the missing-kind, missing-version or
-    not-registered error, and ValueError for a class that stands for several kinds unless the object names one.
+    Unstructured and PartialObjectMetadata objects name their kind themselves. Raises the missing-kind, missing-version
+    or not-registered error, and ValueError for a class that represents several kinds unless the object names one.
     """
     example = obj() if isinstance(obj, type) else obj
     if isinstance(example, (metav1.PartialObjectMetadata, metav1.PartialObjectMetadataList)):
@@ -117,7 +115,7 @@ def rest_client_for_gvk(
     codecs: CodecFactory,
     http_client: HTTPClient | None,
 ) -> rest.Interface:
-    """A client of the kind's group and version, over shared connections. Go: apiutil.RESTClientForGVK."""
+    """Return a client of the kind's group and version, over shared connections. Go: apiutil.RESTClientForGVK."""
     if http_client is None:
         raise ValueError("http_client must not be None, consider using rest.http_client_for(c) to create a client")
     config = _create_rest_config(gvk, force_disable_proto_buf, is_unstructured, base_config, codecs)

@@ -1,4 +1,4 @@
-"""The error of a mapper that cannot ask the server. Mirrors pkg/client/apiutil/errors.go."""
+"""The error of a mapper whose discovery failed. Mirrors pkg/client/apiutil/errors.go."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clientgo.klog.exceptions import operational_error
 
 @operational_error
 class ErrResourceDiscoveryFailed(Exception):
-    """The resources of some versions cannot be found out. Go: apiutil.ErrResourceDiscoveryFailed.
+    """Raised when discovery of some versions failed. Go: apiutil.ErrResourceDiscoveryFailed.
 
-    Tests such as meta.is_no_match_error take it for each of the errors it holds, and a version that the server does not
-    have for a NoResourceMatchError.
+    Tests such as meta.is_no_match_error match each of the errors that it contains. A version that the server does not
+    have counts as a NoResourceMatchError.
     """
 
     def __init__(self, errors: Mapping[GroupVersion, Exception]) -> None:
@@ -29,11 +29,11 @@ class ErrResourceDiscoveryFailed(Exception):
         return f"unable to retrieve the complete list of server APIs: {', '.join(complaints)}"
 
     def is_(self, target: object) -> bool:
-        """Whether one of the errors is `target` (see util.errors.is_error)."""
+        """Report whether one of the errors matches `target` (see util.errors.is_error)."""
         return any(is_error(err, target) for err in self.unwrap())
 
     def unwrap(self) -> list[Exception]:
-        """The single errors. Go: Unwrap."""
+        """Return the errors as a list. Go: Unwrap."""
         return [
             meta.NoResourceMatchError(version.with_resource("")) if apierrors.is_not_found(err) else err
             for version, err in self.by_version.items()

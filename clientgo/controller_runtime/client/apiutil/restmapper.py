@@ -1,6 +1,7 @@
-"""A RESTMapper that asks the server for what it is asked for and does not know yet. Mirrors apiutil/restmapper.go.
+"""A RESTMapper that discovers groups and versions on first use. Mirrors apiutil/restmapper.go.
 
-It finds kinds of CRDs that are installed while the program runs, and asks only about the group and version in question.
+It finds the kinds of CRDs that are installed while the program runs, and asks only about the required group and
+version.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ T = TypeVar("T")
 
 
 def new_dynamic_rest_mapper(cfg: rest.Config, http_client: HTTPClient | None) -> meta.RESTMapper:
-    """A mapper for the server of `cfg`, over shared connections. Asks nothing yet. Go: apiutil.NewDynamicRESTMapper.
+    """Return a mapper for the server of `cfg`, over the given connections. Sends no request yet.
 
-    Its methods raise what mappers raise, ErrResourceDiscoveryFailed, or RuntimeError caused by the server's error.
+    Its methods raise the errors of mappers, ErrResourceDiscoveryFailed, or RuntimeError with the server's error as its
+    cause. Go: apiutil.NewDynamicRESTMapper.
     """
     if http_client is None:
         raise ValueError("http_client must not be None, consider using rest.http_client_for(c) to create a client")
@@ -31,17 +33,17 @@ def new_dynamic_rest_mapper(cfg: rest.Config, http_client: HTTPClient | None) ->
 
 
 class _Mapper:
-    """See new_dynamic_rest_mapper.
+    """The mapper of new_dynamic_rest_mapper.
 
-    Invariant: `mapper` is made of `known_groups`, and replaced whenever they change; it is read without the lock.
+    Invariant: `mapper` is built from `known_groups` and is replaced after every change of them; readers take no lock.
     """
 
     def __init__(self, client: discovery.AggregatedDiscoveryInterface) -> None:
         self._client = client
-        # Guards the rest. Held while the server is asked, so that it is asked once.
+        # Guards the other attributes. Held during requests, so that threads do not repeat each other's discovery.
         self._lock = threading.Lock()
         self._mapper = restmapper.new_discovery_rest_mapper([])
-        # Groups with the resources of those of their versions that were asked for.
+        # Groups, each with the resources of the versions that were asked for.
         self._known_groups: dict[str, restmapper.APIGroupResources] = {}
         # Groups with all their versions, as the server lists them.
         self._api_groups: dict[str, metav1.APIGroup] = {}
@@ -78,9 +80,9 @@ class _Mapper:
         return look(self._mapper)
 
     def _add_known_group_and_reload(self, group: str, versions: Sequence[str]) -> None:
-        """Ask the server about a group, or about versions of it."""
+        """Discover a group, or some of its versions, and rebuild the mapper."""
         with self._lock:
-            # A server with aggregated discovery tells everything in two requests, so that comes first, once.
+            # Aggregated discovery returns everything in two requests, so try it first, once.
             if not versions or not self._initial_discovery_done:
                 api_group, told_everything = self._find_api_group(group)
                 if not versions and api_group is not None:
@@ -106,7 +108,7 @@ class _Mapper:
             raise ErrResourceDiscoveryFailed(missing)
 
     def _find_api_group(self, group: str) -> tuple[metav1.APIGroup | None, bool]:
-        """The group as the server lists it, and whether the server told of all resources on the way."""
+        """Return the group as the server lists it, and whether aggregated discovery has returned all resources."""
         found = self._api_groups.get(group)
         if found is not None:
             return found, False
@@ -126,7 +128,9 @@ class _Mapper:
     def _fetch_group_version_resources(
         self, group: str, versions: Sequence[str]
     ) -> dict[GroupVersion, metav1.APIResourceList]:
-        """The resources of these versions; one that the server does not have makes the group be looked up anew."""
+        """Return the resources of these versions. If the server does not have a version, forget the group's cached
+        version list.
+        """
         found: dict[GroupVersion, metav1.APIResourceList] = {}
         failed: dict[GroupVersion, Exception] = {}
         for version in versions:
@@ -165,7 +169,7 @@ class _Mapper:
         if any(each.version == version for each in versions):
             return
         added = metav1.GroupVersionForDiscovery(group_version=str(group_version), version=version)
-        # What stands first is preferred.
+        # The first version is the preferred one.
         api_group = self._api_groups.get(name)
         preferred = api_group is not None and api_group.preferred_version.version == version
         versions.insert(0 if preferred else len(versions), added)

@@ -1,4 +1,4 @@
-"""The config of the cluster a program shall talk to. Mirrors pkg/client/config."""
+"""The config of the cluster that a program connects to. Mirrors pkg/client/config."""
 
 from clientgo.controller_runtime.client.config.config import (
     KUBECONFIG_FLAG_NAME,

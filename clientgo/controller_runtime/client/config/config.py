@@ -1,4 +1,4 @@
-"""The config of the cluster a program shall talk to. Mirrors pkg/client/config/config.go.
+"""The config of the cluster that a program connects to. Mirrors pkg/client/config/config.go.
 
 Go registers the flag `--kubeconfig` with the program's one set of flags when the package is loaded. Python has no such
 set, so a program calls `register_flags(parser)` before it parses its arguments.
@@ -25,7 +25,7 @@ _LOGGER = RUNTIME_LOG.with_name("client").with_name("config")
 
 
 class _Flags:
-    """What the flags were set to."""
+    """The values of the flags."""
 
     kubeconfig = ""
 
@@ -34,9 +34,9 @@ _FLAGS = _Flags()
 
 
 def register_flags(fs: argparse.ArgumentParser) -> None:
-    """Add the flag --kubeconfig, which `get_config` then follows. Go: config.RegisterFlags.
+    """Add the flag --kubeconfig, which `get_config` reads. Go: config.RegisterFlags.
 
-    If the program has a flag of that name already, its default is followed.
+    If the parser already has a flag of that name, `get_config` uses that flag's default.
     """
     try:
         fs.add_argument(
@@ -51,21 +51,21 @@ def register_flags(fs: argparse.ArgumentParser) -> None:
 
 
 def get_config() -> rest.Config:
-    """The config of the cluster, by the first of these that there is. Go: config.GetConfig.
+    """Return the config of the cluster from the first source that exists. Go: config.GetConfig.
 
       * the file that the flag --kubeconfig names
       * the files that the environment variable KUBECONFIG names
       * the service account of the pod the program runs in
       * $HOME/.kube/config
 
-    The client-side rate limit is off (`qps` is -1), since servers take care of fairness themselves. Raises what
-    clientcmd raises for files that cannot be used.
+    The client-side rate limit is off (`qps` is -1), since servers provide fairness. Raises clientcmd's errors for
+    unusable files.
     """
     return get_config_with_context("")
 
 
 def get_config_with_context(context: str) -> rest.Config:
-    """The same with another context of the kubeconfig than its current one. Go: config.GetConfigWithContext."""
+    """Return the config of another context of the kubeconfig. Go: config.GetConfigWithContext."""
     config = _load_config(context)
     if config.qps == 0:
         config.qps = -1
@@ -99,7 +99,7 @@ def _load(rules: clientcmd.ClientConfigLoadingRules, context: str) -> rest.Confi
 
 
 def get_config_or_die() -> rest.Config:
-    """The config of the cluster; without one, log why and end the program with status 1. Go: config.GetConfigOrDie."""
+    """Return the config of the cluster. On an error, log it and exit with status 1. Go: config.GetConfigOrDie."""
     try:
         return get_config()
     except Exception as err:

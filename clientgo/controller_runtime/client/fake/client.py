@@ -2,11 +2,11 @@
 
     c = fake.new_client_builder().with_objects(pod).with_status_subresource(Guestbook).build()
 
-It checks resource versions and keeps status apart, but knows neither defaults nor validation, admission or controllers;
-envtest has a whole server. `limit` and `continue` are not heeded.
+It checks resource versions and separates the status, but has no defaulting, validation, admission or controllers;
+envtest provides a whole server. It ignores `limit` and `continue`.
 
-Differs: a kind that the scheme does not know is remembered by the client, where Go adds it to the scheme; and a failed
-write leaves the caller's object as it was.
+Differences: the client remembers a kind that the scheme does not know; Go adds it to the scheme. A failed write does
+not change the caller's object.
 """
 
 from __future__ import annotations
@@ -75,17 +75,17 @@ _WITHOUT_CLASS: Final = (
 
 
 def new_fake_client(*init_objs: RuntimeObject) -> client.WithWatch:
-    """A client of a cluster that holds these objects. Go: fake.NewFakeClient."""
+    """Return a fake client that holds these objects. Go: fake.NewFakeClient."""
     return new_client_builder().with_runtime_objects(*init_objs).build()
 
 
 def new_client_builder() -> ClientBuilder:
-    """What a fake client is made with. Go: fake.NewClientBuilder."""
+    """Return a builder of fake clients. Go: fake.NewClientBuilder."""
     return ClientBuilder()
 
 
 class ClientBuilder:
-    """Collects what a fake client shall be like. Go: fake.ClientBuilder."""
+    """A builder of fake clients. Go: fake.ClientBuilder."""
 
     def __init__(self) -> None:
         self._scheme: Scheme | None = None
@@ -102,20 +102,20 @@ class ClientBuilder:
         self._is_built = False
 
     def with_scheme(self, scheme: Scheme) -> Self:
-        """What knows kinds by their classes; without it that of the built-in kinds. Go: WithScheme."""
+        """Set the scheme, which maps classes to kinds. The default has the built-in kinds. Go: WithScheme."""
         self._scheme = scheme
         return self
 
     def with_rest_mapper(self, rest_mapper: meta.RESTMapper) -> Self:
-        """What `is_object_namespaced` asks; without it one that knows nothing. Go: WithRESTMapper."""
+        """Set the mapper that `is_object_namespaced` uses. The default knows no kinds. Go: WithRESTMapper."""
         self._rest_mapper = rest_mapper
         return self
 
     def with_objects(self, *init_objs: client.Object) -> Self:
-        """Add objects that exist from the beginning. Go: WithObjects.
+        """Add objects that exist from the start. Go: WithObjects.
 
-        `build` writes resourceVersion 999 to each object that has none, as Go does, so that the caller may update the
-        object without reading it first. A frozen object stays as it is.
+        `build` sets the resourceVersion of each object without one to 999, as Go does, so that the caller may update
+        the object without a read. It does not change frozen objects.
         """
         self._objects += init_objs
         return self
@@ -131,12 +131,12 @@ class ClientBuilder:
         return self
 
     def with_object_tracker(self, ot: testing.ObjectTracker) -> Self:
-        """What holds the objects. Not together with type converters. Go: WithObjectTracker."""
+        """Set the tracker that stores the objects. It excludes type converters. Go: WithObjectTracker."""
         self._object_tracker = ot
         return self
 
     def with_index(self, obj: Example, field: str, extract_value: client.IndexerFunc) -> Self:
-        """Let lists of the kind choose by a field. Raises ValueError for one that is there. Go: WithIndex."""
+        """Let lists of the kind select by a field. Raises ValueError for a duplicate. Go: WithIndex."""
         gvk = apiutil.gvk_for_object(obj, self._scheme or SCHEME)
         of_kind = self._indexes.setdefault(gvk, {})
         if field in of_kind:
@@ -145,30 +145,34 @@ class ClientBuilder:
         return self
 
     def with_status_subresource(self, *o: Example) -> Self:
-        """Kinds whose status only `status()` writes, besides the built-in ones. Go: WithStatusSubresource."""
+        """Add kinds whose status only `status()` writes; the built-in ones are included. Go: WithStatusSubresource."""
         self._with_status_subresource += o
         return self
 
     def with_interceptor_funcs(self, interceptor_funcs: interceptor.Funcs) -> Self:
-        """What to call in place of the client's methods. Go: WithInterceptorFuncs."""
+        """Set functions that replace the client's methods. Go: WithInterceptorFuncs."""
         self._interceptor_funcs = interceptor_funcs
         return self
 
     def with_type_converters(self, *type_converters: TypeConverter) -> Self:
-        """How fields merge in an apply; the first that knows the kind is asked. Go: WithTypeConverters.
+        """Set the converters that define how fields merge in an apply; the first one that knows the kind is used.
 
-        Without it built-in kinds merge as the API says, others as their JSON suggests.
+        By default built-in kinds merge by the API's schema, and other kinds by the shape of their JSON.
+        Go: WithTypeConverters.
         """
         self._type_converters += type_converters
         return self
 
     def with_return_managed_fields(self) -> Self:
-        """Let objects come with their managedFields. Go: WithReturnManagedFields."""
+        """Return objects with their managedFields. Go: WithReturnManagedFields."""
         self._return_managed_fields = True
         return self
 
     def build(self) -> client.WithWatch:
-        """The client. Raises RuntimeError the second time, ValueError for what does not fit together. Go: Build."""
+        """Return the client. Go: Build.
+
+        Raises RuntimeError on a second call, ValueError for contradictory settings.
+        """
         if self._is_built:
             raise RuntimeError("Build() must not be called multiple times when creating a ClientBuilder")
         if self._object_tracker is not None and self._type_converters:
@@ -206,7 +210,7 @@ class ClientBuilder:
 
 @methods_take_context
 class FakeClient:
-    """Reads and writes what a tracker holds. Thread-safe. Go: fakeClient."""
+    """A client of the objects in a tracker. Thread-safe. Go: fakeClient."""
 
     def __init__(
         self,
@@ -222,7 +226,7 @@ class FakeClient:
         self._scheme = scheme
         self._rest_mapper = rest_mapper
         self._return_managed_fields = return_managed_fields
-        # Held by every write from what it reads to what it stores, and while an index is added.
+        # Held by every write from its first read to its store, and while an index is added.
         self._lock = threading.RLock()
         self._indexes = {gvk: dict(of_kind) for gvk, of_kind in indexes.items()}
 
@@ -244,10 +248,10 @@ class FakeClient:
         require_object(obj)
         gvk, gvr = self._kind_and_resource(obj)
         cls = obj if isinstance(obj, type) else type(obj)
-        return self._given_out(cls, gvk, self._tracker.get(gvr, key.namespace, key.name))
+        return self._result_for(cls, gvk, self._tracker.get(gvr, key.namespace, key.name))
 
-    def _given_out(self, cls: type[T], gvk: GroupVersionKind, stored: Any) -> T:
-        """A stored object as the caller wants it: of a class, and without managedFields unless they are asked for."""
+    def _result_for(self, cls: type[T], gvk: GroupVersionKind, stored: Any) -> T:
+        """Return a stored object as an instance of `cls`, without managedFields unless the builder enabled them."""
         document = stored.to_dict()
         api_version, kind = gvk.to_api_version_and_kind()
         document.pop("apiVersion", None)
@@ -272,8 +276,8 @@ class FakeClient:
         item_class: Any = cls.ITEM
         options = client.ListOptions().apply_options(opts)
         stored = meta.extract_list(self._tracker.list(gvr, gvk, options.namespace))
-        given_out = [self._given_out(item_class, gvk, each) for each in stored]
-        items = self._filter_list(given_out, gvk, options.label_selector, options.field_selector)
+        results = [self._result_for(item_class, gvk, each) for each in stored]
+        items = self._filter_list(results, gvk, options.label_selector, options.field_selector)
         document: dict[str, Any] = {}
         if issubclass(cls, _WITHOUT_CLASS):
             list_kind = apiutil.gvk_for_object(obj, self._scheme)
@@ -288,7 +292,7 @@ class FakeClient:
         return items if fs is None else self._filter_with_fields(items, gvk, fs)
 
     def _filter_with_fields(self, items: Sequence[Any], gvk: GroupVersionKind, fs: fields.Selector) -> Sequence[Any]:
-        """Fields are known by indexes alone: without one there is no answer that makes sense."""
+        """Return the items that match a field selector. Raises ValueError for a field without an index."""
         if not requires_exact_match(fs):
             raise ValueError(f'field selector {fs} is not in one of the two supported forms "key==val" or "key=val"')
         with self._lock:
@@ -316,13 +320,13 @@ class FakeClient:
         new.set_deletion_timestamp(None)
         with self._lock:
             created = self._create_under_some_name(gvr, new, options.as_create_options())
-            self._note_managed_fields(gvr, created)
+            self._copy_managed_fields(gvr, created)
         self._take_over(obj, gvk, created)
 
     def _create_under_some_name(
         self, gvr: GroupVersionResource, new: client.Object, options: metav1.CreateOptions
     ) -> client.Object:
-        """Create the object; one with a name to be made up is tried under several."""
+        """Create the object; a generated name is retried with other suffixes."""
         base = "" if new.get_name() else new.get_generate_name()[:_MAX_GENERATED_NAME_LENGTH]
         tries = _MAX_NAME_TRIES if base else 1
         while True:
@@ -373,7 +377,7 @@ class FakeClient:
                     self._delete_object(gvr, each)
 
     def _delete_object(self, gvr: GroupVersionResource, obj: client.Object) -> None:
-        """Delete an object, or only mark it as deleted when it has finalizers."""
+        """Delete an object, or only set its deletionTimestamp if it has finalizers."""
         namespace, name = obj.get_namespace(), obj.get_name()
         stored: Any = self._tracker.get(gvr, namespace, name)
         if not stored.get_finalizers():
@@ -398,22 +402,22 @@ class FakeClient:
             new.set_managed_fields(self._managed_fields_of(gvr, namespace, obj.get_name()))
             writing.update(gvr, new, namespace, options.as_update_options())
             assert writing.written is not None
-            self._note_managed_fields(gvr, writing.written)
+            self._copy_managed_fields(gvr, writing.written)
         self._take_over(obj, gvk, writing.written)
 
-    def _note_managed_fields(self, gvr: GroupVersionResource, written: client.Object) -> None:
-        """Let an object that was written show what the tracker below made of its managedFields."""
+    def _copy_managed_fields(self, gvr: GroupVersionResource, written: client.Object) -> None:
+        """Copy the managedFields that the tracker computed into the written object."""
         if self._return_managed_fields and (
             found := self._managed_fields_of(gvr, written.get_namespace(), written.get_name())
         ):
             written.set_managed_fields(found)
 
     def _managed_fields_of(self, gvr: GroupVersionResource, namespace: str, name: str) -> Sequence[Any]:
-        """Those of the object that is there, which an update keeps."""
+        """Return the managedFields of the stored object, which an update keeps."""
         try:
             return meta.accessor(self._tracker.get(gvr, namespace, name)).get_managed_fields()
         except apierrors.StatusError:
-            return ()  # The update will say so.
+            return ()  # The update will raise the error.
 
     def patch(self, ctx: Context, obj: client.Object, patch: client.Patch, *opts: client.PatchOption) -> None:
         self.patch_object(obj, patch, client.PatchOptions().apply_options(opts), is_status=False)
@@ -427,7 +431,7 @@ class FakeClient:
     def apply_object(
         self, body: client.ApplyConfiguration, options: client.PatchOptions, *, is_status: bool
     ) -> tuple[GroupVersionKind, Unstructured]:
-        """Apply a configuration, or only its status; the kind, and the object as it is then."""
+        """Apply a configuration, or only its status. Returns the kind and the resulting object."""
         document = body.to_dict()
         gvk = apiutil.gvk_for_object(body, self._scheme_that_knows(body))
         document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
@@ -438,7 +442,7 @@ class FakeClient:
     def patch_object(
         self, obj: client.Object, patch: client.Patch, options: client.PatchOptions, *, is_status: bool
     ) -> None:
-        """Change an object by a patch, or only its status. Go: patch."""
+        """Patch an object, or only its status. Go: patch."""
         require_writable(obj)
         gvk, gvr = self._kind_and_resource(obj)
         sent = options.as_patch_options()
@@ -464,11 +468,11 @@ class FakeClient:
                 result = _as_applied(obj, old)
             patched = result if is_apply else writing.written
             assert isinstance(patched, client.Object)
-            self._note_managed_fields(gvr, patched)
+            self._copy_managed_fields(gvr, patched)
         said = obj.group_version_kind()
         self._take_over(obj, gvk, patched)
         if is_apply and not said.empty():
-            obj.set_group_version_kind(said)  # An apply configuration keeps it.
+            obj.set_group_version_kind(said)  # An apply configuration keeps its kind.
 
     def _get_or_none(self, gvr: GroupVersionResource, obj: client.Object, is_apply: bool) -> Any:
         try:
@@ -479,14 +483,14 @@ class FakeClient:
             return None
 
     def _check_patch(self, action: testing.Action, old: client.Object) -> None:
-        """Try the patch without storing anything: it may not touch the deletionTimestamp."""
+        """Apply the patch to a copy. Raises StatusError if it changes the deletionTimestamp."""
         _, patched = testing.object_reaction(cast(testing.ObjectTracker, _DryTracker(self._tracker)))(action)
         if not deletion_timestamp_equal(patched, old):
             raise ValueError("rejected patch, metadata.deletionTimestamp immutable")
 
     def _take_over(self, obj: client.Object, gvk: GroupVersionKind, stored: Any) -> None:
-        """Bring the caller's object up to date; as in Go one with a class says no kind afterwards."""
-        self._scheme.convert(self._given_out(type(obj), gvk, stored), obj)
+        """Copy the stored object into the caller's. As in Go, a typed object carries no kind afterwards."""
+        self._scheme.convert(self._result_for(type(obj), gvk, stored), obj)
 
     # --- subresources ---
 
@@ -512,13 +516,13 @@ class FakeClient:
         return self._scheme
 
     def _kind_and_resource(self, obj: Example) -> tuple[GroupVersionKind, GroupVersionResource]:
-        """The kind, and the resource that its name suggests."""
+        """Return the kind, and the resource name derived from it."""
         gvk = apiutil.gvk_for_object(obj, self._scheme_that_knows(obj))
         gvr, _ = meta.unsafe_guess_kind_to_resource(gvk)
         return gvk, gvr
 
     def _item_kind_and_resource(self, obj: Example) -> tuple[GroupVersionKind, GroupVersionResource]:
-        """Those of the items of a list."""
+        """Return the kind and the resource of a list's items."""
         list_kind = apiutil.gvk_for_object(obj, self._scheme_that_knows(obj))
         gvk = list_kind.group_version().with_kind(list_kind.kind.removesuffix("List"))
         self._scheme.learn_kind(gvk, Unstructured)
@@ -531,7 +535,7 @@ class FakeClient:
 
 
 class _DryTracker:
-    """As much of a tracker as a patch needs, which is not stored."""
+    """A tracker for a dry run of a patch; it stores nothing."""
 
     def __init__(self, tracker: VersionedTracker) -> None:
         self._tracker = tracker
@@ -551,7 +555,7 @@ def _is_dry_run(dry_run: Sequence[str] | None) -> bool:
 
 
 def _as_applied(obj: client.Object, old: Any) -> client.Object:
-    """What an apply sends: its version counts for nothing when it creates, its deletionTimestamp never."""
+    """Return the object that an apply sends. Its version is ignored on creation, its deletionTimestamp always."""
     applied = obj.deep_copy()
     if old is None:
         applied.set_resource_version("1")
@@ -561,14 +565,14 @@ def _as_applied(obj: client.Object, old: Any) -> client.Object:
 
 
 def _was_deleted_by(err: apierrors.StatusError, old: Any, obj: client.Object) -> bool:
-    """Whether an apply has removed the last finalizer, so that the object is gone when it is read again."""
+    """Report whether an apply has removed the last finalizer, so that the object no longer exists."""
     deleted = old is not None and old.get_deletion_timestamp() is not None
     return apierrors.is_not_found(err) and deleted and not obj.get_finalizers()
 
 
 @methods_take_context
 class _FakeSubResourceClient:
-    """Reads and writes one subresource. Go: fakeSubResourceClient."""
+    """A client of one subresource. Go: fakeSubResourceClient."""
 
     def __init__(self, fake_client: FakeClient, sub_resource: str) -> None:
         self._client = fake_client
@@ -642,12 +646,12 @@ class _FakeSubResourceClient:
         options = client.SubResourceApplyOptions().apply_opts(opts)
         body = obj if options.sub_resource_body is None else options.sub_resource_body
         sent = client.PatchOptions(raw=options.as_patch_options())
-        # As in Go the configuration stays as it was, unlike with a real client.
+        # As in Go, and unlike a real client, the configuration keeps its content.
         self._client.apply_object(body, sent, is_status=True)
 
 
 def _scalable(obj: client.Object) -> Any:
-    """The object if it has a scale. Custom resources have none here, whatever their CRD says."""
+    """Return the object if it has a scale. Custom resources have none here, even if their CRD declares one."""
     if not isinstance(obj, (appsv1.Deployment, appsv1.ReplicaSet, appsv1.StatefulSet, corev1.ReplicationController)):
         raise ValueError(f"unimplemented scale subresource for resource {type(obj).__name__}")
     return obj
@@ -676,7 +680,7 @@ def _extract_scale(obj: client.Object) -> autoscalingv1.Scale:
 
 
 def _in_tree_resources_with_status() -> list[GroupVersionKind]:
-    """The built-in kinds that have the status subresource, as far as Go's fake knows them."""
+    """Return the built-in kinds with a status subresource, as Go's fake lists them."""
     kinds = {
         ("", "v1"): "Namespace Node PersistentVolumeClaim PersistentVolume Pod ReplicationController Service",
         ("apps", "v1"): "Deployment DaemonSet ReplicaSet StatefulSet",
@@ -698,7 +702,7 @@ def _in_tree_resources_with_status() -> list[GroupVersionKind]:
 def add_index(c: client.Client, obj: Example, field: str, extract_value: Callable[[Any], Sequence[str]]) -> None:
     """Add an index to a fake client, as a program adds one to its cache. Go: fake.AddIndex.
 
-    Raises TypeError for another client, ValueError when the index is there already.
+    Raises TypeError for any other client, ValueError for a duplicate index.
     """
     if not isinstance(c, FakeClient):
         raise TypeError("add_index can only be used with a fake client")

@@ -10,16 +10,16 @@ from clientgo.controller_runtime.client.apiutil import Example
 
 
 class GrowingScheme(Scheme):
-    """Knows what another scheme knows, and the kinds of unstructured objects it has seen."""
+    """A scheme that extends another one with the kinds of unstructured objects that it sees."""
 
     def __init__(self, below: Scheme) -> None:
         super().__init__(below.name())
         self._below = below
-        # Only grows.
+        # Entries are never removed.
         self._learned: dict[GroupVersionKind, type[Object]] = {}
 
     def learn(self, obj: Example) -> None:
-        """Remember the kind of an object without a class; of others nothing needs to be remembered."""
+        """Remember the kind of an object without a class. Ignores other objects."""
         if isinstance(obj, (UnstructuredList, metav1.PartialObjectMetadataList)):
             gvk = obj.group_version_kind()
             kind = gvk.kind if gvk.kind.endswith("List") else f"{gvk.kind}List"

@@ -1,4 +1,4 @@
-"""Several type converters as one. Mirrors pkg/client/fake/typeconverter.go."""
+"""A type converter that tries several others. Mirrors pkg/client/fake/typeconverter.go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from clientgo.apimachinery.util.managedfields import Node, TypeConverter
 
 
 def multi_type_converter(upstream: Sequence[TypeConverter]) -> TypeConverter:
-    """A converter that gives what the first of these gives that raises nothing. Go: multiTypeConverter."""
+    """Return a converter that returns the first converter's result. Raises the last error if none accepts the object.
+
+    Go: multiTypeConverter.
+    """
 
     def convert(gvk: GroupVersionKind) -> Node:
         errors: list[Exception] = []

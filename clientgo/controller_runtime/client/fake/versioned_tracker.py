@@ -1,7 +1,7 @@
-"""An object tracker that checks and counts up resource versions. Mirrors pkg/client/fake/versioned_tracker.go.
+"""An object tracker that checks and increments resource versions. Mirrors pkg/client/fake/versioned_tracker.go.
 
-Differs: where Go looks at the call stack for who is writing, a `_Writing` is told; and a failed write leaves the
-caller's object alone, of which Go may have overwritten the status.
+Differences: Go examines the call stack to find out which operation writes; here `writing` receives it as an argument. A
+failed write does not change the caller's object; Go may have overwritten its status.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import Object as ClientObject
 from clientgo.golang.strconv import parse_uint, quote
 
-# Objects a client begins with have this version unless they say another. It stands out, and leaves room: below it are
-# the versions of objects that the client was asked to create.
+# The version of initial objects without one. The large number is easy to recognize and leaves room: lower versions
+# belong to objects that the client created.
 TRACKER_ADD_RESOURCE_VERSION: Final = "999"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Write:
-    """What a write is allowed to do."""
+    """The changes that a write may make."""
 
-    # Only the status is written.
+    # Changes the status only.
     is_status: bool = False
-    # The object is being deleted: its deletionTimestamp may change.
+    # Deletes the object, so its deletionTimestamp may change.
     deleting: bool = False
-    # A missing resourceVersion is that of the object there, whatever the kind.
+    # Uses the stored resourceVersion if the object has none, for any kind.
     any_version: bool = False
 
 
 class VersionedTracker:
-    """An ObjectTracker on top of another one. Thread-safe as far as that is; writes belong under the client's lock.
+    """An ObjectTracker on top of another one. Writes need the client's lock; other methods are as thread-safe as
+    `upstream`.
 
-    Objects given to it are taken over. Go: versionedTracker.
+    It takes ownership of the objects that it receives. Go: versionedTracker.
     """
 
     def __init__(
@@ -55,7 +56,10 @@ class VersionedTracker:
         with_status_subresource: set[GroupVersionKind],
         manages_fields: bool = False,
     ) -> None:
-        """`manages_fields` if `upstream` does: it would silently drop managedFields that it cannot read."""
+        """Initialize the tracker. `manages_fields` states whether `upstream` manages fields.
+
+        If it does, it would silently drop managedFields that it cannot read.
+        """
         self._upstream = upstream
         self._manages_fields = manages_fields
         self._scheme = scheme
@@ -68,8 +72,8 @@ class VersionedTracker:
     def add(self, obj: Object) -> None:
         """Add an object, or the items of a list.
 
-        Writes resourceVersion 999 to the caller's object if it has none, unless the object is frozen. Raises ValueError
-        for an object that is deleted without finalizers.
+        Sets the resourceVersion of the caller's object to 999 if it is empty, unless the object is frozen. Raises
+        ValueError for an object with a deletionTimestamp but without finalizers.
         """
         if meta.is_list_type(obj):
             for item in meta.extract_list(obj):
@@ -117,7 +121,7 @@ class VersionedTracker:
         self.writing(Write()).apply(gvr, apply_configuration, ns, opts)
 
     def writing(self, write: Write) -> Writing:
-        """The tracker for one write of this sort."""
+        """Return a tracker for one write of this kind."""
         return Writing(self, self._upstream, self._scheme, self._with_status_subresource, write)
 
     def __repr__(self) -> str:
@@ -125,7 +129,9 @@ class VersionedTracker:
 
 
 class Writing:
-    """The tracker during one write; `written` is then what was stored, or last stored when that deleted it."""
+    """A tracker for one write. Afterwards `written` is the stored object, or the last stored one if the write deleted
+    it.
+    """
 
     def __init__(
         self,
@@ -182,12 +188,12 @@ class Writing:
         if needs_create:
             self._check_created_by_apply(gvr, gvk, new)
         elif not isinstance(new, Unstructured):
-            # As in Go the configuration has been a struct: without a false or 0 that may be left out, and with a null
-            # for what may not.
+            # As in Go the configuration has been a struct: it omits false and 0 in optional fields and has null in
+            # required ones.
             new = type(new).from_dict(to_go_document(new))
             new.set_group_version_kind(gvk)
         if self._write.is_status:
-            # It was restored from the tracker, where it need not say its kind.
+            # The object comes from the tracker, which may omit its kind.
             new.set_group_version_kind(gvk)
         self._upstream.apply(gvr, new, ns, opts)
 
@@ -206,10 +212,7 @@ class Writing:
     def _update_object(
         self, gvr: GroupVersionResource, gvk: GroupVersionKind, obj: Object, ns: str, allow_create_on_update: bool
     ) -> tuple[ClientObject | None, bool]:
-        """The object as it is to be stored, and whether it is new; None when the write deleted it.
-
-        Go: updateObject.
-        """
+        """Return the object to store and whether it is new, or None if the write deleted it. Go: updateObject."""
         assert isinstance(obj, ClientObject)
         name = obj.get_name()
         if not name:
@@ -220,7 +223,7 @@ class Writing:
             if apierrors.is_not_found(err) and allow_create_on_update:
                 return obj, True
             raise
-        new = self._with_what_may_change(gvr, gvk, obj, old)
+        new = self._restore_protected_fields(gvr, gvk, obj, old)
         self._check_version(gvr, gvk, new, old)
         if not self._write.deleting and not deletion_timestamp_equal(new, old):
             raise ValueError(f"error: Unable to edit {name}: metadata.deletionTimestamp field is immutable")
@@ -231,10 +234,10 @@ class Writing:
         self.written = as_stored(self._scheme, new)
         return self.written, False
 
-    def _with_what_may_change(
+    def _restore_protected_fields(
         self, gvr: GroupVersionResource, gvk: GroupVersionKind, obj: ClientObject, old: ClientObject
     ) -> ClientObject:
-        """The object with a status that this write may not change as it was, or with nothing else changed."""
+        """Return the object without the changes that this write may not make: to the status, or to everything else."""
         if gvk not in self._with_status_subresource:
             if self._write.is_status:
                 raise apierrors.new_not_found(gvr.group_resource(), obj.get_name())
@@ -245,14 +248,14 @@ class Writing:
         new.set_resource_version(obj.get_resource_version())
         new.set_managed_fields(obj.get_managed_fields())
         if isinstance(obj, Unstructured) and isinstance(old, Unstructured):
-            # In Go both are one map from here on: the version of such a write is never found wrong.
+            # In Go both are the same map from here on, so such a write never has a conflict.
             old.set_resource_version(obj.get_resource_version())
         return new
 
     def _check_version(
         self, gvr: GroupVersionResource, gvk: GroupVersionKind, new: ClientObject, old: ClientObject
     ) -> None:
-        """Give `new` the next version. Raises Conflict when it says another than the object has."""
+        """Set the next version in `new`. Raises StatusError (Conflict) if its version differs from the stored one."""
         version = old.get_resource_version()
         if not new.get_resource_version() and (self._write.any_version or allows_unconditional_update(gvk)):
             new.set_resource_version(version)
@@ -262,10 +265,10 @@ class Writing:
 
 
 def as_stored(scheme: Scheme, obj: Object) -> Any:
-    """Return the object as a tracker holds it: decoded into its kind's class where the scheme has one.
+    """Return the object as a tracker stores it: decoded into the kind's class if the scheme has one.
 
-    Raises ValueError, with Go's text for a value of a wrong type. Go: convertFromUnstructuredIfNecessary, and the loss
-    of unknown fields in a struct.
+    Raises ValueError with Go's text for a value of the wrong type. Decoding into a class drops unknown fields, as a Go
+    struct does. Go: convertFromUnstructuredIfNecessary.
     """
     cls = type(obj)
     if isinstance(obj, (Unstructured, metav1.PartialObjectMetadata)):
@@ -279,7 +282,9 @@ def as_stored(scheme: Scheme, obj: Object) -> Any:
 
 
 def _with_status_of(obj: ClientObject, other: ClientObject) -> ClientObject:
-    """A copy of `obj` with the status of `other`; as in Go, without one an unstructured object gets a null."""
+    """Return a copy of `obj` with the status of `other`. As in Go, a missing status becomes null in an unstructured
+    object.
+    """
     document, status = obj.to_dict(), other.to_dict().get("status")
     document["status"] = status
     if status is None and not isinstance(obj, Unstructured):
@@ -288,7 +293,10 @@ def _with_status_of(obj: ClientObject, other: ClientObject) -> ClientObject:
 
 
 def deletion_timestamp_equal(new: Any, old: Any) -> bool:
-    """Whether both are deleted, in the same second as far as texts show, or neither. Go: deletionTimestampEqual."""
+    """Report whether both objects have equal deletionTimestamps (in whole seconds), or both have none.
+
+    Go: deletionTimestampEqual.
+    """
     new_time: datetime | None = new.get_deletion_timestamp()
     old_time: datetime | None = old.get_deletion_timestamp()
     if new_time is None or old_time is None:
@@ -297,7 +305,7 @@ def deletion_timestamp_equal(new: Any, old: Any) -> bool:
 
 
 def _next_version(version: str) -> str:
-    """Return the version after `version`. Raises ValueError if that is not an unsigned 64-bit number."""
+    """Return the version after `version`. Raises ValueError if it is not an unsigned 64-bit number."""
     try:
         number = parse_uint(version or "0")
     except ValueError as err:
@@ -310,7 +318,7 @@ def _name_is_required(gvk: GroupVersionKind) -> apierrors.StatusError:
     return apierrors.new_invalid(gvk.group_kind(), "", errors)
 
 
-# Kinds by group, as the fake client knows them; some groups are misnamed there.
+# Kinds by group, as Go's fake client lists them; some of its group names are wrong.
 _UNCONDITIONAL_UPDATE: Final = {
     "apps": {"ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
     "autoscaling": {"HorizontalPodAutoscaler"},
@@ -339,10 +347,10 @@ _CREATE_ON_UPDATE: Final = {
 
 
 def allows_unconditional_update(gvk: GroupVersionKind) -> bool:
-    """Whether an update needs no resourceVersion. Go: allowsUnconditionalUpdate."""
+    """Report whether an update needs no resourceVersion. Go: allowsUnconditionalUpdate."""
     return gvk.kind in _UNCONDITIONAL_UPDATE.get(gvk.group, ())
 
 
 def allows_create_on_update(gvk: GroupVersionKind) -> bool:
-    """Whether an update creates what is not there. Go: allowsCreateOnUpdate."""
+    """Report whether an update creates a missing object. Go: allowsCreateOnUpdate."""
     return gvk.kind in _CREATE_ON_UPDATE.get(gvk.group, ())

@@ -1,4 +1,4 @@
-"""A client whose calls a test answers itself. Mirrors pkg/client/interceptor."""
+"""A client with methods that a test replaces. Mirrors pkg/client/interceptor."""
 
 from clientgo.controller_runtime.client.interceptor.intercept import (
     Funcs,

@@ -1,11 +1,11 @@
-"""A client whose calls a test answers itself. Mirrors pkg/client/interceptor/intercept.go.
+"""A client with methods that a test replaces. Mirrors pkg/client/interceptor/intercept.go.
 
     def refuse(ctx, client, obj, *opts):
         raise errors.new_conflict(...)
 
     c = interceptor.new_client(fake_client, interceptor.Funcs(update=refuse))
 
-Calls that no function is given for go to the client below.
+Calls without a function go to the wrapped client.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ L = TypeVar("L", bound=ObjectList)
 
 @dataclass(kw_only=True)
 class Funcs:
-    """What to call in place of the client's methods; the others are the client's own. Go: interceptor.Funcs.
+    """Functions that replace a client's methods; None keeps the client's own. Go: interceptor.Funcs.
 
-    Each gets the context, the client below and the other arguments of the call; those of subresources also the name of
-    the subresource, after the client.
+    Each receives the context, the wrapped client and the call's other arguments. Functions for subresources also
+    receive the subresource's name after the client.
     """
 
     # (ctx, client, key, obj, *opts) -> the object
@@ -87,7 +87,7 @@ class Funcs:
 
 
 def new_client(intercepted_client: WithWatch, funcs: Funcs) -> WithWatch:
-    """A client that calls `funcs` in place of the methods they stand for. Go: interceptor.NewClient."""
+    """Return a client that calls `funcs` instead of the methods that they replace. Go: interceptor.NewClient."""
     return _Interceptor(intercepted_client, funcs)
 
 

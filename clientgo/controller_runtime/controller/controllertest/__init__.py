@@ -1,4 +1,6 @@
-"""sigs.k8s.io/controller-runtime/pkg/controller/controllertest: an informer and a queue for tests of what watches."""
+"""sigs.k8s.io/controller-runtime/pkg/controller/controllertest: an informer and a queue for tests of sources and
+handlers.
+"""
 
 from clientgo.controller_runtime.controller.controllertest.testing import ErrorType, Queue, TypedQueue
 from clientgo.controller_runtime.controller.controllertest.util import (

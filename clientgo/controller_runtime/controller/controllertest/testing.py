@@ -16,22 +16,22 @@ RequestT = TypeVar("RequestT", bound=Hashable)
 
 
 class ErrorType(runtime.Object):
-    """An object that is of no kind and in no scheme. Go: controllertest.ErrorType."""
+    """An object of a type that no scheme contains. Go: controllertest.ErrorType."""
 
 
 class TypedQueue(workqueue.TypedInterface[RequestT]):
-    """A work queue that adds at once what it should add later, and notes what was rate limited. Thread-safe.
+    """A work queue that ignores delays and records rate-limited additions. Thread-safe.
 
-    It stands wherever a TypedRateLimitingInterface is expected. Go: controllertest.TypedQueue.
+    It implements TypedRateLimitingInterface. Go: controllertest.TypedQueue.
     """
 
     def __init__(self, typed_interface: workqueue.TypedInterface[RequestT] | None = None) -> None:
-        """In front of that queue; of a new one when None."""
+        """Wrap the given queue, or a new one."""
         self.typed_interface: workqueue.TypedInterface[RequestT] = typed_interface or workqueue.new_typed()
         # Guards added_ratelimited.
         self.added_rate_limited_lock = threading.Lock()
         self.added_ratelimited: list[RequestT] = []
-        """What `add_rate_limited` was called with, in order."""
+        """The arguments of `add_rate_limited` calls, in order."""
 
     def add(self, item: RequestT) -> None:
         """See TypedInterface."""
@@ -66,18 +66,18 @@ class TypedQueue(workqueue.TypedInterface[RequestT]):
         self.add(item)
 
     def add_rate_limited(self, item: RequestT) -> None:
-        """Note `item` and add it now. Go: AddRateLimited."""
+        """Record `item` and add it now. Go: AddRateLimited."""
         with self.added_rate_limited_lock:
             self.added_ratelimited.append(item)
         self.add(item)
 
     def forget(self, item: RequestT) -> None:
-        """Nothing: no failure was counted. Go: Forget."""
+        """Do nothing, since no failures are counted. Go: Forget."""
 
     def num_requeues(self, item: RequestT) -> int:
-        """0, since nothing is counted. Go: NumRequeues."""
+        """Return 0, since no failures are counted. Go: NumRequeues."""
         return 0
 
 
 Queue: TypeAlias = TypedQueue[Request]
-"""Of the requests that name an object. Go: controllertest.Queue."""
+"""A queue of requests that name objects. Go: controllertest.Queue."""

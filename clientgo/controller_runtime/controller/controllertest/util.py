@@ -1,6 +1,6 @@
 """An informer whose events a test makes. Mirrors pkg/controller/controllertest/util.go.
 
-It holds nothing and runs nothing: `add`, `update` and `delete` tell its handlers, in the thread that calls.
+It stores nothing and runs nothing: `add`, `update` and `delete` call its handlers in the calling thread.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["SYNCED", "FakeInformer", "InformerOption", "InformerOptions", "new_f
 
 @dataclass(kw_only=True)
 class InformerOptions:
-    """What can be chosen about a FakeInformer. Go: controllertest.InformerOptions."""
+    """The options of a FakeInformer. Go: controllertest.InformerOptions."""
 
     synced: bool = False
-    """Whether it has synced from the start."""
+    """Start in the synced state."""
 
 
 class InformerOption(Protocol):
-    """Changes how a FakeInformer is made. Go: controllertest.InformerOption."""
+    """An option of a FakeInformer. Go: controllertest.InformerOption."""
 
     def apply(self, opts: InformerOptions) -> None:
         """Change the options."""
@@ -37,55 +37,55 @@ class _Synced:
         opts.synced = True
 
 
-# The informer has synced from the start. Go: controllertest.Synced.
+# Start in the synced state. Go: controllertest.Synced.
 SYNCED: Final[InformerOption] = _Synced()
 
 
 class FakeInformer:
-    """A SharedIndexInformer for tests. Made by `new_fake_informer`. Go: controllertest.FakeInformer.
+    """A SharedIndexInformer for tests, made by `new_fake_informer`. Go: controllertest.FakeInformer.
 
-    What it is told of (indexers, transforms, error handlers) is ignored.
+    It ignores indexers, transforms and error handlers.
     """
 
     def __init__(self) -> None:
-        # How often it was run.
+        # The number of runs.
         self.run_count = 0
         self._synced = Signal()
         self._handlers: list[tuple[_FakeHandlerRegistration, cache.ResourceEventHandler]] = []
 
     def add_indexers(self, indexers: cache.Indexers) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def get_indexer(self) -> cache.Indexer:
-        """An empty one."""
+        """Return an empty indexer."""
         return cache.new_indexer(cache.deletion_handling_meta_namespace_key_func, {})
 
     def informer(self) -> FakeInformer:
-        """Itself."""
+        """Return this informer."""
         return self
 
     def synced(self) -> None:
-        """From now on it has synced. Go: (*FakeInformer).Synced."""
+        """Mark the informer as synced. Go: (*FakeInformer).Synced."""
         self._synced.set()
 
     def has_synced(self) -> bool:
-        """Whether `synced` was called."""
+        """Report whether `synced` was called."""
         return self._synced.is_set()
 
     def has_synced_checker(self) -> cache.DoneChecker:
-        """Done when `synced` is called."""
+        """Return a checker that is done after `synced`."""
         return self
 
     def name(self) -> str:
-        """What is waited for, as a DoneChecker."""
+        """Return the name of this DoneChecker."""
         return "FakeInformer"
 
     def done(self) -> StopChannel:
-        """Set by `synced`."""
+        """Return a channel that `synced` closes."""
         return self._synced
 
     def add_event_handler(self, handler: cache.ResourceEventHandler) -> cache.ResourceEventHandlerRegistration:
-        """From now on tell `handler` too."""
+        """Add `handler`; it receives the events from now on."""
         registration = _FakeHandlerRegistration(self)
         self._handlers.append((registration, handler))
         return registration
@@ -93,17 +93,17 @@ class FakeInformer:
     def add_event_handler_with_resync_period(
         self, handler: cache.ResourceEventHandler, resync_period: float
     ) -> cache.ResourceEventHandlerRegistration:
-        """The same; there are no resyncs."""
+        """Add `handler`. There are no resyncs."""
         return self.add_event_handler(handler)
 
     def add_event_handler_with_options(
         self, handler: cache.ResourceEventHandler, options: cache.HandlerOptions
     ) -> cache.ResourceEventHandlerRegistration:
-        """The same, whatever the options say."""
+        """Add `handler`. The options are ignored."""
         return self.add_event_handler(handler)
 
     def remove_event_handler(self, handle: cache.ResourceEventHandlerRegistration) -> None:
-        """Tell a handler no more. Go's does nothing."""
+        """Remove a handler. Go's method does nothing."""
         self._handlers = [each for each in self._handlers if each[0] is not handle]
 
     def run(self, stop_ch: StopChannel) -> None:
@@ -115,56 +115,56 @@ class FakeInformer:
         self.run_count += 1
 
     def add(self, obj: Any) -> None:
-        """Tell the handlers that there is a new object."""
+        """Call `on_add` of the handlers."""
         for _, handler in self._handlers:
             handler.on_add(obj, False)
 
     def update(self, old_obj: Any, new_obj: Any) -> None:
-        """Tell the handlers that an object has changed."""
+        """Call `on_update` of the handlers."""
         for _, handler in self._handlers:
             handler.on_update(old_obj, new_obj)
 
     def delete(self, obj: Any) -> None:
-        """Tell the handlers that an object is gone."""
+        """Call `on_delete` of the handlers."""
         for _, handler in self._handlers:
             handler.on_delete(obj)
 
     def get_store(self) -> cache.Store:
-        """An empty one. Go's has none."""
+        """Return an empty store. Go's has none."""
         return self.get_indexer()
 
     def get_controller(self) -> cache.Controller:
-        """Raises NotImplementedError: nothing feeds it. In Go it is nil."""
+        """Raise NotImplementedError, since no controller feeds this informer. In Go it is nil."""
         raise NotImplementedError("a FakeInformer has no controller")
 
     def last_sync_resource_version(self) -> str:
-        """Empty: it never lists."""
+        """Return "", since this informer never lists."""
         return ""
 
     def last_heard(self) -> float | None:
-        """None: it has no server."""
+        """Return None, since this informer has no server."""
         return None
 
     def refused(self) -> Mapping[str, cache.Refusal]:
-        """Empty: it takes nothing in."""
+        """Return an empty mapping, since this informer stores no objects."""
         return {}
 
     def set_watch_error_handler(self, handler: cache.WatchErrorHandler) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def set_watch_error_handler_with_context(self, handler: cache.WatchErrorHandlerWithContext) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def set_transform(self, handler: cache.TransformFunc) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def is_stopped(self) -> bool:
-        """It never is."""
+        """Return False."""
         return False
 
 
 def new_fake_informer(*opts: InformerOption) -> FakeInformer:
-    """A FakeInformer. Go: controllertest.NewFakeInformer."""
+    """Return a FakeInformer. Go: controllertest.NewFakeInformer."""
     options = InformerOptions()
     for opt in opts:
         opt.apply(options)
@@ -175,7 +175,7 @@ def new_fake_informer(*opts: InformerOption) -> FakeInformer:
 
 
 class _FakeHandlerRegistration:
-    """A handler has heard of everything as soon as its informer has synced. Go: fakeHandlerRegistration."""
+    """A registration that has synced as soon as its informer has. Go: fakeHandlerRegistration."""
 
     def __init__(self, informer: FakeInformer) -> None:
         self._informer = informer

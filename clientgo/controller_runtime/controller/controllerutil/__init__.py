@@ -1,4 +1,4 @@
-"""Owner references, finalizers, and making an object what it should be. Mirrors pkg/controller/controllerutil."""
+"""Owner references, finalizers, and create-or-update. Mirrors pkg/controller/controllerutil."""
 
 from clientgo.controller_runtime.controller.controllerutil.controllerutil import (
     AlreadyOwnedError,

@@ -1,11 +1,12 @@
-"""Owner references, finalizers, and making an object what it should be. Mirrors pkg/controller/controllerutil.
+"""Owner references, finalizers, and create-or-update. Mirrors pkg/controller/controllerutil.
 
     def mutate() -> None:
         deployment.spec.replicas = guestbook.spec.size
 
     result = create_or_update(ctx, client, deployment, mutate)
 
-What a function changes of an object the caller still has to write; those of the last kind write it themselves.
+The functions for owner references and finalizers change only the object in memory, which the caller then writes.
+`create_or_update` and `create_or_patch` write it themselves.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from clientgo.klog.exceptions import operational_error
 @dataclass(eq=False)
 @operational_error
 class AlreadyOwnedError(Exception):
-    """The object has another controller already. Go: controllerutil.AlreadyOwnedError."""
+    """Raised for an object that has another controller already. Go: controllerutil.AlreadyOwnedError."""
 
     object: client.Object
     owner: metav1.OwnerReference
@@ -44,12 +45,12 @@ class AlreadyOwnedError(Exception):
         )
 
 
-# Changes an owner reference. Go: controllerutil.OwnerReferenceOption.
+# A function that changes an owner reference. Go: controllerutil.OwnerReferenceOption.
 OwnerReferenceOption: TypeAlias = Callable[[metav1.OwnerReference], None]
 
 
 def with_block_owner_deletion(block_owner_deletion: bool) -> OwnerReferenceOption:
-    """Whether the owner stays until this object is gone when it is deleted in the foreground.
+    """Return an option that sets blockOwnerDeletion: a foreground deletion keeps the owner until this object is gone.
 
     Go: controllerutil.WithBlockOwnerDeletion.
     """
@@ -63,10 +64,10 @@ def with_block_owner_deletion(block_owner_deletion: bool) -> OwnerReferenceOptio
 def set_controller_reference(
     owner: client.Object, controlled: client.Object, scheme: Scheme, *opts: OwnerReferenceOption
 ) -> None:
-    """Make `owner` the controller of `controlled`, which is then deleted with it. Go: SetControllerReference.
+    """Make `owner` the controller of `controlled`, so that the garbage collector deletes them together. Idempotent.
 
-    May be called again. Raises AlreadyOwnedError when it has another controller, ValueError when the owner lives in
-    another namespace, and what gvk_for_object raises. The caller writes the object.
+    The caller writes the object. Raises AlreadyOwnedError if another controller exists, ValueError if the owner is in
+    another namespace, and the errors of gvk_for_object. Go: SetControllerReference.
     """
     _validate_owner(owner, controlled)
     reference = _new_reference(owner, scheme)
@@ -83,9 +84,9 @@ def set_controller_reference(
 def set_owner_reference(
     owner: client.Object, object: client.Object, scheme: Scheme, *opts: OwnerReferenceOption
 ) -> None:
-    """Make `owner` an owner of `object`, not its controller; one that is there already is replaced.
+    """Add `owner` to the owners of `object`, or replace its entry, without making it the controller.
 
-    Raises ValueError when the owner lives in another namespace. Go: SetOwnerReference.
+    Raises ValueError if the owner is in another namespace. Go: SetOwnerReference.
     """
     _validate_owner(owner, object)
     reference = _new_reference(owner, scheme)
@@ -95,7 +96,10 @@ def set_owner_reference(
 
 
 def remove_owner_reference(owner: client.Object, object: client.Object, scheme: Scheme) -> None:
-    """Make `owner` no owner of `object`. Raises ValueError when it is none. Go: RemoveOwnerReference."""
+    """Remove `owner` from the owners of `object`. Raises ValueError if it is not among them.
+
+    Go: RemoveOwnerReference.
+    """
     owners = object.get_owner_references()
     if not owners:
         raise ValueError(f"{_type_name(object)} does not have any owner references")
@@ -107,17 +111,20 @@ def remove_owner_reference(owner: client.Object, object: client.Object, scheme: 
 
 
 def has_controller_reference(object: client.Object) -> bool:
-    """Whether the object has a controller. Go: HasControllerReference."""
+    """Report whether the object has a controller. Go: HasControllerReference."""
     return any(owner.controller for owner in object.get_owner_references())
 
 
 def has_owner_reference(owner_refs: Sequence[metav1.OwnerReference], obj: client.Object, scheme: Scheme) -> bool:
-    """Whether `obj` is among the owners, by group, kind and name. Go: HasOwnerReference."""
+    """Report whether `obj` is among the owners, by group, kind and name. Go: HasOwnerReference."""
     return _index_owner_ref(owner_refs, _new_reference(obj, scheme)) >= 0
 
 
 def remove_controller_reference(owner: client.Object, object: client.Object, scheme: Scheme) -> None:
-    """Make `owner`, its controller, no owner of `object`. Raises ValueError when it is not. Go: same name."""
+    """Remove `owner` from the owners of `object`. Raises ValueError if it is not the controller.
+
+    Go: RemoveControllerReference.
+    """
     if not has_controller_reference(object):
         raise ValueError(f"{_type_name(object)} does not have a owner reference with controller equals true")
     owners = object.get_owner_references()
@@ -150,7 +157,7 @@ def _index_owner_ref(owners: Sequence[metav1.OwnerReference], reference: metav1.
 
 
 def _validate_owner(owner: client.Object, object: client.Object) -> None:
-    """Raises ValueError for an owner that the garbage collector would not find."""
+    """Raise ValueError for an owner that the garbage collector would not find."""
     owner_namespace, namespace = owner.get_namespace(), object.get_namespace()
     if not owner_namespace or owner_namespace == namespace:
         return
@@ -165,7 +172,7 @@ def _validate_owner(owner: client.Object, object: client.Object) -> None:
 
 
 def _refer_same_object(a: metav1.OwnerReference, b: metav1.OwnerReference) -> bool:
-    """By group, kind and name: the version and the uid do not count."""
+    """Report whether both references have the same group, kind and name. Ignores version and uid."""
     try:
         same_group = parse_group_version(a.api_version).group == parse_group_version(b.api_version).group
     except ValueError:
@@ -178,7 +185,10 @@ def _type_name(obj: client.Object) -> str:
 
 
 class OperationResult(StrEnum):
-    """What was done; it completes "Deployment default/foo has been ...". Go: controllerutil.OperationResult."""
+    """The effect of an operation; it completes "Deployment default/foo has been ...".
+
+    Go: controllerutil.OperationResult.
+    """
 
     NONE = "unchanged"
     CREATED = "created"
@@ -187,18 +197,18 @@ class OperationResult(StrEnum):
     UPDATED_STATUS_ONLY = "updatedStatusOnly"
 
 
-# Makes an object, which it knows, what it should be. Go: controllerutil.MutateFn.
+# A function that sets the desired state in an object that it holds. Go: controllerutil.MutateFn.
 MutateFn: TypeAlias = Callable[[], None]
 
 _RESULT_ATTRIBUTE: Final = "operation_result"
 
 
 def create_or_update(ctx: Context, c: client.Client, obj: client.Object, f: MutateFn | None) -> OperationResult:
-    """Create `obj`, or bring the one that is there to what `f` makes of it, if that is a change.
+    """Create `obj`, or update the stored object if `f` changes it. Go: CreateOrUpdate.
 
-    `obj` says kind, namespace and name; it is first filled with what is there, and then `f` is called, which changes
-    `obj`. Raises ValueError when `f` changes its name or namespace, and what `f` and the client raise. The status is
-    not written. What `f` resets to nothing where the server has a default is a change every time. Go: CreateOrUpdate.
+    `obj` names kind, namespace and name. The function first reads the stored object into `obj`, then calls `f`, which
+    changes `obj`. Raises ValueError if `f` changes the name or the namespace, and the errors of `f` and of the client.
+    It does not write the status. If `f` clears a field for which the server has a default, every call writes an update.
     """
     require_writable(obj)
     key = client.object_key_from_object(obj)
@@ -215,10 +225,10 @@ def create_or_update(ctx: Context, c: client.Client, obj: client.Object, f: Muta
 
 
 def create_or_patch(ctx: Context, c: client.Client, obj: client.Object, f: MutateFn | None) -> OperationResult:
-    """The same by patches of what changed, one of them for the status. Go: CreateOrPatch.
+    """Create `obj`, or patch the stored object and its status if `f` changes them. Go: CreateOrPatch.
 
-    The status is not written when the object is created. When the second patch fails the error has the attribute
-    `operation_result`, which says what was done before.
+    It does not write the status on creation. If the second patch fails, the error's attribute `operation_result` holds
+    the result of the first.
     """
     require_writable(obj)
     key = client.object_key_from_object(obj)
@@ -240,7 +250,7 @@ def create_or_patch(ctx: Context, c: client.Client, obj: client.Object, f: Mutat
     if status_before == status_after:
         return result
     if result == OperationResult.UPDATED:
-        # The answer to the patch has the old status.
+        # The response to the patch has the old status.
         _set_status(obj, wanted)
     try:
         c.status().patch(ctx, obj, patch)
@@ -253,7 +263,7 @@ def create_or_patch(ctx: Context, c: client.Client, obj: client.Object, f: Mutat
 
 
 def _fill(ctx: Context, c: client.Client, key: client.ObjectKey, obj: client.Object) -> bool:
-    """Fill the object with what is there; False when there is nothing."""
+    """Copy the stored object into `obj`. Returns False if there is none."""
     try:
         found = c.get(ctx, key, obj)
     except apierrors.StatusError as err:
@@ -265,7 +275,7 @@ def _fill(ctx: Context, c: client.Client, key: client.ObjectKey, obj: client.Obj
 
 
 def _split_status(obj: client.Object) -> tuple[dict[str, Any], Any]:
-    """The document as Go's converter gives it, without the status, and the status; None without one."""
+    """Return the document without its status, as Go's converter makes it, and the status or None."""
     document = to_go_document(obj) if type(obj).GROUP_VERSION_KIND is not None else obj.to_dict()
     status = document.pop("status", None)
     return document, status
@@ -280,7 +290,7 @@ def _set_status(obj: client.Object, status: Any) -> None:
 
 
 def _mutate(f: MutateFn | None, key: client.ObjectKey, obj: client.Object) -> None:
-    """Call `f`. Raises ValueError when it has changed who the object is."""
+    """Call `f`. Raises ValueError if it has changed the object's name or namespace."""
     if f is None:
         return
     f()
@@ -289,7 +299,7 @@ def _mutate(f: MutateFn | None, key: client.ObjectKey, obj: client.Object) -> No
 
 
 def add_finalizer(o: client.Object, finalizer: str) -> bool:
-    """Add the finalizer; False if it was there. The caller writes the object. Go: AddFinalizer."""
+    """Add the finalizer. Returns False if the object has it already. The caller writes the object. Go: AddFinalizer."""
     finalizers = o.get_finalizers()
     if finalizer in finalizers:
         return False
@@ -298,7 +308,10 @@ def add_finalizer(o: client.Object, finalizer: str) -> bool:
 
 
 def remove_finalizer(o: client.Object, finalizer: str) -> bool:
-    """Remove the finalizer; False if it was not there. The caller writes the object. Go: RemoveFinalizer."""
+    """Remove the finalizer. Returns False if the object does not have it. The caller writes the object.
+
+    Go: RemoveFinalizer.
+    """
     finalizers = o.get_finalizers()
     left = [each for each in finalizers if each != finalizer]
     if len(left) == len(finalizers):
@@ -308,5 +321,5 @@ def remove_finalizer(o: client.Object, finalizer: str) -> bool:
 
 
 def contains_finalizer(o: client.Object, finalizer: str) -> bool:
-    """Whether the object has the finalizer. Go: ContainsFinalizer."""
+    """Report whether the object has the finalizer. Go: ContainsFinalizer."""
     return finalizer in o.get_finalizers()

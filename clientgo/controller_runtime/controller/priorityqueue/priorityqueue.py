@@ -1,9 +1,9 @@
 """The queue of controllers. Mirrors pkg/controller/priorityqueue/priorityqueue.go.
 
-The queue itself stands in `util/workqueue`, in `priority_queue.py` and `dropping_priority_queue.py`; here are
-controller-runtime's names for it. What differs from Go: adding takes effect at once instead of by way of a buffer that
-a goroutine empties, and delivery needs no goroutine either, so a shutdown cannot race it (in v0.24.1 that can deadlock)
-and may be repeated (there it panics).
+The implementation is in `util/workqueue`, in `priority_queue.py` and `dropping_priority_queue.py`; this module has
+controller-runtime's names for it. Differences from Go: an addition takes effect at once; Go buffers it for a goroutine.
+Delivery needs no goroutine either, so a shutdown cannot race with it (in v0.24.1 this can deadlock), and a second
+shutdown does nothing (in Go it panics).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _MAX_DELAY = 1000.0
 class PriorityQueue(workqueue.TypedRateLimitingInterface[T], Protocol[T]):
     """A work queue with priorities. Go: priorityqueue.PriorityQueue.
 
-    An item is in it once, with the highest of the priorities it was added with and the earliest of the times. Raised to
-    a higher priority it goes to the end of those, so that within a priority the order stays that of the additions.
+    It contains an item once, with the highest priority and the earliest time of its additions. An item whose priority
+    rises moves to the end of the new priority, so items of one priority keep the order of their additions.
     """
 
     def add_with_opts(self, o: AddOpts, /, *items: T) -> None:
@@ -37,28 +37,28 @@ class PriorityQueue(workqueue.TypedRateLimitingInterface[T], Protocol[T]):
         ...
 
     def get_with_priority(self) -> tuple[T, int, bool]:
-        """`get`, with the item's priority: (item, priority, shutdown). Blocks."""
+        """Return (item, priority, shutdown) as `get` does. Blocks."""
         ...
 
 
 @dataclass(kw_only=True)
 class Opts(Generic[T]):
-    """What can be chosen about a priority queue. Go: priorityqueue.Opts."""
+    """The options of a priority queue. Go: priorityqueue.Opts."""
 
     rate_limiter: workqueue.TypedRateLimiter[T] | None = None
-    """Says how long `add_rate_limited` delays: by default 5 ms to 1000 s, twice as long for each failure."""
+    """The delays of `add_rate_limited`: by default 5 ms to 1000 s, doubled after each failure."""
     metric_provider: workqueue.MetricsProvider | None = None
-    """By default the metrics go to `metrics.REGISTRY`."""
+    """The receiver of the metrics; None selects `metrics.REGISTRY`."""
     log: Logger | None = None
-    """Gets a list of the items every ten seconds at verbosity 5; None for no such list."""
+    """Logs the items every ten seconds at verbosity 5; None disables this."""
 
 
 Opt: TypeAlias = Callable[[Opts[Any]], None]
-"""Changes the options. Go: priorityqueue.Opt."""
+"""A function that changes the options. Go: priorityqueue.Opt."""
 
 
 class ForwardingQueue(Generic[T]):
-    """A queue in front of another one, to be subclassed: forwards everything."""
+    """A queue that forwards all calls to another one; a base class."""
 
     def __init__(self, queue: workqueue.TypedRateLimitingInterface[T]) -> None:
         self._queue = queue
@@ -98,7 +98,7 @@ class ForwardingQueue(Generic[T]):
 
 
 def new(name: str, *o: Opt) -> PriorityQueue[Any]:
-    """A priority queue; it has threads, which a shutdown ends. Without a name it reports no metrics. Go: New."""
+    """Return a priority queue. Its threads end on shutdown. A queue without a name reports no metrics. Go: New."""
     opts: Opts[Any] = Opts()
     for opt in o:
         opt(opts)
@@ -110,7 +110,7 @@ def new(name: str, *o: Opt) -> PriorityQueue[Any]:
 
 
 def default_provider() -> workqueue.MetricsProvider | None:
-    """What counts where nobody chose something else; None without the extra `metrics`."""
+    """Return the default metrics provider, or None without the extra `metrics`."""
     from clientgo.controller_runtime.internal.metrics.workqueue import provider
 
     return provider()

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/internal/controller: how controllers work."""
+"""sigs.k8s.io/controller-runtime/pkg/internal/controller: the implementation of controllers."""
 
 from clientgo.controller_runtime.internal.controller.controller import (
     Controller,

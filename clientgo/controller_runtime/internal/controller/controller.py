@@ -1,11 +1,11 @@
-"""How a controller works. Mirrors pkg/internal/controller/controller.go.
+"""The implementation of controllers. Mirrors pkg/internal/controller/controller.go.
 
-What Go calls a panic is here an exception that no program raises on purpose: a bug, such as an AttributeError of None
-or a failed assertion (`is_panic`). All other exceptions are errors. Both are logged, counted and tried again later; a
+Go's panics correspond to exceptions that no program raises on purpose, such as an AttributeError of None or a failed
+assertion (`is_panic`). All other exceptions are errors. The controller logs and counts both and retries the request; a
 panic also runs the PANIC_HANDLERS, which log its traceback. With `recover_panic=False` a panic crashes the process in
-Go. Here it ends the controller: `start` stops all workers and raises it, and so does the manager.
+Go. Here it stops the controller: `start` stops all workers and raises it, and so does the manager.
 
-A bug of v0.24.1 is not copied: a second `start` there returns with the lock held.
+Difference: in v0.24.1 a second `start` returns with the lock held; here it does not.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _BOTH = (
 
 @operational_error
 class ReconciliationTimeoutError(Exception):
-    """The cause of a context that ended since the reconcile took too long. Go: errReconciliationTimeout."""
+    """The cause of a context that ended because the reconcile exceeded its timeout. Go: errReconciliationTimeout."""
 
     def __init__(self) -> None:
         super().__init__("reconciliation timeout")
@@ -68,12 +68,12 @@ class ReconciliationTimeoutError(Exception):
 
 @operational_error
 class _RecoveredPanic(RuntimeError):
-    """A panic as an error of the reconciler. The PANIC_HANDLERS have logged its traceback."""
+    """A panic that was turned into an error. The PANIC_HANDLERS have logged its traceback."""
 
 
 @dataclass(kw_only=True)
 class Options(Generic[RequestT]):
-    """What a Controller is made of. Go: controller.Options."""
+    """The parts and settings of a Controller. Go: controller.Options."""
 
     do: ReconcilerLike[RequestT]
     rate_limiter: TypedRateLimiter[RequestT]
@@ -89,16 +89,16 @@ class Options(Generic[RequestT]):
 
 
 def new(options: Options[RequestT]) -> Controller[RequestT]:
-    """A controller; it does nothing yet. Go: controller.New."""
+    """Return a controller. It does nothing until `start`. Go: controller.New."""
     return Controller(options)
 
 
 class Controller(Generic[RequestT]):
-    """Takes requests off its queue and has them reconciled. Go: controller.Controller.
+    """A controller: its workers reconcile the requests of its queue. Go: controller.Controller.
 
-    Invariants: no request is reconciled by two workers at once, for the queue hands it to one; every request taken off
-    the queue is given back by `done`, whatever happened; `_start_watches` holds the sources until they are started, all
-    at once, when the controller is; what is added later is started at once.
+    Invariants: the queue never gives the same request to two workers at once; the worker calls `done` for every request
+    that it takes, also after an error; `_start_watches` holds the sources until the controller starts them all at once;
+    a source that is added later starts at once.
     """
 
     def __init__(self, options: Options[RequestT]) -> None:
@@ -115,15 +115,15 @@ class Controller(Generic[RequestT]):
         self.reconciliation_timeout = options.reconciliation_timeout
         self.started = False
         self.queue: PriorityQueue[RequestT] | None = None
-        """Made by the first `start` or `warmup`."""
+        """The queue, made by the first `start` or `warmup`."""
         self._do = to_function(options.do)
-        # Guards what follows, and is held while the sources start.
+        # Guards the attributes below. Held while the sources start.
         self._lock = threading.Lock()
         self._ctx: Context | None = None
         self._start_watches: list[TypedSource[RequestT]] = []
         self._did_start_sources = False
         self._started_sources_and_queue = False
-        # The crash that ends the controller: see _crash.
+        # The crash that stops the controller: see _crash.
         self._crashed = Signal()
         self._crash_error: BaseException | None = None
         self._metrics = _Metrics(self.name)
@@ -132,22 +132,22 @@ class Controller(Generic[RequestT]):
     # ---- reconciling
 
     def reconcile(self, ctx: Context, request: RequestT, /) -> Result:
-        """Have one request reconciled, as a worker does: with the timeout, and panics turned into errors.
+        """Reconcile one request as a worker does: with the timeout, and with panics turned into errors.
 
-        Raises what the reconciler raises.
+        Raises the reconciler's errors.
         """
         try:
             result = self._do_in_time(ctx, request) if self.reconciliation_timeout > 0 else self._do(ctx, request)
-            return _DONE if result is None else _checked(result)
+            return _DONE if result is None else _require_result(result)
         except Exception as err:
             if not is_panic(err):
                 raise
             return self._panicked(ctx, err)
 
     def _do_in_time(self, ctx: Context, request: RequestT) -> Result | None:
-        """Call the reconciler with a context that ends after the timeout, and count a timeout.
+        """Call the reconciler with a context that ends at the timeout, and count a timeout.
 
-        A panic is no timeout, however long it took.
+        A panic never counts as a timeout.
         """
         cause = ReconciliationTimeoutError()
         limited, cancel = context.with_timeout_cause(ctx, self.reconciliation_timeout, cause)
@@ -164,7 +164,7 @@ class Controller(Generic[RequestT]):
             cancel()
 
     def _panicked(self, ctx: Context, err: Exception) -> NoReturn:
-        """Within `except`: raise what a panic becomes."""
+        """Handle a panic inside `except`: raise it, or an error made of it."""
         self._metrics.panics.inc()
         if self.recover_panic is False:
             klog.from_context(ctx).info(f"Observed a panic in reconciler: {to_string(err)}")
@@ -174,7 +174,7 @@ class Controller(Generic[RequestT]):
         raise _RecoveredPanic(f"panic: {describe_panic(err)} [recovered]") from err
 
     def _process_next_work_item(self, ctx: Context) -> bool:
-        """Take one request off the queue and have it reconciled; False once the queue is shut down. Blocks."""
+        """Take one request from the queue and reconcile it. Returns False once the queue is shut down. Blocks."""
         queue, counts = self.queue, self._metrics
         assert queue is not None
         request, priority, shutdown = queue.get_with_priority()
@@ -193,7 +193,7 @@ class Controller(Generic[RequestT]):
     ) -> None:
         started_at = REAL_CLOCK.now() if AVAILABLE else 0.0
         request_ctx = _RequestContext(ctx, self.log_constructor, request)
-        # Only who wants to see them pays for a logger for every request.
+        # Make a logger per request only if its lines are shown.
         log = request_ctx.logger().v(5) if self._verbose() else None
         try:
             if log is not None:
@@ -255,7 +255,7 @@ class Controller(Generic[RequestT]):
             self._metrics.total_success.inc()
 
     def _verbose(self) -> bool:
-        """Whether verbosity 5 is shown: only then is a logger made for every request."""
+        """Report whether verbosity 5 is enabled; only then does each request need a logger."""
         if self._log_v5 is None:
             self._log_v5 = self.log_constructor(None).v(5)
         return self._log_v5.enabled()
@@ -263,7 +263,7 @@ class Controller(Generic[RequestT]):
     # ---- life
 
     def watch(self, src: TypedSource[RequestT], /) -> None:
-        """Take events from `src` too. Starts it at once when the controller is started, and raises what that raises."""
+        """Add a source. If the controller is running, start the source and raise the errors of its start."""
         with self._lock:
             if not self._started_sources_and_queue:
                 self._start_watches.append(src)
@@ -274,11 +274,12 @@ class Controller(Generic[RequestT]):
             src.start(ctx, queue)
 
     def need_leader_election(self) -> bool:
-        """Whether it runs only where the manager is the leader."""
+        """Report whether the controller runs only while the manager is the leader."""
         return self.leader_elected is not False
 
     def warmup(self, ctx: Context) -> None:
-        """Start the sources and the queue, but no workers, if that is wanted. Blocks until all have synced."""
+        """Start the sources and the queue without workers, if warm-up is enabled. Blocks until all sources have synced.
+        """
         if not self.enable_warmup:
             return
         with self._lock:
@@ -286,10 +287,10 @@ class Controller(Generic[RequestT]):
             self._start_sources_and_queue(ctx)
 
     def start(self, ctx: Context) -> None:
-        """Start the sources, wait until they have synced, and work until `ctx` ends.
+        """Start the sources, wait until they have synced, and reconcile requests until `ctx` ends.
 
-        Blocks; all workers have ended when it returns. Raises RuntimeError when it was started before, and what keeps
-        a source from starting or syncing in time.
+        Blocks until all workers have ended. Raises RuntimeError on a second call, and the error of a source that does
+        not start or sync in time.
         """
         with self._lock:
             if self.started:
@@ -309,7 +310,7 @@ class Controller(Generic[RequestT]):
             for worker in workers:
                 worker.start()
             self.started = True
-        self._await_end(ctx)
+        self._wait_for_end(ctx)
         if self._crash_error is None:
             self.log_constructor(None).info("Shutdown signal received, waiting for all workers to finish")
         for worker in workers:
@@ -318,8 +319,8 @@ class Controller(Generic[RequestT]):
             raise self._crash_error
         self.log_constructor(None).info("All workers finished")
 
-    def _await_end(self, ctx: Context) -> None:
-        """Block until `ctx` ends or a worker crashes."""
+    def _wait_for_end(self, ctx: Context) -> None:
+        """Wait until `ctx` ends or a worker crashes."""
         select([ctx.done(), self._crashed])
 
     def _work(self, ctx: Context) -> None:
@@ -330,14 +331,16 @@ class Controller(Generic[RequestT]):
             self._crash(err)
 
     def _crash(self, err: BaseException) -> None:
-        """End the controller: a worker that is gone without anybody's knowing would be worse."""
+        """Stop the controller, since it must not continue unnoticed without one of its workers."""
         self._crash_error = err
         self._crashed.set()
         assert self.queue is not None
         self.queue.shut_down()
 
     def _start_sources_and_queue(self, ctx: Context) -> None:
-        """Once: make the queue, start all sources at the same time and wait until they have synced. Lock held."""
+        """Make the queue, start all sources concurrently and wait until they have synced, once. The caller holds the
+        lock.
+        """
         if self._did_start_sources:
             return
         self._did_start_sources = True
@@ -348,14 +351,14 @@ class Controller(Generic[RequestT]):
         for start in starts:
             start.begin()
         errors = [err for start in starts if (err := start.wait()) is not None]
-        # Nothing keeps the sources any longer, whose caches may be large.
+        # Drop the references to the sources, whose caches may be large.
         self._start_watches = []
         self._started_sources_and_queue = True
         if errors:
             raise min(errors, key=lambda failure: failure[:2])[2]
 
     def get_logger(self) -> Logger:
-        """What the controller logs to when it is not about a request."""
+        """Return the controller's own logger."""
         return self.log_constructor(None)
 
     def __repr__(self) -> str:
@@ -366,26 +369,26 @@ class Controller(Generic[RequestT]):
 _DONE = Result()
 
 
-def _checked(result: object) -> Result:
-    """What a reconciler returned. Raises TypeError for what is no Result: a bug of the reconciler, not of a worker."""
+def _require_result(result: object) -> Result:
+    """Return the reconciler's result. Raises TypeError if it is not a Result, which is a bug of the reconciler."""
     if not isinstance(result, Result):
         raise TypeError(f"a reconciler returns a Result or None, and raises its errors; this one returned {result!r}")
     return result
 
 
 def _name_of(source: object) -> str:
-    """How a source calls itself, otherwise its class."""
+    """Return the source's `str`, or its class name if it defines none."""
     return type(source).__name__ if type(source).__str__ is object.__str__ else str(source)
 
 
-# When a source failed, its rank among those that fail at the same moment, and why.
+# A source's failure: its rank among simultaneous failures, and the error.
 _Failure: TypeAlias = tuple[float, int, Exception]
 
 
 class _SourceStart(Generic[RequestT]):
-    """Starts one source in a thread and tells how it went.
+    """A thread that starts one source and reports its result.
 
-    A source whose start blocks for longer than it may is given up; its thread ends when that start does.
+    After the timeout the controller stops waiting; the thread ends when the source's `start` returns.
     """
 
     def __init__(self, controller: Controller[RequestT], ctx: Context, source: TypedSource[RequestT]) -> None:
@@ -412,7 +415,7 @@ class _SourceStart(Generic[RequestT]):
                 self._did_start_syncing.set()
                 self._wait_for_sync(self._source)
         except Exception as err:
-            # Ended together with the controller: that is no failure.
+            # The controller has ended, so this is not a failure.
             if self._did_start_syncing.is_set() or self._ctx.err() is None:
                 outcome = (REAL_CLOCK.now(), 1, err)
         self._outcome.send(outcome)
@@ -427,18 +430,18 @@ class _SourceStart(Generic[RequestT]):
             raise failure from err
 
     def wait(self) -> _Failure | None:
-        """Block until it has started and synced, or will not in time; when and why it did not."""
+        """Wait until the source has synced, or fails, or exceeds the timeout. Returns the failure or None."""
         try:
             chosen = select([Receive(self._outcome), self._sync_ctx.done()])
             if chosen.case == 0:
                 return cast("_Failure | None", chosen.value)
             if self._did_start_syncing.is_set():
-                # It hears of the end of the same context, and knows better what it means.
+                # The source observes the end of the same context and raises a more precise error.
                 outcome, _ = self._outcome.receive()
                 return outcome
             if self._ctx.err() is not None:
                 return None
-            # Of two sources that are late at the same moment the one that has not even started is named, as in Go.
+            # If two sources time out together, name the source that has not started, as Go does.
             return REAL_CLOCK.now(), 0, TimeoutError(
                 f"timed out waiting for source {_name_of(self._source)} to Start. "
                 "Please ensure that its Start() method is non-blocking"
@@ -448,10 +451,10 @@ class _SourceStart(Generic[RequestT]):
 
 
 class _Metrics:
-    """The metrics of one controller. Each series is looked up once.
+    """The metrics of one controller, with each series looked up once.
 
-    A series exists from its first use: `start` makes them all, and a call of `reconcile` before it those that it
-    counts in, as in Go.
+    A series exists from its first use: `start` makes them all. A call of `reconcile` before `start` makes those that it
+    increments, as in Go.
     """
 
     def __init__(self, name: str) -> None:
@@ -498,7 +501,7 @@ class _Metrics:
         return metrics.ACTIVE_WORKERS.labels(self._name)
 
     def init(self, max_concurrent_reconciles: int) -> None:
-        """Make the series, so that those of nothing yet are 0. Go: Controller.initMetrics."""
+        """Create the series with value 0. Go: Controller.initMetrics."""
         for counter in (
             self.total_error,
             self.total_requeue_after,
@@ -515,11 +518,11 @@ class _Metrics:
 
 
 class _ReconcileIDKey:
-    """The context key of the reconcile id."""
+    """The context key of the reconcile ID."""
 
 
 class _RequestContext(Context, Generic[RequestT]):
-    """The context of one reconcile: its logger and its id are made when somebody asks for them."""
+    """The context of one reconcile. It makes its logger and its ID on first use."""
 
     _id: str | None = None
     _logger: Logger | None = None
@@ -539,13 +542,13 @@ class _RequestContext(Context, Generic[RequestT]):
         return self._parent.value(key)
 
     def logger(self) -> Logger:
-        """The controller's logger with the request's values and the reconcileID."""
+        """Return the controller's logger with the request's values and the reconcileID."""
         if self._logger is None:
             self._logger = self._log_constructor(self._request).with_values(reconcileID=self.reconcile_id())
         return self._logger
 
     def reconcile_id(self) -> str:
-        """A new UUID for each reconcile."""
+        """Return the UUID of this reconcile."""
         if self._id is None:
             self._id = str(uuid.uuid4())
         return self._id
@@ -564,15 +567,15 @@ class _RequestContext(Context, Generic[RequestT]):
 
 
 def reconcile_id_from_context(ctx: Context) -> str:
-    """The id of the reconcile the context is of; "" when it is of none. Go: controller.ReconcileIDFromContext."""
+    """Return the ID of the context's reconcile, or "" outside of one. Go: controller.ReconcileIDFromContext."""
     return cast("str | None", ctx.value(_ReconcileIDKey)) or ""
 
 
 class PriorityQueueWrapper(ForwardingQueue[RequestT]):
-    """A queue without priorities, for a controller: it drops them in silence."""
+    """A controller's queue without priorities: it ignores the priorities of additions."""
 
     def add_with_opts(self, o: AddOpts, /, *items: RequestT) -> None:
-        """A rate-limited add does not look at `after`, as in Go."""
+        """Add items. A rate-limited addition ignores `after`, as in Go."""
         for item in items:
             if o.rate_limited:
                 self.add_rate_limited(item)

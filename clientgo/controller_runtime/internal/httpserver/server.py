@@ -1,4 +1,4 @@
-"""The HTTP servers of a manager. Mirrors pkg/internal/httpserver/server.go; the limits stand in golang.http.server."""
+"""The HTTP servers of a manager. Mirrors pkg/internal/httpserver/server.go. Their limits are in golang.http.server."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["new"]
 
 
 def new(ctx: Context, handler: HandlerLike, name: str = "http", tls: ssl.SSLContext | None = None) -> Server:
-    """A server whose requests have `ctx`. Go: httpserver.New."""
+    """Return a server whose requests derive their contexts from `ctx`. Go: httpserver.New."""
     return Server(handler, ctx, name, tls)

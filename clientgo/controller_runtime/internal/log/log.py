@@ -5,4 +5,4 @@ from clientgo.controller_runtime.log.log import LOG
 __all__ = ["RUNTIME_LOG"]
 
 RUNTIME_LOG = LOG.with_name("controller-runtime")
-"""What this package logs to when it has no better logger. Go: log.RuntimeLog."""
+"""The default logger of this package. Go: log.RuntimeLog."""

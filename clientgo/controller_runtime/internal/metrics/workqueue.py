@@ -1,7 +1,7 @@
 """The metrics of work queues. Mirrors pkg/internal/metrics/workqueue.go.
 
-In Go importing the package makes all client-go queues of the process report here; here `install` does, which the first
-manager or controller calls.
+In Go, importing the package makes all client-go queues of the process report to it. Here `install` does so; the first
+manager or controller calls it.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ _RETRIES = new_counter_vec(
 
 
 class WorkqueueMetricsProvider:
-    """A workqueue.MetricsProvider that reports to the registry; it knows priorities."""
+    """A workqueue.MetricsProvider that reports to the registry, by priority."""
 
     def new_depth_metric(self, name: str) -> workqueue.GaugeMetric:
-        """Of a queue without priorities: that label is empty."""
+        """Return the depth gauge of a queue without priorities: that label is ""."""
         return _DEPTH.labels(name, name, "")
 
     def new_adds_metric(self, name: str) -> workqueue.CounterMetric:
@@ -107,28 +107,28 @@ class WorkqueueMetricsProvider:
         return DepthWithPriorityMetric(_DEPTH, name)
 
 
-# A registry cannot hold any number of series: a queue with more priorities than that shows them as one.
+# The number of series must stay bounded: a queue with more priorities than this reports one series for all.
 _EXCEEDED = "exceeded_cardinality_limit"
 _MAX_PRIORITIES = 25
 
 
 class DepthWithPriorityMetric:
-    """Counts by priority as long as there are few of them.
+    """A gauge of the queue's depth by priority, as long as there are few priorities.
 
-    Once there are too many, all go by one label. What was counted by the others before stays there, so that the depths
-    of a queue add up (in Go too).
+    Above the limit it counts all items under one label. Earlier counts keep their labels, so the sum remains the
+    queue's depth (also in Go).
     """
 
     def __init__(self, depth: Vec[Gauge], name: str) -> None:
         self._depth = depth
         self._name = name
-        # Guards changes of what follows; a queue calls with its own lock held, but several queues may share a name.
+        # Guards changes of the attributes below. Queues call with their own lock held, but several may share a name.
         self._lock = threading.Lock()
         self._gauges: dict[int, Gauge] = {}
         self._exceeded: Gauge | None = None
 
     def _gauge(self, priority: int) -> Gauge:
-        """Of a priority that `_gauges` does not have."""
+        """Return the gauge of a priority that is not in `_gauges`."""
         with self._lock:
             if self._exceeded is not None:
                 return self._exceeded
@@ -153,12 +153,12 @@ _PROVIDER = WorkqueueMetricsProvider()
 
 
 def provider() -> workqueue.MetricsProvider | None:
-    """What queues report to; None when the metrics would go nowhere."""
+    """Return the metrics provider of queues, or None without the extra `metrics`."""
     return _PROVIDER if AVAILABLE else None
 
 
 def install() -> None:
-    """Let the queues, clients and elections of the process report here, unless somebody else had them before."""
+    """Make the queues, clients and elections of the process report here, unless they have another provider already."""
     if AVAILABLE:
         workqueue.set_provider(_PROVIDER)
         register_client_metrics()

@@ -1,4 +1,4 @@
-"""Makes event recorders when they are first used. Mirrors pkg/internal/recorder/recorder.go."""
+"""Event recorders whose broadcasters start on first use. Mirrors pkg/internal/recorder/recorder.go."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from clientgo.tools import events, record
 __all__ = ["EventBroadcasterProducer", "Provider", "new_provider"]
 
 EventBroadcasterProducer: TypeAlias = Callable[[], tuple[record.EventBroadcaster, events.EventBroadcaster, bool]]
-"""Makes the two broadcasters, and says whether they are to be stopped with the provider."""
+"""A function that makes the two broadcasters and returns whether the provider must stop them."""
 
 RecorderT = TypeVar("RecorderT")
 
 
 @runtime_checkable
-class _Draining(Protocol):
-    """What our broadcasters can and another one need not."""
+class _DrainingBroadcaster(Protocol):
+    """The extra methods of this package's broadcasters, which others may lack."""
 
     def shutdown_with_drain(self, ctx: Context) -> None: ...
 
 
 def _shut_down(broadcaster: record.EventBroadcaster | events.EventBroadcaster, ctx: Context) -> None:
-    if isinstance(broadcaster, _Draining):
+    if isinstance(broadcaster, _DrainingBroadcaster):
         broadcaster.shutdown_with_drain(ctx)
     else:
         broadcaster.shutdown()
@@ -50,7 +50,7 @@ class _Broadcasters(NamedTuple):
 
 
 class Provider:
-    """A recorder.Provider whose broadcasters, and their threads, come into being with the first event. Thread-safe."""
+    """A recorder.Provider whose broadcasters, and their threads, start with the first event. Thread-safe."""
 
     def __init__(
         self,
@@ -64,16 +64,15 @@ class Provider:
         self._logger = logger
         self._make_broadcaster = make_broadcaster
         self._events = core_client.new_for_config_and_client(config, http_client).events("")
-        # Guards what follows. Not held while events are recorded.
+        # Guards the attributes below. Not held while events are recorded.
         self._lock = threading.Lock()
         self._broadcasters: _Broadcasters | None = None
         self._stopped = False
 
     def stop(self, ctx: Context) -> None:
-        """Record no more events, and write those there are. Blocks for that, but no longer than until `ctx` ends.
+        """Stop recording and write the pending events. Blocks until they are written or `ctx` ends.
 
-        In Go the broadcasters are made to be stopped where there were none, and what is queued or being written when
-        they stop gets lost.
+        Go creates missing broadcasters only to stop them, and loses the events that are queued or in flight.
         """
         with self._lock:
             self._stopped = True
@@ -93,7 +92,7 @@ class Provider:
             thread.join()
 
     def broadcasters(self) -> _Broadcasters | None:
-        """The broadcasters, made by the first call; None once stopped."""
+        """Return the broadcasters, made by the first call. Returns None after `stop`."""
         with self._lock:
             if self._broadcasters is None and not self._stopped:
                 self._broadcasters = self._start()
@@ -135,12 +134,12 @@ def new_provider(
     logger: Logger,
     make_broadcaster: EventBroadcasterProducer,
 ) -> Provider:
-    """A provider whose events go to the server of `config`. Go: recorder.NewProvider."""
+    """Return a provider that writes events to the server of `config`. Go: recorder.NewProvider."""
     return Provider(config, http_client, scheme, logger, make_broadcaster)
 
 
 class _Lazy(Generic[RecorderT]):
-    """A recorder that is made when it is first used. After the provider's end it drops events."""
+    """A recorder that starts on first use and drops events after the provider has stopped."""
 
     def __init__(self, provider: Provider, name: str) -> None:
         self._provider = provider
@@ -152,7 +151,7 @@ class _Lazy(Generic[RecorderT]):
         if broadcasters is None:
             return None
         if self._recorder is None:
-            # Two threads may both make one: either will do.
+            # Two threads may both make one, which does no harm.
             self._recorder = self._make(broadcasters)
         return self._recorder
 

@@ -1,4 +1,4 @@
-"""Between an informer and a controller's event handler. Mirrors pkg/internal/source/event_handler.go."""
+"""The adapter between an informer and a controller's event handler. Mirrors pkg/internal/source/event_handler.go."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def new_event_handler(
     handler: TypedEventHandler[ObjectT, RequestT],
     predicates: Sequence[TypedPredicate[ObjectT]],
 ) -> EventHandler[ObjectT, RequestT]:
-    """What an informer calls. `ctx` is the one the handler's contexts are made of."""
+    """Return an informer's handler. `ctx` is the parent of the contexts that `handler` receives."""
     return EventHandler(ctx, queue, handler, predicates)
 
 
 class EventHandler(Generic[ObjectT, RequestT]):
-    """A cache.ResourceEventHandler that asks the predicates and then tells the handler."""
+    """A cache.ResourceEventHandler that passes events through the predicates to a controller's handler."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class EventHandler(Generic[ObjectT, RequestT]):
         return name_for_type(type(self._handler)) if map_func is None else name_for_function(map_func)
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        """Tell of a creation."""
+        """Pass on a creation."""
         if not isinstance(obj, Object):
             _LOG.error(None, "OnAdd missing Object", object=obj, type=type(obj).__name__)
             return
@@ -74,7 +74,7 @@ class EventHandler(Generic[ObjectT, RequestT]):
             cancel()
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        """Tell of a change."""
+        """Pass on a change."""
         if not isinstance(old_obj, Object):
             _LOG.error(None, "OnUpdate missing ObjectOld", object=old_obj, type=type(old_obj).__name__)
             return
@@ -92,7 +92,7 @@ class EventHandler(Generic[ObjectT, RequestT]):
             cancel()
 
     def on_delete(self, obj: Any) -> None:
-        """Tell of a deletion; of a tombstone's last known object when the deletion was missed."""
+        """Pass on a deletion; a tombstone passes on its last known object."""
         unknown = isinstance(obj, cache.DeletedFinalStateUnknown)
         if unknown:
             obj = obj.obj

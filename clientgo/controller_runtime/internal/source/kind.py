@@ -1,4 +1,4 @@
-"""The source of the changes to all objects of a kind. Mirrors pkg/internal/source/kind.go."""
+"""A source of the changes to all objects of a kind. Mirrors pkg/internal/source/kind.go."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ RequestT = TypeVar("RequestT", bound=Hashable)
 
 
 class Kind(Generic[ObjectT, RequestT]):
-    """Tells a handler of the objects of a kind; the cache has, or makes, the informer. Go: internal.Kind.
+    """A source of the events of one kind, from the cache's informer. Go: internal.Kind.
 
-    `start` does not block: while the kind is not served, since its CRD is not installed yet, a thread asks for the
-    informer every ten seconds. That thread ends when the handler has synced, or with the context.
+    `start` does not block. While the server does not serve the kind, for example before its CRD is installed, a thread
+    retries every ten seconds. The thread ends when the handler has synced, or with the context.
     """
 
     def __init__(
@@ -52,19 +52,19 @@ class Kind(Generic[ObjectT, RequestT]):
         self.cache = cache
         self.handler = handler
         self.predicates = list(predicates)
-        # One error, or None and closed: how the start went.
+        # Receives the error of the start; closed without an error on success.
         self._started: Channel[Exception | None] | None = None
         self._start_cancel: context.CancelFunc = lambda: None
 
     def start(self, ctx: Context, queue: TypedRateLimitingInterface[RequestT]) -> None:
-        """Begin to tell. Raises ValueError when something is missing; all else comes from `wait_for_sync`."""
+        """Start to deliver events. Raises ValueError if a part is missing; `wait_for_sync` raises all other errors."""
         if self.type is None:
             raise ValueError("must create Kind with a non-nil object")
         if self.cache is None:
             raise ValueError("must create Kind with a non-nil cache")
         if self.handler is None:
             raise ValueError("must create Kind with non-nil handler")
-        # The context is not cancelled by anybody else: the handlers' contexts are made of it.
+        # Only this source cancels this context; it is the parent of the handlers' contexts.
         ctx, self._start_cancel = context.with_cancel(ctx)
         started: Channel[Exception | None] = Channel(1)
         self._started = started
@@ -95,7 +95,7 @@ class Kind(Generic[ObjectT, RequestT]):
             started.close()
 
     def _get_informer(self, ctx: Context, cache: Cache) -> Informer:
-        """Ask until there is one. Raises the last error when the context ends before."""
+        """Retry until the cache returns an informer. Raises the last error if the context ends first."""
         assert self.type is not None
         example: Any = self.type
         found: list[Informer] = []
@@ -119,9 +119,9 @@ class Kind(Generic[ObjectT, RequestT]):
         return found[0]
 
     def wait_for_sync(self, ctx: Context) -> None:
-        """Block until the handler has been told of everything that was there; raises what kept it from that.
+        """Wait until the handler has received all initial objects. Raises the error of the start.
 
-        When `ctx` ends first the source is stopped: TimeoutError at a deadline, nothing when it was cancelled.
+        If `ctx` ends first it stops the source and raises TimeoutError at a deadline, and nothing after a cancellation.
         """
         if self._started is None:
             raise RuntimeError(f"{self} was not started")

@@ -23,18 +23,18 @@ class ControllableResourceLockInterface(resourcelock.Interface, Protocol):
     """A lock that can be made to fail. Go: fake.ControllableResourceLockInterface."""
 
     def block_leader_election(self) -> None:
-        """Let every write fail from now on."""
+        """Make every write fail from now on."""
         ...
 
     def unblock_leader_election(self) -> None:
-        """And no more."""
+        """Make writes succeed again."""
         ...
 
 
 def new_resource_lock(
     config: rest.Config | None, recorder_provider: Provider | None, options: Options | None
 ) -> ControllableResourceLockInterface:
-    """A lock that this process holds already, for a second. Go: fake.NewResourceLock."""
+    """Return a lock that this process already holds, with a duration of one second. Go: fake.NewResourceLock."""
     return _ResourceLock()
 
 

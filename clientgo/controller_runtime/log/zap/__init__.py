@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/log/zap: log lines in zap's forms."""
+"""sigs.k8s.io/controller-runtime/pkg/log/zap: log lines in zap's formats."""
 
 from clientgo.controller_runtime.log.zap.kube_helpers import KubeAwareEncoder
 from clientgo.controller_runtime.log.zap.zap import (

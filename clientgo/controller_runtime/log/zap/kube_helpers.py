@@ -1,4 +1,4 @@
-"""How lines look, and how objects look in them. Mirrors pkg/log/zap/kube_helpers.go, and the encoders of zap itself."""
+"""The encoders of log lines. Mirrors pkg/log/zap/kube_helpers.go, and the encoders of zap itself."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = [
 ]
 
 TimeEncoder: TypeAlias = Callable[[datetime], "str | float | int"]
-"""How a time looks."""
+"""A function that encodes a time."""
 
 
 def rfc3339_time_encoder(moment: datetime) -> str:
-    """2006-01-02T15:04:05Z"""
+    """Return the time as 2006-01-02T15:04:05Z."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -43,14 +43,14 @@ TIME_ENCODERS: dict[str, TimeEncoder] = {
     "rfc3339": rfc3339_time_encoder,
     "rfc3339nano": lambda moment: f"{moment.strftime('%Y-%m-%dT%H:%M:%S.%f').rstrip('0').rstrip('.')}Z",
 }
-"""By the names of the flag --zap-time-encoding."""
+"""The time encoders by the values of the flag --zap-time-encoding."""
 
 _LEVELS = {-1: "debug", 0: "info", 1: "warn", 2: "error", 3: "dpanic", 4: "panic", 5: "fatal"}
 
 
 @dataclass(kw_only=True)
 class EncoderConfig:
-    """The names of the fields, and how times look. Go: zapcore.EncoderConfig."""
+    """The names of the standard fields, and the encoding of times. Go: zapcore.EncoderConfig."""
 
     time_key: str = "ts"
     level_key: str = "level"
@@ -61,7 +61,7 @@ class EncoderConfig:
 
 
 class Entry(NamedTuple):
-    """A line to be. Go: zapcore.Entry."""
+    """The content of a log line. Go: zapcore.Entry."""
 
     level: int
     time: datetime
@@ -71,14 +71,14 @@ class Entry(NamedTuple):
 
 
 class Encoder(Protocol):
-    """Makes a line. Go: zapcore.Encoder. Thread-safe."""
+    """An encoder of log lines. Thread-safe. Go: zapcore.Encoder."""
 
     def clone(self) -> Encoder:
-        """One that shares nothing that can change."""
+        """Return a copy that shares no mutable state."""
         ...
 
     def encode_entry(self, entry: Entry, fields: Mapping[str, object], /) -> str:
-        """The line, with its end."""
+        """Return the line, including the newline."""
         ...
 
 
@@ -91,17 +91,17 @@ def _level_name(level: int) -> str:
 
 
 class JSONEncoder:
-    """One JSON object a line."""
+    """An encoder that writes one JSON object per line."""
 
     def __init__(self, config: EncoderConfig | None = None) -> None:
         self._config = config or EncoderConfig()
 
     def clone(self) -> Encoder:
-        """Itself: nothing of it changes."""
+        """Return this encoder, which is immutable."""
         return self
 
     def encode_entry(self, entry: Entry, fields: Mapping[str, object], /) -> str:
-        """Level, time, name, message, then the fields, then the stack."""
+        """Return level, time, name, message, fields and stack as one JSON line."""
         config = self._config
         line: dict[str, object] = {config.level_key: _level_name(entry.level)}
         line[config.time_key] = config.time_encoder(entry.time)
@@ -115,17 +115,20 @@ class JSONEncoder:
 
 
 class ConsoleEncoder:
-    """Columns, the fields as JSON in the last one. Unlike zap's, it escapes unprintable characters in all of them."""
+    """An encoder that writes columns, with the fields as JSON in the last one.
+
+    Unlike zap's, it escapes unprintable characters in all columns.
+    """
 
     def __init__(self, config: EncoderConfig | None = None) -> None:
         self._config = config or EncoderConfig()
 
     def clone(self) -> Encoder:
-        """Itself: nothing of it changes."""
+        """Return this encoder, which is immutable."""
         return self
 
     def encode_entry(self, entry: Entry, fields: Mapping[str, object], /) -> str:
-        """Time, level, name, message and fields between tabs; the stack on lines of its own."""
+        """Return time, level, name, message and fields separated by tabs; the stack follows on its own lines."""
         columns = [str(self._config.time_encoder(entry.time)), _level_name(entry.level).upper()]
         if entry.logger_name:
             columns.append(entry.logger_name)
@@ -137,18 +140,18 @@ class ConsoleEncoder:
 
 
 class KubeAwareEncoder:
-    """Shows Kubernetes objects by their names; in full when `verbose`. Go: zap.KubeAwareEncoder."""
+    """An encoder that writes Kubernetes objects by name, or in full if `verbose`. Go: zap.KubeAwareEncoder."""
 
     def __init__(self, encoder: Encoder, verbose: bool = False) -> None:
         self.encoder = encoder
         self.verbose = verbose
 
     def clone(self) -> Encoder:
-        """One of a clone."""
+        """Return an encoder of the inner encoder's clone."""
         return KubeAwareEncoder(self.encoder.clone(), self.verbose)
 
     def encode_entry(self, entry: Entry, fields: Mapping[str, object], /) -> str:
-        """The other encoder's line."""
+        """Return the inner encoder's line."""
         return self.encoder.encode_entry(entry, {key: self._shown(value) for key, value in fields.items()})
 
     def _shown(self, value: object) -> object:

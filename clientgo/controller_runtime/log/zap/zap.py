@@ -1,11 +1,11 @@
-"""Log lines in zap's two forms: JSON for machines, columns for people. Mirrors pkg/log/zap/zap.go.
+"""A logger in zap's two formats: JSON for machines, columns for people. Mirrors pkg/log/zap/zap.go.
 
     ctrl.set_logger(zap.new(zap.use_dev_mode(True)))
 
-zap itself is a Go library; what its options give in controller-runtime is written here: the production form
-`{"level":"info","ts":"...","logger":"...","msg":"...","key":"value"}`, from Info on, with a stack at errors, and the
-development form `time<TAB>LEVEL<TAB>logger<TAB>message<TAB>{"key": "value"}`, from Debug on, with a stack at warnings.
-A level n of a logger is zap's level -n: `log.v(1)` is debug.
+zap is a Go library; this module implements the formats that controller-runtime uses. The production format is
+`{"level":"info","ts":"...","logger":"...","msg":"...","key":"value"}`, from Info on, with a stack at errors. The
+development format is `time<TAB>LEVEL<TAB>logger<TAB>message<TAB>{"key": "value"}`, from Debug on, with a stack at
+warnings. A level n of a logger is zap's level -n: `log.v(1)` is debug.
 """
 
 from __future__ import annotations
@@ -60,37 +60,37 @@ __all__ = [
 ]
 
 EncoderConfigOption: TypeAlias = Callable[[EncoderConfig], None]
-"""Changes how lines look. Go: zap.EncoderConfigOption."""
+"""A function that changes the encoding of lines. Go: zap.EncoderConfigOption."""
 
 NewEncoderFunc: TypeAlias = Callable[..., Encoder]
-"""Makes an encoder of the EncoderConfigOptions. Go: zap.NewEncoderFunc."""
+"""A function that makes an encoder from EncoderConfigOptions. Go: zap.NewEncoderFunc."""
 
 DEBUG_LEVEL, INFO_LEVEL, WARN_LEVEL, ERROR_LEVEL, PANIC_LEVEL = -1, 0, 1, 2, 4
 
 
 @dataclass(kw_only=True)
 class Options:
-    """What can be chosen. Go: zap.Options. Levels are zap's: -1 debug, 0 info, 1 warn, 2 error; -n is `v(n)`."""
+    """The options of a logger. Levels are zap's: -1 debug, 0 info, 1 warn, 2 error; -n is `v(n)`. Go: zap.Options."""
 
     development: bool = False
-    """Columns from debug on, with stacks at warnings; otherwise JSON from info on, with stacks at errors."""
+    """Write columns from debug on, with stacks at warnings; otherwise JSON from info on, with stacks at errors."""
     encoder: Encoder | None = None
-    """How lines look; wins over `new_encoder`."""
+    """The encoder of lines; it overrides `new_encoder`."""
     encoder_config_options: list[EncoderConfigOption] = field(default_factory=list)
     new_encoder: NewEncoderFunc | None = None
     dest_writer: IO[str] | None = None
-    """Where lines go; standard error when None."""
+    """The stream for lines; None selects standard error."""
     level: int | None = None
-    """The lowest level shown."""
+    """The lowest level that is logged."""
     stacktrace_level: int | None = None
-    """The lowest level with a stack."""
+    """The lowest level that is logged with a stack."""
     zap_opts: list[Any] = field(default_factory=list)
-    """Functions of the sink, called before the first line. In Go: options of zap itself."""
+    """Functions that configure the sink before the first line. In Go: options of zap itself."""
     time_encoder: TimeEncoder | None = None
-    """How times look; RFC 3339 when None."""
+    """The encoder of times; None selects RFC 3339."""
 
     def add_defaults(self) -> None:
-        """Set what is not set."""
+        """Set the missing options to their defaults."""
         if self.dest_writer is None:
             self.dest_writer = sys.stderr
         if self.new_encoder is None:
@@ -110,9 +110,10 @@ class Options:
             self.encoder = self.new_encoder(with_time, *self.encoder_config_options)
 
     def bind_flags(self, fs: argparse.ArgumentParser) -> None:
-        """Let a program's flags set the options (Go: Options.BindFlags): give the same object to `use_flag_options`.
+        """Add the flags that set these options; pass the same object to `use_flag_options`. Go: Options.BindFlags.
 
-        --zap-devel, --zap-encoder, --zap-log-level, --zap-stacktrace-level, --zap-time-encoding; with one dash or two.
+        The flags are --zap-devel, --zap-encoder, --zap-log-level, --zap-stacktrace-level and --zap-time-encoding, with
+        one dash or two.
         """
         group = fs.add_argument_group("zap")
         help_devel = "Development Mode defaults(encoder=consoleEncoder,logLevel=Debug,stackTraceLevel=Warn)"
@@ -169,7 +170,7 @@ class _Set(argparse.Action):
 
 
 Opts: TypeAlias = Callable[[Options], None]
-"""Changes the options. Go: zap.Opts."""
+"""A function that changes the options. Go: zap.Opts."""
 
 
 def _new_json_encoder(*opts: EncoderConfigOption) -> Encoder:
@@ -188,7 +189,7 @@ def _config(opts: Iterable[EncoderConfigOption]) -> EncoderConfig:
 
 
 def use_dev_mode(enabled: bool) -> Opts:
-    """Development mode or not. Go: zap.UseDevMode."""
+    """Enable or disable development mode. Go: zap.UseDevMode."""
 
     def apply(o: Options) -> None:
         o.development = enabled
@@ -197,7 +198,7 @@ def use_dev_mode(enabled: bool) -> Opts:
 
 
 def write_to(out: IO[str]) -> Opts:
-    """Where lines go. Go: zap.WriteTo."""
+    """Set the stream for lines. Go: zap.WriteTo."""
 
     def apply(o: Options) -> None:
         o.dest_writer = out
@@ -206,7 +207,7 @@ def write_to(out: IO[str]) -> Opts:
 
 
 def encoder(encoder: Encoder) -> Opts:
-    """How lines look. Go: zap.Encoder."""
+    """Set the encoder of lines. Go: zap.Encoder."""
 
     def apply(o: Options) -> None:
         o.encoder = encoder
@@ -215,17 +216,17 @@ def encoder(encoder: Encoder) -> Opts:
 
 
 def json_encoder(*opts: EncoderConfigOption) -> Opts:
-    """JSON. Go: zap.JSONEncoder."""
+    """Write lines as JSON. Go: zap.JSONEncoder."""
     return encoder(_new_json_encoder(*opts))
 
 
 def console_encoder(*opts: EncoderConfigOption) -> Opts:
-    """Columns. Go: zap.ConsoleEncoder."""
+    """Write lines as columns. Go: zap.ConsoleEncoder."""
     return encoder(_new_console_encoder(*opts))
 
 
 def level(level: int) -> Opts:
-    """The lowest level shown. Go: zap.Level."""
+    """Set the lowest level that is logged. Go: zap.Level."""
 
     def apply(o: Options) -> None:
         o.level = level
@@ -234,7 +235,7 @@ def level(level: int) -> Opts:
 
 
 def stacktrace_level(stacktrace_level: int) -> Opts:
-    """The lowest level with a stack. Go: zap.StacktraceLevel."""
+    """Set the lowest level that is logged with a stack. Go: zap.StacktraceLevel."""
 
     def apply(o: Options) -> None:
         o.stacktrace_level = stacktrace_level
@@ -243,7 +244,7 @@ def stacktrace_level(stacktrace_level: int) -> Opts:
 
 
 def raw_zap_opts(*zap_opts: Callable[[_Sink], None]) -> Opts:
-    """Functions of the sink. Go: zap.RawZapOpts."""
+    """Add functions that configure the sink. Go: zap.RawZapOpts."""
 
     def apply(o: Options) -> None:
         o.zap_opts.extend(zap_opts)
@@ -252,7 +253,7 @@ def raw_zap_opts(*zap_opts: Callable[[_Sink], None]) -> Opts:
 
 
 def use_flag_options(opts: Options) -> Opts:
-    """What flags have set; `opts.bind_flags` must have been called. Go: zap.UseFlagOptions."""
+    """Use the options that flags have set through `opts.bind_flags`. Go: zap.UseFlagOptions."""
 
     def apply(o: Options) -> None:
         for name, value in vars(opts).items():
@@ -262,12 +263,12 @@ def use_flag_options(opts: Options) -> Opts:
 
 
 def new(*opts: Opts) -> Logger:
-    """A logger for `ctrl.set_logger`. Go: zap.New."""
+    """Return a logger for `ctrl.set_logger`. Go: zap.New."""
     return logr.new(new_raw(*opts))
 
 
 def new_raw(*opts: Opts) -> _Sink:
-    """The sink behind `new` (Go: zap.NewRaw, which gives zap's own logger)."""
+    """Return the sink of `new`. Go: zap.NewRaw, which returns zap's own logger."""
     options = Options()
     for opt in opts:
         opt(options)
@@ -279,11 +280,11 @@ def new_raw(*opts: Opts) -> _Sink:
 
 
 class _Sink:
-    """Writes lines. Thread-safe: each line is one write."""
+    """A sink that writes lines. Thread-safe: it writes each line at once."""
 
     def __init__(self, options: Options) -> None:
         assert options.encoder is not None and options.dest_writer is not None
-        # As in Go: objects are shown by their names, in full only from verbosity 10 on.
+        # As in Go, write objects by name, and in full from verbosity 10 on.
         verbose = (options.level or 0) < -9
         self._encoder: Encoder = KubeAwareEncoder(options.encoder, verbose)
         self._out = options.dest_writer
@@ -294,7 +295,7 @@ class _Sink:
         self._values: dict[str, object] = {}
 
     def init(self, info: logr.RuntimeInfo) -> None:
-        """Nothing: lines do not tell where they come from."""
+        """Do nothing: lines do not contain the caller's position."""
 
     def enabled(self, level: int) -> bool:
         return -level >= self._level
@@ -310,7 +311,7 @@ class _Sink:
             pairs = pairs | {key: text for key, text in found.items() if text}
             self._write(ERROR_LEVEL, msg, pairs, failure.stacktrace)
         else:
-            # Go has a stack here of the call that logs, which says nothing about an answer of the API server.
+            # Go logs a stack of the calling code here, which does not explain an error of the API server.
             stack = "" if klog.is_operational(err) else stacktrace_of(err)
             self._write(ERROR_LEVEL, msg, {**pairs, "error": to_string(err)}, stack)
 
@@ -327,7 +328,7 @@ class _Sink:
         return sink
 
     def _write(self, level: int, msg: str, pairs: dict[str, object], stack: str | None = None) -> None:
-        """Write a line with this stack, or with the caller's if None."""
+        """Write a line with this stack, or with the caller's if it is None."""
         if level < self._level:
             return
         if level < self._stacktrace_level:

@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/manager/signals: a context that ends with the program."""
+"""sigs.k8s.io/controller-runtime/pkg/manager/signals: a context that SIGINT and SIGTERM end."""
 
 from clientgo.controller_runtime.manager.signals.signal import (
     setup_signal_handler,

@@ -1,4 +1,4 @@
-"""A context that ends with Ctrl-C or SIGTERM. Mirrors pkg/manager/signals/signal.go."""
+"""A context that SIGINT and SIGTERM end. Mirrors pkg/manager/signals/signal.go."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _installed = False
 
 
 def setup_signal_handler() -> Context:
-    """A context that ends with the first SIGTERM or SIGINT; the second ends the process with code 1.
+    """Return a context that the first SIGTERM or SIGINT ends; a second one exits the process with status 1.
 
-    To be called once, by the main thread: RuntimeError at a second call, ValueError from another thread.
-
+    Call it once, in the main thread. Raises RuntimeError on a second call, ValueError in another thread.
     Go: signals.SetupSignalHandler.
     """
     global _installed

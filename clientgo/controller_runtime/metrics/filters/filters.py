@@ -1,7 +1,7 @@
-"""Lets only those read the metrics whom the cluster lets. Mirrors pkg/metrics/filters/filters.go.
+"""Authentication and authorization for the metrics endpoint. Mirrors pkg/metrics/filters/filters.go.
 
-The server asks the API server: a TokenReview says who it is, a SubjectAccessReview whether they may. Answers are kept:
-who somebody is and that they may not for short, that they may for five minutes.
+For each client the filter sends a TokenReview to learn the user and a SubjectAccessReview to learn the user's
+permission. It caches permissions for five minutes, and identities and refusals for a shorter time.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ __all__ = ["with_authentication_and_authorization"]
 _TOKEN_SECONDS = 60.0
 _ALLOWED_SECONDS = 300.0
 _DENIED_SECONDS = 30.0
-# Tokens anybody may send must not fill the memory.
+# Bounded, since any client may send tokens.
 _MOST_ANSWERS = 1000
 
 T = TypeVar("T")
 
 
 def with_authentication_and_authorization(config: rest.Config, http_client: HTTPClient) -> Filter:
-    """A filter provider for the metrics server's options. Go: filters.WithAuthenticationAndAuthorization.
+    """Return a filter provider for the metrics server's options. Go: filters.WithAuthenticationAndAuthorization.
 
-    The manager needs the right to create tokenreviews and subjectaccessreviews; whoever reads, `get` on the
-    nonResourceURL "/metrics". Without a token the answer is 401, without the right 403.
+    The manager needs permission to create tokenreviews and subjectaccessreviews. A client needs `get` on the
+    nonResourceURL "/metrics". The server responds with 401 without a token and with 403 without the permission.
     """
     guard = _Guard(
         authentication_client.new_for_config_and_client(config, http_client),
@@ -57,15 +57,17 @@ def with_authentication_and_authorization(config: rest.Config, http_client: HTTP
     return metrics_filter
 
 
-class _Answers(Generic[T]):
-    """Answers with an end. Thread-safe."""
+class _ExpiringCache(Generic[T]):
+    """A cache of review results that expire. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers: dict[object, tuple[float, T]] = {}
 
     def get(self, key: object, ask: Callable[[], tuple[T, float]]) -> T:
-        """The answer that is kept, or what `ask` says, with for how many seconds. Blocks for the request."""
+        """Return the cached result, or call `ask`, which returns a result and its lifetime in seconds. Blocks for the
+        request.
+        """
         with self._lock:
             kept = self._answers.get(key)
         if kept is not None and kept[0] > REAL_CLOCK.now():
@@ -86,11 +88,11 @@ class _Guard:
     ) -> None:
         self._authentication = authentication
         self._authorization = authorization
-        self._users: _Answers[authenticationv1.UserInfo | None] = _Answers()
-        self._rights: _Answers[bool] = _Answers()
+        self._users: _ExpiringCache[authenticationv1.UserInfo | None] = _ExpiringCache()
+        self._rights: _ExpiringCache[bool] = _ExpiringCache()
 
     def lets_pass(self, log: Logger, resp: http.ResponseWriter, req: http.Request) -> bool:
-        """Whether the request may be served; if not it has been answered."""
+        """Report whether the request is permitted. If it is not, the response has been written."""
         try:
             user = self._user(req)
         except Exception as err:
@@ -123,7 +125,7 @@ class _Guard:
             status = self._authentication.token_reviews().create(req.context(), review).status
             return (status.user.deep_copy() if status.authenticated else None), _TOKEN_SECONDS
 
-        # Not the token itself: what is kept in memory may end up in a dump of it.
+        # Not the token itself: a memory dump must not contain it.
         return self._users.get(hashlib.sha256(token.encode()).digest(), ask)
 
     def _is_allowed(self, user: authenticationv1.UserInfo, req: http.Request) -> bool:

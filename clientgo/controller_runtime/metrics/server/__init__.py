@@ -1,4 +1,4 @@
-"""sigs.k8s.io/controller-runtime/pkg/metrics/server: serves the metrics."""
+"""sigs.k8s.io/controller-runtime/pkg/metrics/server: the metrics server."""
 
 from clientgo.controller_runtime.metrics.server.server import (
     DEFAULT_BIND_ADDRESS,

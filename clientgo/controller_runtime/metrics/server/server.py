@@ -1,7 +1,7 @@
-"""Serves the metrics. Mirrors pkg/metrics/server/server.go.
+"""The metrics server. Mirrors pkg/metrics/server/server.go.
 
-With `secure_serving` and no certificate files the server makes a certificate for itself, for localhost: what it sends
-is encrypted, but whoever calls it cannot tell it from another.
+With `secure_serving` and no certificate files the server makes a self-signed certificate for localhost: the connection
+is encrypted, but clients cannot authenticate the server.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from clientgo.util.cert import generate_self_signed_cert_key, load_pair
 __all__ = ["DEFAULT_BIND_ADDRESS", "Filter", "FilterProvider", "Options", "Server", "metrics_handler", "new_server"]
 
 DEFAULT_BIND_ADDRESS = ":8080"
-"""Where metrics are served unless the options say otherwise. Go: server.DefaultBindAddress."""
+"""The default address of the metrics server. Go: server.DefaultBindAddress."""
 
 _LOG = RUNTIME_LOG.with_name("metrics")
 _METRICS_ENDPOINT = "/metrics"
@@ -37,21 +37,21 @@ _SHUTDOWN_TIMEOUT = 60.0
 _NOT_INSTALLED = "metrics are not collected: install prometheus-client, pip install 'clientgo[metrics]'\n"
 
 Filter: TypeAlias = Callable[[Logger, http.HandlerLike], http.HandlerLike]
-"""Puts something in front of a handler, such as authentication. Go: server.Filter."""
+"""A function that wraps a handler, for example with authentication. Go: server.Filter."""
 
 FilterProvider: TypeAlias = Callable[[rest.Config, HTTPClient], Filter]
-"""Makes the filter."""
+"""A function that makes the filter."""
 
 
 class Server(Protocol):
-    """Serves metrics. Go: server.Server."""
+    """A server of metrics. Go: server.Server."""
 
     def add_extra_handler(self, path: str, handler: http.HandlerLike) -> None:
-        """Serve something else too, before the start. Raises ValueError for a path that is taken."""
+        """Serve another path. Call it before `start`. Raises ValueError if the path is taken."""
         ...
 
     def need_leader_election(self) -> bool:
-        """False: everybody shows metrics."""
+        """Return False: every replica serves its metrics."""
         ...
 
     def start(self, ctx: Context) -> None:
@@ -61,30 +61,30 @@ class Server(Protocol):
 
 @dataclass(kw_only=True)
 class Options:
-    """What can be chosen about the server. Go: server.Options."""
+    """The options of the metrics server. Go: server.Options."""
 
     secure_serving: bool = False
-    """TLS."""
+    """Serve over TLS."""
     bind_address: str = ""
-    """"host:port"; ":8080" when empty, "0" for no server."""
+    """The address "host:port"; "" selects ":8080", "0" disables the server."""
     extra_handlers: Mapping[str, http.HandlerLike] = field(default_factory=dict)
-    """What is served beside the metrics, by path."""
+    """Further handlers by path."""
     filter_provider: FilterProvider | None = None
-    """Makes what stands in front of all handlers."""
+    """Makes a wrapper for all handlers."""
     cert_dir: str = ""
-    """Where the certificate is; <temporary directory>/k8s-metrics-server/serving-certs when empty."""
+    """The folder of the certificate; "" selects <temporary directory>/k8s-metrics-server/serving-certs."""
     cert_name: str = ""
-    """tls.crt when empty."""
+    """The file name of the certificate; "" selects tls.crt."""
     key_name: str = ""
-    """tls.key when empty."""
+    """The file name of the key; "" selects tls.key."""
     tls_opts: Iterable[Callable[[ssl.SSLContext], None]] = ()
-    """Change the TLS settings; one may load a certificate by itself."""
+    """Functions that change the TLS settings. One of them may load a certificate."""
     listen_config: Callable[[str], socket.socket] | None = None
-    """Makes the listener of the address."""
+    """A function that opens the listening socket for the address."""
 
 
 def new_server(o: Options, config: rest.Config, http_client: HTTPClient) -> Server | None:
-    """The server; None when the address is "0". Raises ValueError for a handler in the place of the metrics.
+    """Return the server, or None for the address "0". Raises ValueError for an extra handler at /metrics.
 
     Go: server.NewServer.
     """
@@ -117,7 +117,7 @@ class _DefaultServer:
     def __init__(self, options: Options, metrics_filter: Filter | None) -> None:
         self._options = options
         self._filter = metrics_filter
-        # Guards what follows.
+        # Guards the attributes below.
         self._lock = threading.Lock()
         self._handlers = dict(options.extra_handlers)
         self._bind_addr = ""
@@ -136,7 +136,7 @@ class _DefaultServer:
             self._handlers[path] = handler
 
     def get_bind_addr(self) -> str:
-        """Where it listens, once started: "host:port"."""
+        """Return the listening address "host:port", once started."""
         with self._lock:
             return self._bind_addr
 
@@ -187,7 +187,7 @@ class _DefaultServer:
         return mux
 
     def _tls(self) -> tuple[ssl.SSLContext, certwatcher.CertWatcher | None]:
-        """The settings, and who looks after the certificate if it is one in files."""
+        """Return the TLS settings, and the watcher of the certificate files or None."""
         tls = _Settings(ssl.PROTOCOL_TLS_SERVER)
         for change in self._options.tls_opts:
             change(tls)
@@ -198,13 +198,13 @@ class _DefaultServer:
             load_pair(tls, *generate_self_signed_cert_key("localhost", ["127.0.0.1"]))
             return tls, None
         watcher = certwatcher.new(cert, key)
-        # Connections that are open keep the certificate they began with.
+        # Open connections keep their certificate.
         watcher.register_callback(lambda _: tls.load_cert_chain(cert, key))
         return tls, watcher
 
 
 class _Settings(ssl.SSLContext):
-    """Knows whether it was given a certificate, which OpenSSL does not tell."""
+    """An SSL context that remembers whether it has a certificate, which OpenSSL does not expose."""
 
     has_certificate = False
 
@@ -214,12 +214,15 @@ class _Settings(ssl.SSLContext):
 
 
 def metrics_handler() -> Callable[[http.ResponseWriter, http.Request], None]:
-    """Shows what `REGISTRY` has, in the Prometheus text format; says what to install where there is nothing to show."""
+    """Return a handler that serves `REGISTRY` in the Prometheus text format.
+
+    Without prometheus_client the handler responds with installation instructions.
+    """
     if not AVAILABLE:
         return lambda resp, req: http.error(resp, _NOT_INSTALLED.strip(), 501)
     from prometheus_client.exposition import choose_encoder
 
-    registry: Any = _Shown()
+    registry: Any = _GoLikeRegistry()
 
     def serve(resp: http.ResponseWriter, req: http.Request) -> None:
         encode, content_type = choose_encoder(req.headers.get("Accept", ""))
@@ -229,8 +232,8 @@ def metrics_handler() -> Callable[[http.ResponseWriter, http.Request], None]:
     return serve
 
 
-class _Shown:
-    """The registry as Go's shows it: no family without a series, and no series of when another one began."""
+class _GoLikeRegistry:
+    """The registry as Go's exposes it: without empty families and without `_created` series."""
 
     def collect(self) -> Iterable[Any]:
         for family in REGISTRY.collect():

@@ -1,4 +1,4 @@
-"""Admission webhooks: defaulting and validating objects before they are stored. Mirrors pkg/webhook/admission."""
+"""Admission webhooks, which default and validate objects before they are stored. Mirrors pkg/webhook/admission."""
 
 from clientgo.controller_runtime.webhook.admission.decode import Decoder, new_decoder
 from clientgo.controller_runtime.webhook.admission.defaulter_custom import (

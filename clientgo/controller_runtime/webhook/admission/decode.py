@@ -1,7 +1,7 @@
-"""The objects in admission requests. Mirrors pkg/webhook/admission/decode.go.
+"""Decoders for the objects in admission requests. Mirrors pkg/webhook/admission/decode.go.
 
-What to decode into is a class, or for resources without one an Unstructured with its kind: `decoder.decode(req, Foo)`
-gives a Foo. A wrong type in the object is an error when it is decoded, not when it is read.
+The target type is a class, or for resources without one an Unstructured with its kind: `decoder.decode(req, Foo)`
+returns a Foo. A value of the wrong type raises its error on decoding, not on access.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 class Decoder(Protocol):
-    """Makes objects of what a request carries. Go: admission.Decoder. Raises ValueError for what it cannot decode."""
+    """A decoder of the objects in a request. Raises ValueError for an invalid object. Go: admission.Decoder."""
 
     def decode(self, req: Request, into: type[ObjectT]) -> ObjectT:
-        """The object of the request. Go: Decode."""
+        """Decode the request's object. Go: Decode."""
         ...
 
     def decode_raw(self, raw_obj: Mapping[str, Any] | None, into: type[ObjectT]) -> ObjectT:
-        """A raw object, such as `req.old_object`. Go: DecodeRaw."""
+        """Decode a raw object, such as `req.old_object`. Go: DecodeRaw."""
         ...
 
 
 def new_decoder(scheme: Scheme) -> Decoder:
-    """A decoder for the kinds of `scheme`. Raises ValueError without one (Go panics). Go: NewDecoder."""
+    """Return a decoder for the kinds of `scheme`. Raises ValueError without one (Go panics). Go: NewDecoder."""
     if scheme is None:
         raise ValueError("scheme should never be nil")
     return _Decoder(scheme)
@@ -51,7 +51,7 @@ class _Decoder:
 
     def decode_raw(self, raw_obj: Mapping[str, Any] | None, into: type[ObjectT]) -> ObjectT:
         if not raw_obj:
-            # Objects come as JSON; null and nothing are the same.
+            # Objects arrive as JSON; null is equivalent to a missing object.
             raise ValueError("there is no content to decode")
         document = copy_json(dict(raw_obj))
         if issubclass(into, unstructured.Unstructured):
@@ -65,11 +65,11 @@ class _Decoder:
         try:
             check_fields(obj)
         except UnmarshalTypeError as err:
-            # Which object it is, the request says.
+            # The request supplies the object's namespace and name.
             raise ValueError(err.text) from None
         return obj
 
 
 def _shown(api_version: str) -> str:
-    """A group version as Go prints it within a kind: the core group is empty before its slash."""
+    """Return a group version as Go prints it within a kind: with an empty core group before the slash."""
     return api_version if "/" in api_version else f"/{api_version}"

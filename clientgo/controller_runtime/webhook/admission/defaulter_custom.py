@@ -1,7 +1,7 @@
-"""A defaulter of one's own as a mutating webhook. Mirrors pkg/webhook/admission/defaulter_custom.go.
+"""A user's defaulter as a mutating webhook. Mirrors pkg/webhook/admission/defaulter_custom.go.
 
-A Defaulter changes the object in place; what it raises denies the request: an API error with its own status, anything
-else with 403 and its text.
+A Defaulter changes the object in place. If it raises, the webhook denies the request: with the status of an API error,
+otherwise with 403 and the error's text.
 """
 
 from __future__ import annotations
@@ -43,18 +43,21 @@ ObjectT_contra = TypeVar("ObjectT_contra", bound=Object, contravariant=True)
 
 
 class Defaulter(Protocol[ObjectT_contra]):
-    """Sets what an object leaves open. Go: admission.Defaulter. Called by several threads at once."""
+    """A function that sets missing values of an object. Several threads call it concurrently.
+
+    Go: admission.Defaulter.
+    """
 
     def default(self, ctx: Context, obj: ObjectT_contra, /) -> None:
-        """Change `obj`. The request is in the context: `request_from_context`."""
+        """Change `obj` in place. `request_from_context(ctx)` returns the request."""
         ...
 
 
 CustomDefaulter: TypeAlias = Defaulter[Any]
-"""Deprecated: Defaulter."""
+"""Deprecated: use Defaulter."""
 
 DefaulterOption: TypeAlias = Callable[["_Options"], None]
-"""Changes how a defaulter is called. Go: admission.DefaulterOption."""
+"""An option of a defaulter. Go: admission.DefaulterOption."""
 
 
 class _Options:
@@ -62,17 +65,14 @@ class _Options:
 
 
 def defaulter_remove_unknown_or_omitable_fields(options: _Options) -> None:
-    """Remove fields that the class does not know, and zero values: what Go's encoder leaves out.
-
-    Go: DefaulterRemoveUnknownOrOmitableFields.
-    """
+    """Remove unknown fields and zero values, which Go's encoder omits. Go: DefaulterRemoveUnknownOrOmitableFields."""
     options.remove_unknown_or_omitable_fields = True
 
 
 def with_defaulter(
     scheme: Scheme, cls: type[ObjectT], defaulter: Defaulter[ObjectT], *opts: DefaulterOption
 ) -> Webhook:
-    """A webhook that defaults objects of `cls`. Go: WithDefaulter."""
+    """Return a webhook that defaults objects of `cls`. Go: WithDefaulter."""
     options = _Options()
     for opt in opts:
         opt(options)
@@ -82,7 +82,7 @@ def with_defaulter(
 def with_custom_defaulter(
     scheme: Scheme, cls: type[Object], defaulter: CustomDefaulter, *opts: DefaulterOption
 ) -> Webhook:
-    """As `with_defaulter`. Go: WithCustomDefaulter."""
+    """Return a webhook that defaults objects of `cls`, as `with_defaulter` does. Go: WithCustomDefaulter."""
     return with_defaulter(scheme, cls, defaulter, *opts)
 
 
@@ -99,7 +99,7 @@ class _DefaulterForType(Generic[ObjectT]):
 
     def handle(self, ctx: Context, req: Request) -> Response:
         if req.operation == admissionv1.Operation.DELETE:
-            # There is nothing to default in what goes.
+            # A deletion needs no defaulting.
             return Response(allowed=True, result=metav1.Status(code=200))
         ctx = new_context_with_request(ctx, req)
         try:
@@ -119,7 +119,7 @@ class _DefaulterForType(Generic[ObjectT]):
 
 
 def rejection(err: Exception) -> Response:
-    """The answer that says what a defaulter or validator raised. Raises what is a bug."""
+    """Return the response for the error of a defaulter or validator. Reraises an error that is a bug."""
     if is_panic(err):
         raise err
     status = as_type(err, errors.StatusError)
@@ -127,7 +127,7 @@ def rejection(err: Exception) -> Response:
 
 
 def _kept(document: Any, encoded: Any) -> Any:
-    """Of the document what Go's encoder writes of it too."""
+    """Return the parts of the document that Go's encoder also writes."""
     if isinstance(document, dict) and isinstance(encoded, dict):
         return {key: _kept(value, encoded[key]) for key, value in document.items() if key in encoded}
     if isinstance(document, list) and isinstance(encoded, list):

@@ -1,6 +1,6 @@
 """Admission reviews over HTTP. Mirrors pkg/webhook/admission/http.go.
 
-Whatever is wrong, the answer has the status 200 and says it inside: that is what the API server reads.
+The HTTP status is always 200; the API server reads errors from the review in the body.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["MAX_REQUEST_SIZE", "serve"]
 
 MAX_REQUEST_SIZE = 7 * 1024 * 1024
-"""Bytes of a review, of which one object may have three million and comes at most twice."""
+"""The maximum size of a review in bytes: it contains at most two objects of up to three million bytes."""
 
 _DEFAULT = GroupVersionKind("admission.k8s.io", "v1", "AdmissionReview")
 
 
 @operational_error
 class _BadRequest(Exception):
-    """Why a request is not even looked at."""
+    """Raised for a request that is not an admission review."""
 
     def __init__(self, code: int, log: str, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class _BadRequest(Exception):
 
 
 def serve(webhook: Webhook, resp: ResponseWriter, req: HTTPRequest) -> None:
-    """Read one review, have it handled, and answer in the version it came in."""
+    """Read a review, call the handler, and respond in the review's version."""
     ctx = req.context()
     if webhook.with_context_func is not None:
         ctx = webhook.with_context_func(ctx, req)
@@ -84,7 +84,7 @@ def _decoded(body: bytes) -> tuple[Request, GroupVersionKind]:
 
 
 def _kind_of(document: dict[str, Any]) -> GroupVersionKind:
-    """What the review says it is, which Go does not question; v1 when it says nothing."""
+    """Return the review's kind as it states it, as Go does; the default is v1."""
     version = document.get("apiVersion") or _DEFAULT.group_version().identifier()
     return parse_group_version(version).with_kind(document.get("kind") or _DEFAULT.kind)
 
@@ -94,7 +94,7 @@ def _write(webhook: Webhook, resp: ResponseWriter, response: Response, kind: Gro
     if kind is not None:
         review = {"kind": kind.kind, "apiVersion": kind.group_version().identifier()}
     resp.header()["Content-Type"] = "application/json"
-    # Go writes these two of every response, also without a request to take a uid from.
+    # Go writes these two fields in every response, even without a request that provides a uid.
     said = {"uid": response.uid, "allowed": response.allowed, **response.to_dict()}
     resp.write(json.dumps({**review, "response": said}) + "\n")
     result = response.result

@@ -1,4 +1,4 @@
-"""Several admission handlers as one. Mirrors pkg/webhook/admission/multi.go."""
+"""A handler that combines several admission handlers. Mirrors pkg/webhook/admission/multi.go."""
 
 from __future__ import annotations
 
@@ -58,13 +58,16 @@ class _MultiValidating:
 
 
 def multi_mutating_handler(*handlers: HandlerOf) -> Handler:
-    """Ask all in turn; the first that denies decides, the patches of all together are the answer.
+    """Return a handler that calls all handlers in turn. The first denial is the response; otherwise it has all patches.
 
-    Each sees the object as it came, not as those before it have changed it. Go: MultiMutatingHandler.
+    Each handler receives the original object, without the changes of the handlers before it. Go: MultiMutatingHandler.
     """
     return _MultiMutating(handlers)
 
 
 def multi_validating_handler(*handlers: HandlerOf) -> Handler:
-    """Ask all in turn; the first that denies decides. Go: MultiValidatingHandler."""
+    """Return a handler that calls all handlers in turn. The first denial is the response.
+
+    Go: MultiValidatingHandler.
+    """
     return _MultiValidating(handlers)

@@ -1,4 +1,4 @@
-"""The usual answers of admission webhooks. Mirrors pkg/webhook/admission/response.go."""
+"""Constructors of admission responses. Mirrors pkg/webhook/admission/response.go."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ __all__ = [
 
 
 def allowed(message: str) -> Response:
-    """It may be. Go: Allowed."""
+    """Return a response that allows the request. Go: Allowed."""
     return validation_response(True, message)
 
 
 def denied(message: str) -> Response:
-    """It may not be: 403. Go: Denied."""
+    """Return a response that denies the request with 403. Go: Denied."""
     return validation_response(False, message)
 
 
 def patched(reason: str, *patches: Operation) -> Response:
-    """It may be, changed so. Go: Patched."""
+    """Return a response that allows the request with patches. Go: Patched."""
     response = allowed(reason)
     response.patches = list(patches)
     return response
 
 
 def errored(code: int, err: object) -> Response:
-    """It could not be decided: an HTTP code, and what went wrong. Go: Errored."""
+    """Return a response that denies the request with this HTTP code and error. Go: Errored."""
     return Response(allowed=False, result=metav1.Status(code=code, message=str(err)))
 
 
 def validation_response(allowed: bool, message: str) -> Response:
-    """Allowed with 200 or denied with 403. Go: ValidationResponse."""
+    """Return a response that allows the request with 200 or denies it with 403. Go: ValidationResponse."""
     status = metav1.Status(code=200) if allowed else metav1.Status(code=403, reason=metav1.StatusReason.FORBIDDEN)
     if message:
         status.message = message
@@ -49,7 +49,10 @@ def validation_response(allowed: bool, message: str) -> Response:
 
 
 def patch_response_from_raw(original: bytes, current: bytes) -> Response:
-    """Allowed, changed from `original` to `current`; both are JSON. Go: PatchResponseFromRaw."""
+    """Return a response that allows the request with the patch from `original` to `current`, both in JSON.
+
+    Go: PatchResponseFromRaw.
+    """
     try:
         patches = create_patch(original, current)
     except InvalidDocumentError as err:
@@ -61,5 +64,5 @@ def patch_response_from_raw(original: bytes, current: bytes) -> Response:
 
 
 def validation_response_from_status(allowed: bool, status: metav1.Status) -> Response:
-    """An answer that says what an API error says. Go: validationResponseFromStatus."""
+    """Return a response with the status of an API error. Go: validationResponseFromStatus."""
     return Response(allowed=allowed, result=status.deep_copy())

@@ -1,7 +1,8 @@
-"""A validator of one's own as a validating webhook. Mirrors pkg/webhook/admission/validator_custom.go.
+"""A user's validator as a validating webhook. Mirrors pkg/webhook/admission/validator_custom.go.
 
-A validator returns warnings, or None; what it raises denies the request: an API error with its own status, anything
-else with 403 and its text. In Go it returns both; here `raise with_warnings(err, "...")` does.
+A validator returns warnings, or None. If it raises, the webhook denies the request: with the status of an API error,
+otherwise with 403 and the error's text. Go returns both warnings and an error; here use `raise with_warnings(err,
+"...")`.
 """
 
 from __future__ import annotations
@@ -32,48 +33,51 @@ ObjectT_contra = TypeVar("ObjectT_contra", bound=Object, contravariant=True)
 E = TypeVar("E", bound=BaseException)
 
 Warnings: TypeAlias = Sequence[str]
-"""What the user is told besides the decision. Go: admission.Warnings. Shorter than 120 characters each, please."""
+"""Warnings that the API server sends to the user. Each should have fewer than 120 characters.
 
-# The attribute of an exception that carries warnings.
+Go: admission.Warnings.
+"""
+
+# The attribute of an exception that holds warnings.
 _WARNINGS = "admission_warnings"
 
 
 class Validator(Protocol[ObjectT_contra]):
-    """Decides about objects of one kind. Go: admission.Validator. Called by several threads at once.
+    """A validator of the objects of one kind. Several threads call it concurrently. Go: admission.Validator.
 
-    The request is in the context: `request_from_context`.
+    `request_from_context(ctx)` returns the request.
     """
 
     def validate_create(self, ctx: Context, obj: ObjectT_contra, /) -> Warnings | None:
-        """Raise what is wrong with a new object."""
+        """Raise an error if a new object is invalid."""
         ...
 
     def validate_update(self, ctx: Context, old_obj: ObjectT_contra, new_obj: ObjectT_contra, /) -> Warnings | None:
-        """Raise what is wrong with a change."""
+        """Raise an error if a change is invalid."""
         ...
 
     def validate_delete(self, ctx: Context, obj: ObjectT_contra, /) -> Warnings | None:
-        """Raise why the object must stay."""
+        """Raise an error if the object must not be deleted."""
         ...
 
 
 CustomValidator: TypeAlias = Validator[Any]
-"""Deprecated: Validator."""
+"""Deprecated: use Validator."""
 
 
 def with_warnings(err: E, *warnings: str) -> E:
-    """`err`, carrying warnings for the user: `raise with_warnings(ValueError("no"), "think again")`."""
+    """Attach warnings to `err` and return it: `raise with_warnings(ValueError("no"), "think again")`."""
     setattr(err, _WARNINGS, warnings)
     return err
 
 
 def with_validator(scheme: Scheme, cls: type[ObjectT], validator: Validator[ObjectT]) -> Webhook:
-    """A webhook that validates objects of `cls`. Go: WithValidator."""
+    """Return a webhook that validates objects of `cls`. Go: WithValidator."""
     return Webhook(handler=_ValidatorForType(scheme, cls, validator))
 
 
 def with_custom_validator(scheme: Scheme, cls: type[Object], validator: CustomValidator) -> Webhook:
-    """Deprecated: `with_validator`. Go: WithCustomValidator."""
+    """Deprecated: use `with_validator`. Go: WithCustomValidator."""
     return with_validator(scheme, cls, validator)
 
 
@@ -100,7 +104,7 @@ class _ValidatorForType(Generic[ObjectT]):
         return allowed("").with_warnings(*(warnings or ()))
 
     def _arguments(self, req: Request) -> list[ObjectT]:
-        """The objects that the validator looks at."""
+        """Return the objects to validate."""
         if req.operation == admissionv1.Operation.CONNECT:
             return []
         if req.operation == admissionv1.Operation.CREATE:
@@ -109,7 +113,7 @@ class _ValidatorForType(Generic[ObjectT]):
             new = self._decoder.decode_raw(req.object, self._cls)
             return [self._decoder.decode_raw(req.old_object, self._cls), new]
         if req.operation == admissionv1.Operation.DELETE:
-            # What goes is the old object.
+            # A deletion carries the old object.
             return [self._decoder.decode_raw(req.old_object, self._cls)]
         raise ValueError(f"unknown operation {quote(req.operation)}")
 

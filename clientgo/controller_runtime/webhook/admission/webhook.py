@@ -1,7 +1,7 @@
-"""What an admission webhook gets, answers, and how it is called. Mirrors pkg/webhook/admission/webhook.go.
+"""Admission webhooks: requests, responses and handlers. Mirrors pkg/webhook/admission/webhook.go.
 
-A handler is an object with `handle(ctx, request)`, or just such a function. What it raises is a bug: it is logged and
-answered with 500, as Go answers a panic, unless `recover_panic` is False; then the server's thread gets it.
+A handler is an object with `handle(ctx, request)`, or such a function. An exception is a bug: the webhook logs it and
+responds with 500, as Go does for a panic. With `recover_panic=False` the server's thread raises it.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _LOG = LOG.with_name("admission")
 
 
 class Request(admissionv1.AdmissionRequest):
-    """What is to be admitted. Go: admission.Request."""
+    """The request of an admission review. Go: admission.Request."""
 
 
 class Response(admissionv1.AdmissionResponse):
-    """Whether it is, and how it is to be changed. Go: admission.Response.
+    """The response of an admission review. Go: admission.Response.
 
-    `patches` are the changes, which `complete` makes into the one patch that the server understands.
+    `complete` combines the operations in `patches` into the single patch that the server understands.
     """
 
     __slots__ = ("patches",)
@@ -62,15 +62,15 @@ class Response(admissionv1.AdmissionResponse):
         self.patches = [] if patches is None else patches
 
     def with_warnings(self, *warnings: str) -> Response:
-        """This answer with more for the user to read; it is changed. Go: WithWarnings."""
+        """Add warnings to this response and return it. Go: WithWarnings."""
         if warnings:
             self.warnings = [*self.warnings, *warnings]
         return self
 
     def complete(self, req: Request) -> None:
-        """Fill in what the server needs: the request's uid, a code, and the patches as one. Go: Complete.
+        """Set the fields that the server needs: the request's uid, a code, and the combined patch. Go: Complete.
 
-        Raises TypeError or ValueError for a value in a patch that is no JSON.
+        Raises TypeError or ValueError for a patch value that is not JSON.
         """
         self.uid = req.uid
         result = self.result or metav1.Status()
@@ -84,15 +84,15 @@ class Response(admissionv1.AdmissionResponse):
 
 
 class Handler(Protocol):
-    """Decides about requests. Go: admission.Handler. Called by several threads at once."""
+    """A handler of admission requests. Several threads call it concurrently. Go: admission.Handler."""
 
     def handle(self, ctx: Context, req: Request, /) -> Response:
-        """Whether the request is admitted. It may block; the API server has a timeout of ten seconds by default."""
+        """Return whether the request is allowed. May block; the API server's default timeout is ten seconds."""
         ...
 
 
 class HandlerFunc:
-    """A function as a Handler. Go: admission.HandlerFunc. Needed only where it must be an object."""
+    """A function as a Handler, for code that needs an object. Go: admission.HandlerFunc."""
 
     def __init__(self, function: Callable[[Context, Request], Response]) -> None:
         self._function = function
@@ -103,14 +103,14 @@ class HandlerFunc:
 
 
 HandlerOf: TypeAlias = Handler | Callable[[Context, Request], Response]
-"""What is taken wherever Go takes an admission.Handler."""
+"""The parameter type where Go has an admission.Handler: an object with `handle`, or a function."""
 
 LogConstructor: TypeAlias = Callable[[Logger, "Request | None"], Logger]
-"""Makes the logger for a request, or for none, of the base logger."""
+"""A function that derives the logger of a request, or of no request, from the base logger."""
 
 
 def to_function(handler: HandlerOf) -> Callable[[Context, Request], Response]:
-    """What to call. Raises TypeError for what is no handler."""
+    """Return the function to call for a request. Raises TypeError if `handler` is not a handler."""
     method = getattr(handler, "handle", None)
     if method is not None:
         return method  # type: ignore[no-any-return]
@@ -121,16 +121,16 @@ def to_function(handler: HandlerOf) -> Callable[[Context, Request], Response]:
 
 @dataclass(kw_only=True)
 class Webhook:
-    """One path of a webhook server that answers admission reviews. Go: admission.Webhook."""
+    """A path of a webhook server that serves admission reviews. Go: admission.Webhook."""
 
     handler: HandlerOf
-    """Decides."""
+    """The handler of the requests."""
     recover_panic: bool | None = None
-    """Whether a bug in the handler becomes an answer with code 500. None means True."""
+    """Respond with 500 to a bug in the handler. None is True."""
     with_context_func: Callable[[Context, HTTPRequest], Context] | None = None
-    """Makes the handler's context of the server's, before anything else is done with a request."""
+    """Derives the handler's context from the server's, as the first step of a request."""
     log_constructor: LogConstructor | None = None
-    """Makes the logger that the handler's context carries; `default_log_constructor` when None."""
+    """Makes the logger in the handler's context; None selects `default_log_constructor`."""
 
     def with_recover_panic(self, recover_panic: bool) -> Webhook:
         """Set `recover_panic`. Go: WithRecoverPanic."""
@@ -138,13 +138,13 @@ class Webhook:
         return self
 
     def serve_http(self, resp: ResponseWriter, req: HTTPRequest) -> None:
-        """Answer one admission review; see http.py. Go: ServeHTTP."""
+        """Serve one admission review; see http.py. Go: ServeHTTP."""
         from clientgo.controller_runtime.webhook.admission.http import serve  # it needs the class
 
         serve(self, resp, req)
 
     def handle(self, ctx: Context, req: Request) -> Response:
-        """Ask the handler, and complete its answer. Blocks as the handler does. Go: Handle."""
+        """Call the handler and complete its response. Blocks as long as the handler. Go: Handle."""
         logger = self.logger(req)
         try:
             response = to_function(self.handler)(into_context(ctx, logger), req)
@@ -169,7 +169,7 @@ class Webhook:
         return response
 
     def logger(self, req: Request | None) -> Logger:
-        """The logger for a request, or for none."""
+        """Return the logger for a request, or for no request."""
         return (self.log_constructor or default_log_constructor)(_LOG, req)
 
 
@@ -178,7 +178,7 @@ def _errored(code: int, message: str) -> Response:
 
 
 def default_log_constructor(base: Logger, req: Request | None) -> Logger:
-    """`base` with the object, resource, user and id of the request. Go: DefaultLogConstructor."""
+    """Return `base` with the request's object, resource, user and ID. Go: DefaultLogConstructor."""
     if req is None:
         return base
     return base.with_values(
@@ -193,16 +193,16 @@ def default_log_constructor(base: Logger, req: Request | None) -> Logger:
 
 @dataclass(kw_only=True)
 class StandaloneOptions:
-    """How a webhook runs in a server of one's own. Go: admission.StandaloneOptions."""
+    """The options of a webhook in the user's own server. Go: admission.StandaloneOptions."""
 
     logger: Logger | None = None
-    """Where it logs; the base logger of webhooks when None."""
+    """The webhook's logger; None selects the base logger of webhooks."""
     metrics_path: str = ""
-    """Under which name requests are counted; they are not when empty."""
+    """The label of the webhook's metrics; "" disables them."""
 
 
 def standalone_webhook(hook: Webhook, opts: StandaloneOptions) -> HandlerLike:
-    """The webhook as a handler for any HTTP server. Go: StandaloneWebhook."""
+    """Return the webhook as a handler for any HTTP server. Go: StandaloneWebhook."""
     if opts.logger is not None and hook.log_constructor is None:
         base = opts.logger
         hook.log_constructor = lambda _, req: default_log_constructor(base, req)
@@ -216,9 +216,9 @@ class _RequestKey:
 
 
 def request_from_context(ctx: Context) -> Request:
-    """The request whose object is being defaulted or validated.
+    """Return the request of the defaulter or validator that runs with `ctx`. Raises LookupError without one.
 
-    Raises LookupError when there is none. Go: RequestFromContext.
+    Go: RequestFromContext.
     """
     found = ctx.value(_RequestKey)
     if not isinstance(found, Request):
@@ -227,5 +227,5 @@ def request_from_context(ctx: Context) -> Request:
 
 
 def new_context_with_request(ctx: Context, req: Request) -> Context:
-    """A context that carries the request. Go: NewContextWithRequest."""
+    """Return a context that contains the request. Go: NewContextWithRequest."""
     return with_value(ctx, _RequestKey, req)

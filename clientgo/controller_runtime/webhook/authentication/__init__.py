@@ -1,4 +1,4 @@
-"""Token review webhooks: the API server asks whose a bearer token is. Mirrors pkg/webhook/authentication."""
+"""Token review webhooks, which authenticate bearer tokens for the API server. Mirrors pkg/webhook/authentication."""
 
 from clientgo.controller_runtime.webhook.authentication.response import (
     authenticated,

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-# Bytes of a review. Tokens are short.
+# The maximum size of a review in bytes. Tokens are short.
 _MAX_REQUEST_SIZE = 1024 * 1024
 _VERSIONS = ("authentication.k8s.io/v1", "authentication.k8s.io/v1beta1")
 
 
 @operational_error
 class _BadRequest(Exception):
-    """Why a request is not even looked at."""
+    """Raised for a request that is not a token review."""
 
 
 def serve(webhook: Webhook, resp: ResponseWriter, req: HTTPRequest) -> None:
-    """Read one review, have it handled, and answer in the version it came in."""
+    """Read a review, call the handler, and respond in the review's version."""
     ctx = req.context()
     if webhook.with_context_func is not None:
         ctx = webhook.with_context_func(ctx, req)

@@ -1,4 +1,4 @@
-"""The usual answers to token reviews. Mirrors pkg/webhook/authentication/response.go."""
+"""Constructors of responses to token reviews. Mirrors pkg/webhook/authentication/response.go."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ __all__ = ["authenticated", "errored", "review_response", "unauthenticated"]
 
 
 def authenticated(reason: str, user: authenticationv1.UserInfo) -> Response:
-    """The token is this user's. Go: Authenticated."""
+    """Return a response that authenticates the user. Go: Authenticated."""
     return review_response(True, user, reason)
 
 
 def unauthenticated(reason: str, user: authenticationv1.UserInfo) -> Response:
-    """The token is nobody's. Go: Unauthenticated."""
+    """Return a response that rejects the token. Go: Unauthenticated."""
     return review_response(False, authenticationv1.UserInfo(), reason)
 
 
 def errored(err: object) -> Response:
-    """It could not be found out. Go: Errored."""
+    """Return a response for a failed review. Go: Errored."""
     return Response(status=authenticationv1.TokenReviewStatus(authenticated=False, error=str(err)))
 
 
 def review_response(authenticated: bool, user: authenticationv1.UserInfo, err: str, *audiences: str) -> Response:
-    """The decision, and the audiences that the token is for. Go: ReviewResponse."""
+    """Return a response with the decision, the user and the token's audiences. Go: ReviewResponse."""
     status = authenticationv1.TokenReviewStatus(
         authenticated=authenticated, user=user.deep_copy(), audiences=list(audiences)
     )

@@ -1,6 +1,6 @@
-"""What a token review webhook gets, answers, and how it is called. Mirrors pkg/webhook/authentication/webhook.go.
+"""Token review webhooks: requests, responses and handlers. Mirrors pkg/webhook/authentication/webhook.go.
 
-A handler is an object with `handle(ctx, request)`, or just such a function.
+A handler is an object with `handle(ctx, request)`, or such a function.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ _LOG = LOG.with_name("authentication")
 
 
 class Request(authenticationv1.TokenReview):
-    """Whose token is it?. Go: authentication.Request."""
+    """A token review with the token to authenticate. Go: authentication.Request."""
 
 
 class Response(authenticationv1.TokenReview):
-    """Whose it is, in the status. Go: authentication.Response."""
+    """A token review with the result in its status. Go: authentication.Response."""
 
     def complete(self, req: Request) -> None:
-        """Fill in which review is answered. Go: Complete."""
+        """Copy the request's identity into the response. Go: Complete."""
         self.set_uid(req.get_uid())
 
 
 class Handler(Protocol):
-    """Knows tokens. Go: authentication.Handler. Called by several threads at once."""
+    """A handler of token reviews. Several threads call it concurrently. Go: authentication.Handler."""
 
     def handle(self, ctx: Context, req: Request, /) -> Response:
-        """Whose the token is."""
+        """Authenticate the request's token."""
         ...
 
 
 class HandlerFunc:
-    """A function as a Handler. Go: authentication.HandlerFunc. Needed only where it must be an object."""
+    """A function as a Handler, for code that needs an object. Go: authentication.HandlerFunc."""
 
     def __init__(self, function: Callable[[Context, Request], Response]) -> None:
         self._function = function
@@ -57,26 +57,26 @@ HandlerOf: TypeAlias = Handler | Callable[[Context, Request], Response]
 
 @dataclass(kw_only=True)
 class Webhook:
-    """One path of a webhook server that answers token reviews. Go: authentication.Webhook."""
+    """A path of a webhook server that serves token reviews. Go: authentication.Webhook."""
 
     handler: HandlerOf
-    """Decides."""
+    """The handler of the requests."""
     with_context_func: Callable[[Context, HTTPRequest], Context] | None = None
-    """Makes the handler's context of the server's, before anything else is done with a request."""
+    """Derives the handler's context from the server's, as the first step of a request."""
 
     def serve_http(self, resp: ResponseWriter, req: HTTPRequest) -> None:
-        """Answer one token review; see http.py. Go: ServeHTTP."""
+        """Serve one token review; see http.py. Go: ServeHTTP."""
         from clientgo.controller_runtime.webhook.authentication.http import serve  # it needs the class
 
         serve(self, resp, req)
 
     def handle(self, ctx: Context, req: Request) -> Response:
-        """Ask the handler, and complete its answer. Go: Handle."""
+        """Call the handler and complete its response. Go: Handle."""
         function = self.handler if callable(self.handler) else self.handler.handle
         response = function(into_context(ctx, self.logger()), req)
         response.complete(req)
         return response
 
     def logger(self) -> Logger:
-        """Where it logs; tokens never."""
+        """Return the webhook's logger. It never logs tokens."""
         return _LOG

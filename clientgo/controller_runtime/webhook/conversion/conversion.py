@@ -1,6 +1,6 @@
 """The webhook that converts custom resources between their versions. Mirrors pkg/webhook/conversion/conversion.go.
 
-A kind converts by the converter that is registered for it, otherwise by methods of its types (Hub, Convertible).
+The webhook uses the converter that is registered for the kind, or else methods of its types (Hub, Convertible).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from clientgo.golang.http.server import Request, RequestBodyTooLarge, ResponseWr
 __all__ = ["PartialImplementationError", "is_convertible", "new_webhook_handler"]
 
 _LOG = LOG.with_name("conversion-webhook")
-# As many bytes as the API server takes of an answer.
+# The number of bytes that the API server accepts in a response.
 _MAX_REQUEST_SIZE = 64 * 1024 * 1024
 
 
 def new_webhook_handler(scheme: Scheme, registry: Registry) -> Callable[[ResponseWriter, Request], None]:
-    """What answers conversion reviews for the kinds of `scheme`. Go: NewWebhookHandler."""
+    """Return a handler of conversion reviews for the kinds of `scheme`. Go: NewWebhookHandler."""
     return _Webhook(scheme, registry).serve_http
 
 
@@ -65,7 +65,7 @@ class _Webhook:
         resp.write(json.dumps(answer) + "\n")
 
     def _answer(self, ctx: Context, request: apiextensionsv1.ConversionRequest) -> apiextensionsv1.ConversionResponse:
-        """All objects or none. A bug in a converter is an answer too, as an error is."""
+        """Convert all objects or none. An error or a bug in a converter becomes a failed response."""
         try:
             converted = [self._converted(ctx, obj, request.desired_api_version) for obj in request.objects]
         except Exception as err:
@@ -108,7 +108,7 @@ class _Webhook:
             raise ValueError(f"{here} is not convertible to {there}")
 
     def _hub_of(self, gvk: GroupVersionKind) -> Object:
-        """An empty object of the version that the others go through."""
+        """Return an empty object of the hub version."""
         hubs = [cls for cls in _versions(self._scheme, gvk) if isinstance(cls(), Hub)]
         if len(hubs) != 1:
             what = "multiple hub versions defined for" if hubs else "does not have any Hub defined:"
@@ -122,9 +122,9 @@ def _versions(scheme: Scheme, gvk: GroupVersionKind) -> list[type[Object]]:
 
 
 def is_convertible(scheme: Scheme, obj: Object) -> bool:
-    """Whether all versions of the object's kind convert by methods; False when there is only one, or none does.
+    """Report whether all versions of the object's kind convert by methods. Returns False for a single version.
 
-    Raises PartialImplementationError when some do. Go: IsConvertible.
+    Raises PartialImplementationError if only some versions do. Go: IsConvertible.
     """
     gvk = type(obj).GROUP_VERSION_KIND
     if gvk is None:
@@ -143,7 +143,7 @@ def is_convertible(scheme: Scheme, obj: Object) -> bool:
 
 
 class PartialImplementationError(ValueError):
-    """Some versions of a kind convert, and others do not. Go: conversion.PartialImplementationError."""
+    """Raised when some versions of a kind convert and others do not. Go: conversion.PartialImplementationError."""
 
     def __init__(
         self,

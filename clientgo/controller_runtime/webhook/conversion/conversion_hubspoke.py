@@ -1,8 +1,9 @@
-"""Conversion by functions beside the types. Mirrors pkg/webhook/conversion/conversion_hubspoke.go.
+"""Conversion by separate functions instead of methods of the types. Mirrors
+pkg/webhook/conversion/conversion_hubspoke.go.
 
     converter = new_hub_spoke_converter(v2.Foo, new_spoke_converter(v1.Foo, hub_to_v1, v1_to_hub))
 
-The types need no methods then. What Go calls with an empty object to fill, is called so here too.
+As in Go, a conversion function receives an empty object and fills it.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ HubT_contra = TypeVar("HubT_contra", bound=Object, contravariant=True)
 
 
 class SpokeConverter(Protocol[HubT_contra]):
-    """Converts one version to and from the hub. Go: conversion.SpokeConverter."""
+    """A converter between one version and the hub. Go: conversion.SpokeConverter."""
 
     def get_spoke(self) -> type[Object]:
-        """The class of the version. Go: GetSpoke."""
+        """Return the class of the version. Go: GetSpoke."""
         ...
 
     def convert_hub_to_spoke(self, ctx: Context, hub: HubT_contra, spoke: Object, /) -> None:
@@ -62,14 +63,15 @@ def new_spoke_converter(
     convert_hub_to_spoke: Callable[[Context, HubT, SpokeT], object],
     convert_spoke_to_hub: Callable[[Context, SpokeT, HubT], object],
 ) -> SpokeConverter[HubT]:
-    """A converter of two functions, each of which fills its last argument. Go: NewSpokeConverter."""
+    """Return a converter made of two functions; both fill their last argument. Go: NewSpokeConverter."""
     return _SpokeConverter(spoke, convert_hub_to_spoke, convert_spoke_to_hub)
 
 
 def new_hub_spoke_converter(
     hub: type[HubT], *spoke_converters: SpokeConverter[HubT]
 ) -> Callable[[Scheme], Converter]:
-    """What makes the converter, given a scheme. Raises ValueError then for versions that do not fit together.
+    """Return a function that makes the converter for a scheme. The function raises ValueError for inconsistent
+    versions.
 
     Go: NewHubSpokeConverter.
     """

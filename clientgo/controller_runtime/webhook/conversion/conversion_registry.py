@@ -1,4 +1,4 @@
-"""Which converter belongs to which kind. Mirrors pkg/webhook/conversion/conversion_registry.go."""
+"""A registry of converters by kind. Mirrors pkg/webhook/conversion/conversion_registry.go."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Converter", "Registry", "new_registry"]
 
 
 class Converter(Protocol):
-    """Converts between the versions of one kind. Go: conversion.Converter. Called by several threads at once."""
+    """A converter between the versions of one kind. Several threads call it concurrently. Go: conversion.Converter."""
 
     def convert_object(self, ctx: Context, src: Object, dst: Object, /) -> None:
         """Fill `dst` from `src`, another version of it. Go: ConvertObject."""
@@ -21,14 +21,14 @@ class Converter(Protocol):
 
 
 class Registry(Protocol):
-    """The converters by kind. Go: conversion.Registry."""
+    """A registry of converters by kind. Go: conversion.Registry."""
 
     def register_converter(self, gk: GroupKind, converter: Converter) -> None:
-        """Let `converter` convert the kind. Raises ValueError when another one does. Go: RegisterConverter."""
+        """Register the kind's converter. Raises ValueError for a second one. Go: RegisterConverter."""
         ...
 
     def get_converter(self, gk: GroupKind) -> tuple[Converter | None, bool]:
-        """The converter of the kind and True, or None and False. Go: GetConverter."""
+        """Return the converter of the kind and True, or None and False. Go: GetConverter."""
         ...
 
 
@@ -53,5 +53,5 @@ class _Registry:
 
 
 def new_registry() -> Registry:
-    """An empty registry. Go: NewRegistry."""
+    """Return an empty registry. Go: NewRegistry."""
     return _Registry()

@@ -1,4 +1,4 @@
-"""The objects in conversion requests. Mirrors pkg/webhook/conversion/decoder.go."""
+"""A decoder for the objects in conversion requests. Mirrors pkg/webhook/conversion/decoder.go."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 class Decoder:
-    """Makes objects of documents, for the kinds of a scheme. Go: conversion.Decoder. Thread-safe."""
+    """A decoder of documents into the kinds of a scheme. Thread-safe. Go: conversion.Decoder."""
 
     def __init__(self, scheme: Scheme) -> None:
         self._scheme = scheme
 
     def decode(self, content: Mapping[str, Any]) -> tuple[Object, GroupVersionKind]:
-        """The object and its kind. Raises what the scheme raises for an unknown kind, ValueError for a bad object.
+        """Return the object and its kind. Raises the scheme's error for an unknown kind, ValueError for an invalid
+        object.
 
         Go: Decode.
         """
@@ -30,14 +31,14 @@ class Decoder:
         return self.decode_into(content, self._scheme.class_for(gvk)), gvk
 
     def decode_into(self, content: Mapping[str, Any], into: type[ObjectT]) -> ObjectT:
-        """The object as one of `into`. Raises ValueError for a wrong type in it. Go: DecodeInto."""
+        """Return the object as an instance of `into`. Raises ValueError for a value of a wrong type. Go: DecodeInto."""
         obj = into.from_dict(copy_json(dict(content)))
         check_fields(obj)
         return obj
 
 
 def new_decoder(scheme: Scheme) -> Decoder:
-    """A decoder for the kinds of `scheme`. Raises ValueError without one (Go panics). Go: NewDecoder."""
+    """Return a decoder for the kinds of `scheme`. Raises ValueError without one (Go panics). Go: NewDecoder."""
     if scheme is None:
         raise ValueError("scheme should never be nil")
     return Decoder(scheme)

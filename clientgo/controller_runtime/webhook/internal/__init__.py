@@ -1,1 +1,1 @@
-"""What the kinds of webhook share."""
+"""The shared code of all kinds of webhooks."""

@@ -1,4 +1,4 @@
-"""What controllers count. Mirrors pkg/internal/controller/metrics/metrics.go."""
+"""The metrics of controllers. Mirrors pkg/internal/controller/metrics/metrics.go."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ RECONCILE_TIMEOUTS = new_counter_vec(
 )
 
 if AVAILABLE:
-    # Go's collectors of the process and of the Go runtime.
+    # The counterparts of Go's collectors for the process and the runtime.
     from prometheus_client import GCCollector, PlatformCollector, ProcessCollector
 
     _registry: Any = REGISTRY

@@ -1,4 +1,4 @@
-"""What a field selector asks for. Mirrors pkg/internal/field/selector."""
+"""Helpers for field selectors. Mirrors pkg/internal/field/selector."""
 
 from clientgo.controller_runtime.internal.field.selector.utils import (
     requires_exact_match,

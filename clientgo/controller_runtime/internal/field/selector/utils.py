@@ -1,4 +1,4 @@
-"""What a field selector asks for. Mirrors pkg/internal/field/selector/utils.go."""
+"""Helpers for field selectors. Mirrors pkg/internal/field/selector/utils.go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from clientgo.apimachinery.selection import Operator
 
 
 def requires_exact_match(sel: fields.Selector) -> bool:
-    """Whether it asks for exact values only, and for at least one. Go: selector.RequiresExactMatch."""
+    """Report whether the selector has at least one requirement and all of them are exact matches.
+
+    Go: selector.RequiresExactMatch.
+    """
     requirements = sel.requirements()
     return bool(requirements) and all(
         requirement.operator in (Operator.EQUALS, Operator.DOUBLE_EQUALS) for requirement in requirements

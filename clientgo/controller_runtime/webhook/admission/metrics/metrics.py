@@ -1,4 +1,4 @@
-"""How often admission webhooks failed by a bug. Mirrors pkg/webhook/admission/metrics/metrics.go."""
+"""The counter of panics in admission webhooks. Mirrors pkg/webhook/admission/metrics/metrics.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often conversion webhooks failed by a bug. Mirrors pkg/webhook/conversion/metrics/metrics.go."""
+"""The counter of panics in conversion webhooks. Mirrors pkg/webhook/conversion/metrics/metrics.go."""
 
 from __future__ import annotations
 

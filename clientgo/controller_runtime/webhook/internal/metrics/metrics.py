@@ -1,4 +1,4 @@
-"""What webhook servers count. Mirrors pkg/webhook/internal/metrics/metrics.go."""
+"""The metrics of webhook servers. Mirrors pkg/webhook/internal/metrics/metrics.go."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ REQUEST_IN_FLIGHT = new_gauge_vec(
 
 
 def instrumented_hook(path: str, hook_raw: HandlerLike) -> Callable[[ResponseWriter, Request], None]:
-    """The handler, with its requests counted and timed under `path`. Go: metrics.InstrumentedHook."""
+    """Return a handler that counts and times the requests under `path`. Go: metrics.InstrumentedHook."""
     function = to_handler(hook_raw)
     latency, in_flight = REQUEST_LATENCY.labels(path), REQUEST_IN_FLIGHT.labels(path)
-    # The usual codes are there from the beginning, so that a rate can be told when the first one comes.
+    # Create the common codes at the start, so that rates include the first request.
     for code in ("200", "500"):
         REQUEST_TOTAL.labels(path, code)
 
