@@ -31,6 +31,10 @@ _MAX_TAG_DIRECTIVES: Final = 100
 # How a value begins.
 _VALUES: Final = (yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent)
 
+# The depth that libyaml has allowed since PyYAML 6.0.4, and its message for a deeper document.
+_MAX_DEPTH_OF_LIBYAML: Final = 1000
+_TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
+
 # libyaml looks at every open list and map for each token. So many looks take about a second.
 _MAX_LOOKS: Final = 100_000_000
 
@@ -41,7 +45,10 @@ class Limits(NamedTuple):
     size: int = 16 * 1024 * 1024
     """Bytes of the text."""
     depth: int = 200
-    """Lists and maps inside each other. Go's limit is 10,000; many values at such a depth are refused all the same."""
+    """Lists and maps inside each other. Go's limit is 10,000; libyaml's is 1,000, from PyYAML 6.0.4 on.
+
+    Documents with many values at a great depth are rejected below that limit.
+    """
     values: int = 1_000_000
     """Lists, maps, keys and scalars, aliases expanded. About a million take a second or two."""
 
@@ -81,13 +88,13 @@ def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS, duplicates: li
     try:
         return _Builder(limits, duplicates).build(yaml.parse(raw, Loader=_Loader))
     except (yaml.YAMLError, UnicodeDecodeError) as err:
-        problem = _problem(err)
+        problem = _problem(err, limits.depth)
     # Raised out here: the parser's own error may hold a piece of the text, and would be this one's context.
     raise YAMLSyntaxError(problem)
 
 
-def _problem(err: Exception) -> str:
-    """What is wrong and where, by the rule of Go's library: without a line for the first one."""
+def _problem(err: Exception, max_depth: int) -> str:
+    """Return a message with the problem and its line, as Go's library counts lines: without one for the first line."""
     problem_mark, context_mark = getattr(err, "problem_mark", None), getattr(err, "context_mark", None)
     line = 0
     if problem_mark is not None and problem_mark.line:
@@ -96,6 +103,8 @@ def _problem(err: Exception) -> str:
     elif context_mark is not None:
         line = context_mark.line
     text = getattr(err, "problem", None) or getattr(err, "reason", None) or "unknown problem parsing YAML content"
+    if text == _TOO_DEEP_FOR_LIBYAML:
+        text = f"exceeded max depth of {min(max_depth, _MAX_DEPTH_OF_LIBYAML)}"
     return f"yaml: line {line}: {text}" if line else f"yaml: {text}"
 
 
