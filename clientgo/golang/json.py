@@ -6,6 +6,8 @@ import json
 from string import hexdigits
 from typing import Any, Final
 
+from clientgo.golang.strconv import quote
+
 _LITERALS = ("true", "false", "null")
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
@@ -90,7 +92,13 @@ def _after_hexadecimals(err: json.JSONDecodeError) -> int:
 
 
 def _shown(char: str) -> str:
-    return f"'{char}'" if char not in "'\\" else f"'\\{char}'"
+    """Return a character of an error as Go's quoteChar does: of a character beyond ASCII it shows the first byte."""
+    if char == "'":
+        return "'\\''"
+    if char == '"':
+        return "'\"'"
+    first = char.encode("utf-8", "surrogateescape")[0]
+    return f"'{quote(chr(first))[1:-1]}'"
 
 
 def _is_cut_off(err: json.JSONDecodeError, before: str, rest: str) -> bool:

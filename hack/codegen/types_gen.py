@@ -222,7 +222,7 @@ class TypesModule:
             return "Object"
         if metadata["go"] == "ObjectMeta":
             return "ResourceObject"
-        return "ListObject" if "Items" in fields else "Object"
+        return "ListObject" if "Items" in fields else "ListMetaObject"
 
     def _struct(self, name: str) -> Iterator[str]:
         role = self._role(name)

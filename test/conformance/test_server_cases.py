@@ -13,9 +13,11 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import replay_cases as replay
 
 from clientgo.testing.apiserver import Server, kubeconfig_text, write_kubeconfig
@@ -47,13 +49,16 @@ def cause_of(differences: list[Any]) -> str:
     return next(cause for cause, pattern in CAUSES if re.search(pattern, text))
 
 
-def replay_all() -> tuple[int, dict[str, list[str]]]:
-    """How many requests were compared, and which differ, by cause."""
-    cases = list(replay.load(sorted(FOLDER.glob("*.json.gz"))))
+def replay_all(
+    files: Sequence[Path] = (), feature_gates: Mapping[str, bool] | None = None
+) -> tuple[int, dict[str, list[str]]]:
+    """Return the number of compared requests, and those that differ, by cause."""
+    cases = list(replay.load(files or sorted(FOLDER.glob("*.json.gz"))))
     found: dict[str, list[str]] = defaultdict(list)
     count = 0
-    # As the program has it: with all that kube-apiserver has on.
-    with Server(enable_admission_plugins=UNDONE_BY_CONTROLLERS) as server, tempfile.TemporaryDirectory() as folder:
+    # The program enables the same admission plugins as kube-apiserver.
+    started = Server(enable_admission_plugins=UNDONE_BY_CONTROLLERS, feature_gates=feature_gates)
+    with started as server, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kubeconfig"
         write_kubeconfig(file, kubeconfig_text(server.url, server.token))
         target = replay.Server(str(file))
@@ -73,6 +78,15 @@ def test_requests_are_answered_as_recorded() -> None:
     assert count > 900
     assert sorted(differs - allowed) == [], "these have agreed before"
     assert sorted(allowed - differs) == [], f"these agree now: take them out of {DIFFERS.name}"
+
+
+@pytest.mark.parametrize(("folder", "gate", "requests"), [("gate_on", True, 603), ("gate_off", False, 375)])
+def test_sharded_requests_are_answered_as_recorded_with_the_gate_on_and_off(
+    folder: str, gate: bool, requests: int
+) -> None:
+    count, found = replay_all([FOLDER / folder / "sharding.json.gz"], {"ShardedListAndWatch": gate})
+    assert count == requests
+    assert found == {}
 
 
 if __name__ == "__main__":

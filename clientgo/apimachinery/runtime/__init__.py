@@ -74,6 +74,7 @@ from clientgo.apimachinery.runtime.negotiate import (
 from clientgo.apimachinery.runtime.object import (
     Identified,
     ListMetaAccessors,
+    ListMetaObject,
     ListObject,
     Object,
     ObjectMetaAccessors,
@@ -183,6 +184,7 @@ __all__ = [
     "Identifier",
     "JSONObject",
     "ListMetaAccessors",
+    "ListMetaObject",
     "ListObject",
     "ListView",
     "MapView",

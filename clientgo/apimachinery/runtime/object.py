@@ -326,7 +326,11 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
             yield f"resource_version={version!r}"
 
 
-class ListObject(PromotedListMeta, ListMetaAccessors, Object):
+class ListMetaObject(PromotedListMeta, ListMetaAccessors, Object):
+    """An object with the metadata of a list, such as a Table. Go: metav1.ListMetaAccessor."""
+
+
+class ListObject(ListMetaObject):
     """A list of objects of one resource. Go: metav1.ListInterface, metav1.ListMetaAccessor."""
 
     # The class of an item; None where the items are whatever they say they are (UnstructuredList).

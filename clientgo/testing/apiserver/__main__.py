@@ -24,6 +24,7 @@ from clientgo.golang.channel import Channel
 from clientgo.golang.signal import notify
 from clientgo.testing.apiserver import Server, Unwritten, kubeconfig_text, read_token_file, write_kubeconfig
 from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS
+from clientgo.testing.apiserver.kinds.gates import parse_feature_gates
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -48,6 +49,12 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     add("disable-garbage-collector", action="store_true", help="Leave objects whose owners are gone.")
     add("enable-admission-plugins", default="", metavar="NAMES", help="Admission plugins to add.")
     add("disable-admission-plugins", default="", metavar="NAMES", help="Admission plugins to leave out: Priority,...")
+    add(
+        "feature-gates",
+        default="",
+        metavar="GATES",
+        help="Features: ShardedListAndWatch=true (alpha, off by default), WatchList=false (on by default).",
+    )
     add(
         "simulate-workloads",
         action="store_true",
@@ -77,6 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
             tls=tls,
             enable_admission_plugins=_enabled(flags, disabled),
             disable_admission_plugins=disabled,
+            feature_gates=parse_feature_gates(flags.feature_gates),
         )
     except (OSError, ValueError, OverflowError) as err:
         return _could_not_start(err, flags)

@@ -12,7 +12,7 @@ import os
 import secrets
 import ssl
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from clientgo import klog
@@ -26,6 +26,7 @@ from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS, Ch
 from clientgo.testing.apiserver.controllers.definitions import Establisher
 from clientgo.testing.apiserver.controllers.manager import Controllers
 from clientgo.testing.apiserver.controllers.objects import Objects
+from clientgo.testing.apiserver.kinds.gates import FeatureGates
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.policies.chain import AdmissionChain
 from clientgo.testing.apiserver.store.local_watch import LocalPump
@@ -101,6 +102,7 @@ class Server:
         clock: Clock = REAL_CLOCK,
         enable_admission_plugins: Iterable[str] = (),
         disable_admission_plugins: Iterable[str] = (),
+        feature_gates: Mapping[str, bool] | None = None,
         listen: bool = True,
         new_uid: Callable[[], str] = _random_uid,
     ) -> None:
@@ -108,7 +110,8 @@ class Server:
         `new_uid` makes the uid of each new object; tests that must see the same run twice number them.
 
         Binds the port at once; raises OSError when it is taken, or when `data_dir` cannot be used,
-        ValueError for the name of an admission plugin that does not exist."""
+        ValueError for the name of an admission plugin or feature gate that does not exist."""
+        self._gates = FeatureGates(feature_gates or {})
         # First, because nothing else has to be closed yet when the port is taken.
         self._http = HttpServer(host, port, self.handle, self._tls_context) if listen else None
         self.clock = clock
@@ -171,10 +174,11 @@ class Server:
             may_grant=may_grant,
             authorize=self._authorizer.check,
             new_uid=self._new_uid,
+            gates=self._gates,
         )
         reader = Reader(services)
         self._writer, deleter = Writer(services), Deleter(services, reader)
-        self._index = Index(registry, store, self._authority)
+        self._index = Index(registry, store, self._authority, self._gates)
         self._resources = Dispatcher(services, reader, self._writer, deleter, self._authenticator, self._authorizer)
         self._objects = Objects(services, self._writer, deleter)
         self.controllers = Controllers(self._objects, self.clock, collect_garbage=collect_garbage)
@@ -331,9 +335,7 @@ class Server:
         if media == negotiation.YAML:
             return Form(media)
         if media == negotiation.PROTOBUF:
-            info = routing.parse(request.method, request.path, False)
-            if info is None or self.registry.is_builtin(info.group):
-                return Form(media)
+            return Form(media)
         return Form(pretty=negotiation.pretty(request))
 
     def _route(self, request: Request, user: User) -> Response:

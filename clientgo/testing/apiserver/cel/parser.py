@@ -55,13 +55,17 @@ class _Wrong(Exception):
     """The issue is noted; nothing that follows can be read."""
 
 
-def parse(source: str) -> Expr:
-    """The tree of an expression. Raises CompileError."""
+def parse(source: str, *, extended: bool = True) -> Expr:
+    """Return the tree of an expression. Raises CompileError.
+
+    Without `extended` the parser is cel-go's default one: it expands no macros, and rejects optional syntax (`a.?b`)
+    and identifiers in backquotes.
+    """
     issues = Issues(source)
     if len(source) > _MAX_LENGTH:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {_MAX_LENGTH}"
         raise CompileError(f"ERROR: <input>:-1:0: {text}")
-    parser = _Parser(tokens(source, issues), issues)
+    parser = _Parser(tokens(source, issues), issues, extended)
     expr = parser.whole()
     issues.check()
     assert expr is not None
@@ -77,17 +81,18 @@ def deeper(expr: E, *below: Expr | None) -> E:
 
 
 class _Parser:
-    def __init__(self, found: list[Token], issues: Issues) -> None:
+    def __init__(self, found: list[Token], issues: Issues, extended: bool) -> None:
         self._tokens = found
         self._at = 0
         self._issues = issues
+        self._extended = extended
         self._nesting = 0
 
     def whole(self) -> Expr | None:
         try:
             expr = self._expr(frozenset({EOF}))
             if self._next.kind != EOF:
-                self._unclosed(frozenset({EOF}), alone="<EOF>")
+                self._unclosed(frozenset({EOF}), EOF)
         except _Wrong:
             return None
         return expr
@@ -118,24 +123,30 @@ class _Parser:
         self._issues.add(self._next.pos if pos is None else pos, message)
         return _Wrong()
 
+    def _has_optional(self, syntax: str) -> bool:
+        """Take a "?" that makes an access or element optional. Raises _Wrong if the parser has no optional syntax."""
+        pos = self._next.pos
+        if not self._has("?"):
+            return False
+        if not self._extended:
+            raise self._wrong(f"unsupported syntax '{syntax}'", pos)
+        return True
+
     def _unexpected(self, expected: frozenset[str]) -> _Wrong:
         """Something that cannot stand here; superfluous when what comes behind it could."""
         what = "extraneous" if self._after().kind in expected and self._next.kind != EOF else "mismatched"
         return self._wrong(f"Syntax error: {what} input '{self._next.text}' expecting {_set(expected)}")
 
-    def _unclosed(self, closers: frozenset[str], alone: str = "") -> None:
-        """Something that does not belong to what was read, nor ends it."""
-        if alone and self._after().kind in closers:
-            raise self._wrong(f"Syntax error: extraneous input '{self._next.text}' expecting {alone}")
-        if alone and alone != EOF and self._next.kind == EOF:
-            raise self._wrong(f"Syntax error: missing {alone} at '{EOF}'")
-        raise self._wrong(
-            f"Syntax error: mismatched input '{self._next.text}' expecting {_set(closers | _GO_ON)}"
-        )  # fmt: skip
+    def _unclosed(self, closers: frozenset[str], shown: str) -> None:
+        """Raise _Wrong for a token that neither continues the expression nor ends it; `shown` is the expected end."""
+        if self._next.kind == EOF:
+            raise self._wrong(f"Syntax error: missing {shown} at '{EOF}'")
+        what = "extraneous" if self._after().kind in closers else "mismatched"
+        raise self._wrong(f"Syntax error: {what} input '{self._next.text}' expecting {shown}")
 
     def _close(self, closer: str, others: frozenset[str] = frozenset()) -> None:
         if not self._has(closer):
-            self._unclosed(others | {closer}, alone=f"'{closer}'")
+            self._unclosed(others | {closer}, f"'{closer}'")
 
     # ---- expressions
 
@@ -219,10 +230,12 @@ class _Parser:
 
     def _dot(self, operand: Expr) -> Expr:
         dot = self._take()
-        optional = self._has("?")
+        optional = self._has_optional(".?")
         if self._next.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
             raise self._wrong(f"Syntax error: no viable alternative at input '.{self._shown_next()}'")
         name = self._take()
+        if name.kind == "ESC_IDENTIFIER" and not self._extended:
+            raise self._wrong("unsupported syntax: '`'", name.pos)
         if not optional and name.kind == "IDENTIFIER" and self._next.kind == "(":
             paren = self._take()
             return self._called(paren.pos, name.text, operand, self._args())
@@ -236,7 +249,7 @@ class _Parser:
 
     def _index(self, operand: Expr) -> Expr:
         bracket = self._take()
-        optional = self._has("?")
+        optional = self._has_optional("[?")
         if not optional and self._next.kind not in _START:
             raise self._unexpected(_START | {"?"})
         index = self._expr(frozenset({"]"}))
@@ -286,6 +299,8 @@ class _Parser:
         return args
 
     def _called(self, pos: int, function: str, target: Expr | None, args: list[Expr]) -> Expr:
+        if not self._extended:
+            return deeper(Call(function, target, args, pos=pos), target, *args)
         try:
             expanded = macros.expand(pos, function, target, args)
         except macros.MacroError as err:
@@ -301,7 +316,7 @@ class _Parser:
             if self._next.kind in ("]", ",") and not items:
                 self._has(",")
                 break
-            if self._has("?"):
+            if self._has_optional("?"):
                 optional.add(len(items))
             items.append(self._expr(frozenset({"]", ","})))
             if not self._has(","):
@@ -317,7 +332,7 @@ class _Parser:
         while self._next.kind != "}":
             if self._has(",") and self._next.kind == "}" and not entries:
                 break
-            optional = self._has("?")
+            optional = self._has_optional("?")
             if not optional and self._next.kind not in _START:
                 raise self._unexpected(_START | {"?", "}", ","} if not entries else _START | {"?", "}"})
             key = self._expr(frozenset({":"}))
@@ -332,7 +347,7 @@ class _Parser:
     def _struct(self, name: str, brace: Token) -> Expr:
         fields: list[tuple[str, Expr, bool, int]] = []
         while self._next.kind != "}":
-            optional = self._has("?")
+            optional = self._has_optional("?")
             if self._next.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
                 raise self._unexpected(frozenset({"}", ",", "?", "IDENTIFIER", "ESC_IDENTIFIER"}))
             field = self._take()

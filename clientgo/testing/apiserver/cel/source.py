@@ -7,7 +7,12 @@ _MAX_SNIPPET = 16384
 
 
 class CompileError(ValueError):
-    """An expression that is none. The text has all issues, each with the line and a mark under the place."""
+    """A text that is not an expression. str() lists all issues, each with its line and a mark below the place."""
+
+    def __init__(self, text: str, message: str = "") -> None:
+        super().__init__(text)
+        self.message = message or text.removeprefix("ERROR: <input>:-1:0: ")
+        """The first issue alone."""
 
 
 class Issues:
@@ -31,7 +36,7 @@ class Issues:
     def check(self) -> None:
         """Raises CompileError when there are any."""
         if self._found:
-            raise CompileError(self.text())
+            raise CompileError(self.text(), min(self._found, key=lambda issue: issue[0])[1])
 
     def text(self) -> str:
         found = sorted(self._found, key=lambda issue: issue[0])

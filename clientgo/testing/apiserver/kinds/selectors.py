@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from clientgo.apimachinery import fields, labels, selection
+from clientgo.apimachinery import fields, labels, selection, sharding
+from clientgo.testing.apiserver.kinds import shard_selector
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -165,21 +167,73 @@ def _selectable(resource: Resource) -> dict[str, Callable[[Json], str]]:
     return out
 
 
+# ---- shards
+
+
+def parse_shard(text: str) -> sharding.Selector:
+    """Return the shard selector of a query, `everything()` without one. Raises ApiError 500, as the real server."""
+    if not text:
+        return sharding.everything()
+    try:
+        return shard_selector.parse(text)
+    except ValueError as err:
+        raise errors.internal_text(f"invalid shard selector: {err}") from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _hash_of_namespace(namespace: str) -> int:
+    return int(sharding.hash_field(namespace), 16)
+
+
+def _shard_predicate(selector: sharding.Selector) -> Predicate | None:
+    """Return a predicate on stored objects, None for all objects."""
+    ranges = [(int(each.start, 16), int(each.end, 16)) for each in selector.requirements()]
+    if not ranges:
+        return None
+    by_namespace = selector.requirements()[0].key == "object.metadata.namespace"
+
+    def matches(obj: Json) -> bool:
+        metadata = obj["metadata"]
+        if by_namespace:
+            hashed = _hash_of_namespace(metadata.get("namespace") or "")
+        else:
+            hashed = int(sharding.hash_field(metadata.get("uid") or ""), 16)
+        return any(start <= hashed < end for start, end in ranges)
+
+    return matches
+
+
 class Selection:
-    """What a list or watch selects: label and field predicates together."""
+    """The label, field and shard selectors of a list or watch together. Raises ApiError for a malformed one.
 
-    __slots__ = ("fields", "labels", "name", "source")
+    Mirrors apiserver's storage/selection_predicate.go.
+    """
 
-    def __init__(self, resource: Resource, label_text: str, field_text: str) -> None:
-        self.source = (label_text, field_text)
+    __slots__ = ("_shard", "fields", "labels", "name", "shard_info", "source")
+
+    def __init__(self, resource: Resource, label_text: str, field_text: str, shard_text: str = "") -> None:
         self.labels = parse_labels(label_text)
         self.fields, self.name = fields_predicate(resource, field_text)
+        shard = parse_shard(shard_text)
+        self._shard = _shard_predicate(shard)
+        self.source = (label_text, field_text, str(shard))
+        # The shardInfo of a list.
+        self.shard_info: Json | None = None if shard.empty() else {"selector": str(shard)}
+
+    @property
+    def empty(self) -> bool:
+        """Report whether there is no label and no field selector. Go: SelectionPredicate.Empty."""
+        return self.labels is None and self.fields is None
 
     @property
     def everything(self) -> bool:
-        return self.labels is None and self.fields is None
+        """Report whether every object matches."""
+        return self.empty and self._shard is None
 
     def matches(self, obj: Json) -> bool:
+        """Report whether a stored object matches all selectors."""
+        if self._shard is not None and not self._shard(obj):
+            return False
         if self.labels is not None and not self.labels(obj["metadata"].get("labels") or {}):
             return False
         return self.fields is None or self.fields(obj)

@@ -40,8 +40,8 @@ class Selector(Protocol):
     """Which objects of a bucket a watch is about."""
 
     @property
-    def source(self) -> tuple[str, str]:
-        """Label and field selector as they were given; equal sources select the same."""
+    def source(self) -> tuple[str, ...]:
+        """The texts of the selectors; equal sources select the same objects."""
         ...
 
     @property

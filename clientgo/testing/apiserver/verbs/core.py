@@ -9,11 +9,13 @@ from typing import Protocol
 from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
+from clientgo.testing.apiserver.kinds.gates import SHARDED_LIST_AND_WATCH, WATCH_LIST, FeatureGates
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
+from clientgo.testing.apiserver.kinds.selectors import Selection
 from clientgo.testing.apiserver.store.storage import Changed, Exists, Missing, Store, Stored
 from clientgo.testing.apiserver.store.watch import Watches
 from clientgo.testing.apiserver.verbs.call import Call
-from clientgo.testing.apiserver.verbs.options import DeleteOptions, WriteOptions
+from clientgo.testing.apiserver.verbs.options import DeleteOptions, ListOptions, WriteOptions
 from clientgo.testing.apiserver.views.documents import Documents
 from clientgo.testing.apiserver.wire import http
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -78,6 +80,7 @@ class Services:
     authorize: Callable[[User, Attributes], None]
     # The uid of a new object.
     new_uid: Callable[[], str]
+    gates: FeatureGates
 
 
 class Verb:
@@ -95,6 +98,7 @@ class Verb:
         self.may_grant = services.may_grant
         self.authorize = services.authorize
         self.new_uid = services.new_uid
+        self._gates = services.gates
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.store!r}>"
@@ -108,6 +112,17 @@ class Verb:
             except (Changed, Missing, Exists):
                 continue
         raise call.conflict()
+
+    def selection(self, call: Call, options: ListOptions, field_selector: str | None = None) -> Selection:
+        """Return the selection of a list, watch or deletion of a collection. Raises ApiError if it is malformed."""
+        fields = options.field_selector if field_selector is None else field_selector
+        # Without its feature gate the parameter is ignored, malformed or not.
+        shard = options.shard_selector if self._gates.enabled(SHARDED_LIST_AND_WATCH) else ""
+        return Selection(call.resource, options.label_selector, fields, shard)
+
+    def list_options(self, call: Call, *, watch: bool) -> ListOptions:
+        """Return the options of a list or watch. Raises ApiError for combinations that are forbidden."""
+        return ListOptions(call.request, watch=watch, watch_list=self._gates.enabled(WATCH_LIST))
 
     def current(self, call: Call) -> Stored:
         """The object that is asked for. Raises ApiError 404."""

@@ -7,12 +7,11 @@ from typing import Any
 
 from clientgo.testing.apiserver.kinds import crd, strategy
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.kinds.selectors import Selection
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Services, Verb
-from clientgo.testing.apiserver.verbs.options import DeleteOptions, ListOptions
+from clientgo.testing.apiserver.verbs.options import DeleteOptions
 from clientgo.testing.apiserver.verbs.reading import Reader
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
@@ -186,8 +185,8 @@ class Deleter(Verb):
 
     def delete_collection(self, call: Call) -> http.Response:
         options = self.delete_options(call)
-        list_options = ListOptions(call.request, watch=False)
-        selection = Selection(call.resource, list_options.label_selector, list_options.field_selector)
+        list_options = self.list_options(call, watch=False)
+        selection = self.selection(call, list_options)
         version, items, more = self._reader.page(call, list_options, selection)
         for item in items:
             one = Call(call.request, call.resource, item.namespace, item.name, "", call.form)
@@ -197,7 +196,7 @@ class Deleter(Verb):
                 if err.code != 404:
                     raise
         metadata = {"resourceVersion": str(version), **more}
-        return self.documents.many(call.resource, items, metadata, call.form, call.request)
+        return self.documents.many(call.resource, items, metadata, call.form, call.request, selection.shard_info)
 
     def _deleter(self, call: Call, options: DeleteOptions) -> Callable[[Stored | None], tuple[Stored, bool]]:
         def attempt(current: Stored | None) -> tuple[Stored, bool]:

@@ -29,9 +29,11 @@ def _number(request: Request, name: str) -> int | None:
 class ListOptions:
     """Of lists, watches and deletes of collections. Raises ApiError for combinations that make no sense."""
 
-    def __init__(self, request: Request, *, watch: bool) -> None:
+    def __init__(self, request: Request, *, watch: bool, watch_list: bool = True) -> None:
+        """`watch_list` is the feature gate WatchList."""
         self.label_selector = request.param("labelSelector")
         self.field_selector = request.param("fieldSelector")
+        self.shard_selector = request.param("shardSelector")
         self.resource_version = request.param("resourceVersion")
         self.match = request.param("resourceVersionMatch")
         self.limit = max(_number(request, "limit") or 0, 0)
@@ -40,19 +42,25 @@ class ListOptions:
         self.bookmarks = request.flag("allowWatchBookmarks")
         asked = "sendInitialEvents" in request.params
         self.send_initial: bool | None = request.flag("sendInitialEvents") if asked else None
-        found = self._check(watch)
+        found = self._check(watch, watch_list)
         if found:
             raise errors.invalid(_META_GROUP, "ListOptions", "", found)
 
-    def _check(self, watch: bool) -> list[FieldError]:
+    def _check(self, watch: bool, watch_list: bool) -> list[FieldError]:
         out: list[FieldError] = []
         match = self.match
         if watch and self.send_initial is not None:
             if match != "NotOlderThan":
                 text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
                 out.append(field_forbidden("resourceVersionMatch", text))
+            if not watch_list:
+                text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+                out.append(field_forbidden("sendInitialEvents", text))
             if match not in ("", "NotOlderThan"):
                 out.append(field_not_supported("resourceVersionMatch", match, ["NotOlderThan"]))
+            if match and self.token:
+                text = "resourceVersionMatch is forbidden when continue is provided"
+                out.append(field_forbidden("resourceVersionMatch", text))
             return out
         if match and watch:
             text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"

@@ -61,12 +61,11 @@ class Reader(Verb):
             raise errors.resource_version_too_large(version, self.store.version)
 
     def list_objects(self, call: Call) -> http.Response:
-        options = ListOptions(call.request, watch=False)
-        selection = Selection(call.resource, options.label_selector, options.field_selector)
-        version, items, metadata = self.page(call, options, selection)
-        return self.documents.many(
-            call.resource, items, {"resourceVersion": str(version), **metadata}, call.form, call.request
-        )
+        options = self.list_options(call, watch=False)
+        selection = self.selection(call, options)
+        version, items, page = self.page(call, options, selection)
+        metadata = {"resourceVersion": str(version), **page}
+        return self.documents.many(call.resource, items, metadata, call.form, call.request, selection.shard_info)
 
     def page(self, call: Call, options: ListOptions, selection: Selection) -> tuple[int, list[Stored], Json]:
         bucket, prefix = call.resource.storage, call.prefix
@@ -96,24 +95,26 @@ class Reader(Verb):
         if start:
             after = prefix + start
             items = [item for item in items if item.key > after]
-        if not selection.everything:
-            items = [item for item in items if selection.matches(item.obj)]
-        if not limit or len(items) <= limit:
-            return version, items, {}
-        page = items[:limit]
+        matching = items if selection.everything else [item for item in items if selection.matches(item.obj)]
+        # With a name the real server reads one object instead of a range.
+        one = selection.name is not None and bool(call.namespace or not call.resource.namespaced)
+        if one or not limit or len(matching) < limit or items[-1] is matching[limit - 1]:
+            return version, matching, {}
+        # Objects follow the page's last one. Whether one of them matches is not looked at, as in the real server.
+        page = matching[:limit]
         more: Json = {"continue": encode_token(version, f"/{page[-1].key[len(prefix) :]}\x00")}
-        if selection.everything:
+        if selection.empty:
             more["remainingItemCount"] = len(items) - limit
         return version, page, more
 
     def watch(self, call: Call) -> http.Response:
         """Hands the connection to the pump; the answer is an empty stream marker."""
-        options = ListOptions(call.request, watch=True)
+        options = self.list_options(call, watch=True)
         field_selector = options.field_selector
         if call.name:
             term = f"metadata.name={call.name}"
             field_selector = f"{field_selector},{term}" if field_selector else term
-        selection = Selection(call.resource, options.label_selector, field_selector)
+        selection = self.selection(call, options, field_selector)
         try:
             asked = version_number(options.resource_version) if options.resource_version else 0
         except ValueError as err:

@@ -109,8 +109,15 @@ class Documents:
     # ---- lists
 
     def many(
-        self, resource: Resource, items: list[Stored], metadata: Json, form: Form, request: http.Request
+        self,
+        resource: Resource,
+        items: list[Stored],
+        metadata: Json,
+        form: Form,
+        request: http.Request,
+        shard_info: Json | None = None,
     ) -> http.Response:
+        """Return the response with a list. Only lists of built-in kinds show `shard_info`, as in the real server."""
         resource.prepare(item.obj for item in items)
         if form.kind == "Table":
             objects = [self.view(resource, item) for item in items]
@@ -120,6 +127,8 @@ class Documents:
             listed = [self._partial(self.view(resource, item), form) for item in items]
             head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}"}
             return render({**head, "metadata": metadata, "items": listed or None}, form)
+        if shard_info is not None and not resource.custom:
+            metadata = {**metadata, "shardInfo": shard_info}
         if form.media == PROTOBUF:
             body = kinds.protobuf.encode_list(resource, metadata, [self._message(resource, item) for item in items])
             return http.Response(200, body, PROTOBUF, {"Cache-Control": NO_CACHE})

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.testing.apiserver.kinds.gates import FeatureGates
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.views import openapi, openapi_pb
@@ -37,8 +38,9 @@ _HEALTH = ("/healthz", "/livez", "/readyz")
 class Index:
     """Thread-safe; documents that change only with the registry are made once."""
 
-    def __init__(self, registry: Registry, store: Store, authority: str) -> None:
+    def __init__(self, registry: Registry, store: Store, authority: str, gates: FeatureGates) -> None:
         self._registry = registry
+        self._gates = gates
         self._store = store
         # Host and port that clients are told.
         self._authority = authority
@@ -192,6 +194,7 @@ class Index:
             group, _, plural = bucket.partition("/")
             name = errors.resource_text(group, plural)
             lines.append(f'apiserver_storage_objects{{resource="{name}"}} {self._store.count(bucket)}')
+        lines += self._gates.metrics()
         return Response(200, ("\n".join(lines) + "\n").encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     def _compact(self, request: Request) -> Response:

@@ -271,6 +271,7 @@ _LIST = (
     ("resourceVersion", "string", "What versions a request may be served from."),
     ("resourceVersionMatch", "string", "How resourceVersion is applied."),
     ("sendInitialEvents", "boolean", "Begin a watch with the current state."),
+    ("shardSelector", "string", "Restrict the list to a shard (feature gate ShardedListAndWatch)."),
     ("timeoutSeconds", "integer", "How long the request may take."),
     ("watch", "boolean", "Watch for changes."),
 )

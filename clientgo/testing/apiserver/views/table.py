@@ -261,7 +261,7 @@ _DEFAULT = (_columns("Name", "Age"), printers.default_row)
 def _custom(resource: Resource) -> tuple[list[Json], Row]:
     extra = resource.crd_version.get("additionalPrinterColumns")
     if not extra:
-        return _DEFAULT
+        return [_NAME, {**_AGE, "type": "date"}], printers.default_row
     columns = [_NAME]
     getters: list[tuple[str, Callable[[Any], Any]]] = []
     for one in extra:

@@ -68,7 +68,9 @@ def loads(text: bytes) -> Any:
     except RecursionError:
         raise ParseError(_TOO_DEEP) from None
     except json.JSONDecodeError as err:
-        raise ParseError(syntax_error(err)) from None
+        # The message shows the bytes of the client, not the U+FFFD that stands for them.
+        exact = json.JSONDecodeError(err.msg, text.decode("utf-8", "surrogateescape"), err.pos)
+        raise ParseError(syntax_error(exact)) from None
     # Counting is much faster than walking, and settles nearly all.
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deep(value):
         raise ParseError(_TOO_DEEP)

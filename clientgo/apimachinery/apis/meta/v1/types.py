@@ -495,7 +495,7 @@ class ShardInfo(runtime.Struct):
     selector: str = runtime.field("selector", "string", default="")
 
 
-class Status(runtime.Object):
+class Status(runtime.ListMetaObject):
     """meta.k8s.io/v1 Status."""
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "Status")
@@ -529,7 +529,7 @@ class StatusDetails(runtime.Struct):
     retry_after_seconds: int = runtime.field("retryAfterSeconds", "int32", default=0, omitempty=True)
 
 
-class Table(runtime.Object):
+class Table(runtime.ListMetaObject):
     """meta.k8s.io/v1 Table."""
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "Table")
