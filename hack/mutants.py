@@ -12,18 +12,21 @@ A draw depends on its seed and the sources alone ([random_bugs.py](random_bugs.p
 an area's module are those that the list names for it, then those of the area's other modules; the first failure or a
 hang ends a run. What survives is either a test that is missing, or no bug: then it goes into the list with its reason.
 
+    hack/mutants --describe FILE OLD NEW        print how the list describes a change of a line; OLD may be its number
+
 hack/mutants.d has a file for each area. A line that is not indented names a file and, after a colon, the tests that
-have to notice its bugs; the lines below it are the bugs:
+have to notice its bugs. Below it stand the functions of the file, and below each of these its bugs, each described by
+what it changes ([described_bugs.py](described_bugs.py)):
 
     clientgo/tools/cache/heap.py: test/unit/tools/cache/test_heap.py
-        - the line as it is
-        + the line with the bug
-        after: text     in front of `-`: the line is the first one behind a line with this text
-        = reason        below `+`: this is no bug, and why
+        Heap.close
+            drop self._cond.notify_all()
+        Heap.list_keys
+            n < 3 -> n <= 3
+            = reason                    this is no bug, and why
 
-Lines are compared without their indentation, and the new one is indented as the old one. A line that is there twice,
-or not at all, is an error: whoever changes a line with a bug changes the bug too. A bug that somebody meets and no
-test had noticed belongs into the list.
+A description without exactly one place in the file is an error. A bug that no test had noticed belongs into the
+list.
 
 Results are kept in .mutants, which no commit has. A result is old once the bug, its file or its tests have changed.
 """
@@ -31,6 +34,7 @@ Results are kept in .mutants, which no commit has. A result is old once the bug,
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import hashlib
 import json
@@ -48,11 +52,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import described_bugs
 import random_bugs
+from described_bugs import BrokenDescriptionError, Description
+from random_bugs import Bug
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "hack" / "mutants.d"
 RESULTS = ROOT / ".mutants" / "results.jsonl"
+
+# How far functions and edits are indented in the list.
+_FUNCTION, _EDIT = 4, 8
 
 CAUGHT, SURVIVED, NO_BUG = "caught", "survived", "no bug"
 
@@ -69,43 +79,23 @@ class BrokenListError(Exception):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug of one line."""
+    """A bug of one line, in a file."""
 
     area: str
     file: str
     tests: tuple[str, ...]
-    old: str
-    new: str
-    after: str = ""
+    bug: Description | Bug
     no_bug: str = ""
-    number: int = 0
-    """The line, counted from 1; 0 for the only one with the text `old`."""
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.number}" if self.number else self.file
-        return f"{place}: {self.old}  ->  {self.new}"
+        return f"{self.file}: {self.bug}"
 
     def applied(self, source: str) -> str:
-        """The source with the bug in it. Raises BrokenListError when the line is not there exactly once."""
-        lines = source.splitlines(keepends=True)
-        number = self.find(lines)
-        line = lines[number]
-        indent = line[: len(line) - len(line.lstrip())]
-        return "".join([*lines[:number], f"{indent}{self.new}\n", *lines[number + 1 :]])
-
-    def find(self, lines: list[str]) -> int:
-        """The index of the line. Raises BrokenListError when it is not there exactly once."""
-        if self.number:
-            return self.number - 1
-        start = 0
-        if self.after:
-            start = next((n + 1 for n, line in enumerate(lines) if self.after in line), len(lines))
-        found = [n for n in range(start, len(lines)) if lines[n].strip() == self.old]
-        if not found:
-            raise BrokenListError(f"{self.file} has no line {self.old!r}" + f" after {self.after!r}" * bool(self.after))
-        if len(found) > 1 and not self.after:
-            raise BrokenListError(f"{self.file} has {len(found)} lines {self.old!r}: say `after:`")
-        return found[0]
+        """Return the source with the bug in it. Raises BrokenListError without exactly one place for it."""
+        try:
+            return self.bug.put_in(source)
+        except BrokenDescriptionError as err:
+            raise BrokenListError(f"{self.file}: {err}") from err
 
 
 def read_list(folder: Path = LIST, areas: Sequence[str] = ()) -> list[Mutant]:
@@ -137,7 +127,7 @@ def draw(seed: int, count: int, areas: Sequence[str], folder: Path = LIST, root:
 
     Raises BrokenListError for an area that is neither.
     """
-    excused = _excused(read_list(folder), root)
+    excused = [mutant for mutant in read_list(folder) if mutant.no_bug]
     drawn = []
     for area in areas:
         modules = _modules_at(area, root) if ":" in area else None
@@ -145,11 +135,19 @@ def draw(seed: int, count: int, areas: Sequence[str], folder: Path = LIST, root:
             read_list(folder, [area])
             modules = read_modules(folder, area)
         sources = {file: (root / file).read_text(encoding="utf-8") for file in modules}
+        reasons = {
+            (each.file, _program(each.applied(sources[each.file]))): each.no_bug
+            for each in excused
+            if each.file in sources
+        }
         for file, bug in random_bugs.draw(sources, seed, count):
-            reason = excused.get((file, bug.number, bug.new), "")
-            name = area.partition(":")[0]
-            drawn.append(Mutant(name, file, modules[file], bug.old, bug.new, no_bug=reason, number=bug.number))
+            reason = reasons.get((file, _program(bug.put_in(sources[file]))), "")
+            drawn.append(Mutant(area.partition(":")[0], file, modules[file], bug, reason))
     return drawn
+
+
+def _program(source: str) -> bytes:
+    return hashlib.sha256(ast.dump(ast.parse(source)).encode()).digest()
 
 
 def _modules_at(area: str, root: Path) -> dict[str, tuple[str, ...]]:
@@ -162,48 +160,40 @@ def _modules_at(area: str, root: Path) -> dict[str, tuple[str, ...]]:
     return {str(file.relative_to(root)): tuple(rest.split()) for file in files}
 
 
-def _excused(mutants: Iterable[Mutant], root: Path) -> dict[tuple[str, int, str], str]:
-    """Why a change of a line is no bug: by file, line and the new text."""
-    found = {}
-    for mutant in mutants:
-        if mutant.no_bug:
-            lines = (root / mutant.file).read_text(encoding="utf-8").splitlines(keepends=True)
-            found[mutant.file, mutant.find(lines) + 1, mutant.new] = mutant.no_bug
-    return found
-
-
 def _read_area(path: Path) -> Iterator[Mutant]:
-    file = ""
+    file, function = "", ""
     tests: tuple[str, ...] = ()
-    entry: dict[str, str] = {}
+    edits: dict[str, str] = {}
+    last = ""
+
+    def described() -> Iterator[Mutant]:
+        for edit, reason in edits.items():
+            yield Mutant(path.stem, file, tests, Description(function, edit, tuple(edits)), reason)
+        edits.clear()
+
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         text = line.strip()
+        where, depth = f"{path.name}:{number}", len(line) - len(line.lstrip())
         if not text or text.startswith("#"):
             continue
-        if not line[0].isspace():
-            yield from _mutant(path, file, tests, entry)
-            entry = {}
+        if depth == 0:
+            yield from described()
             file, _, rest = text.partition(":")
-            tests = tuple(rest.split())
-            continue
-        key, _, value = text.partition(" ")
-        if key not in ("-", "+", "=", "after:") or key in entry.keys() - {"-", "after:"}:
-            raise BrokenListError(f"{path.name}:{number}: cannot read {line!r}")
-        if key in ("-", "after:") and "+" in entry:
-            yield from _mutant(path, file, tests, entry)
-            entry = {}
-        entry[key] = value.strip()
-    yield from _mutant(path, file, tests, entry)
-
-
-def _mutant(path: Path, file: str, tests: tuple[str, ...], entry: dict[str, str]) -> Iterator[Mutant]:
-    if not entry:
-        return
-    if not file or not tests or not entry.get("-") or not entry.get("+"):
-        raise BrokenListError(f"{path.name}: a bug needs a file, tests, - and +: {entry}")
-    if entry["-"] == entry["+"]:
-        raise BrokenListError(f"{path.name}: nothing changes: {entry['-']}")
-    yield Mutant(path.stem, file, tests, entry["-"], entry["+"], entry.get("after:", ""), entry.get("=", ""))
+            tests, function = tuple(rest.split()), ""
+        elif depth == _FUNCTION and " " not in text:
+            yield from described()
+            function = text
+        elif depth != _EDIT or not file or not tests or not function:
+            raise BrokenListError(f"{where}: needs a file, its tests and a function, each on a line above: {line!r}")
+        elif text.startswith("= "):
+            if not edits or edits[last]:
+                raise BrokenListError(f"{where}: a reason without a bug: {text!r}")
+            edits[last] = text[2:]
+        elif text in edits:
+            raise BrokenListError(f"{where}: in the list twice: {text}")
+        else:
+            last, edits[text] = text, ""
+    yield from described()
 
 
 def problems(mutants: Iterable[Mutant], root: Path = ROOT) -> Iterator[str]:
@@ -232,6 +222,23 @@ def _compile(mutant: Mutant, source: str) -> None:
         compile("".join(lines[begin:end]), mutant.file, "exec", dont_inherit=True)
     except SyntaxError:
         compile("".join(lines), mutant.file, "exec", dont_inherit=True)
+
+
+def describe(file: str, old: str, new: str, root: Path = ROOT) -> Iterator[str]:
+    """Yield the lines of the list for the change of a line, given by its text or number; one change for each such line.
+
+    Raises BrokenListError if there is no such line, or no description of the change.
+    """
+    source = (root / file).read_text(encoding="utf-8")
+    lines = source.splitlines()
+    numbers = [int(old)] if old.isdecimal() else [n for n, line in enumerate(lines, 1) if line.strip() == old.strip()]
+    if not numbers:
+        raise BrokenListError(f"{file} has no line {old!r}")
+    for number in numbers:
+        found = described_bugs.describe(source, Bug(number, lines[number - 1].strip(), new.strip()).put_in(source))
+        if found is None:
+            raise BrokenListError(f"{file}:{number}: no description says: {old}  ->  {new}")
+        yield f"line {number}:\n{' ' * _FUNCTION}{found.function}\n{' ' * _EDIT}{found.edit}"
 
 
 # ---- running
@@ -432,8 +439,7 @@ class Results:
                 file.write(json.dumps({"key": key, "result": result, "mutant": str(mutant)}) + "\n")
 
     def _key(self, mutant: Mutant) -> str:
-        place = mutant.after or str(mutant.number or "")
-        parts = [mutant.old, mutant.new, place, self._digest(mutant.file), *map(self._digest, mutant.tests)]
+        parts = [str(mutant.bug), self._digest(mutant.file), *map(self._digest, mutant.tests)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
     def _digest(self, name: str) -> str:
@@ -469,6 +475,8 @@ class Progress:
         """Print the figure for each area and what survived; how many did."""
         for mutant in self._survivors:
             print(f"survived: {mutant.area}: {mutant}")
+            if isinstance(mutant.bug, Bug):
+                print("\n".join(describe(mutant.file, str(mutant.bug.number), mutant.bug.new)))
         total: Counter[str] = Counter()
         print(f"\n{'area':24} {'bugs':>5} {'caught':>7} {'survived':>9} {'no bug':>7} {'of the bugs':>12}")
         for area, counts in sorted(self._by_area.items()):
@@ -531,11 +539,15 @@ def main() -> int:
     parser.add_argument("areas", nargs="*", help="the areas to run, all by default")
     parser.add_argument("--again", action="store_true", help="also run what an earlier run has found out")
     parser.add_argument("--check", action="store_true", help="only look whether all bugs can be put in")
+    parser.add_argument("--describe", nargs=3, metavar=("FILE", "OLD", "NEW"), help="only describe a change of a line")
     parser.add_argument("--random", type=int, metavar="SEED", help="draw bugs from the areas' modules instead")
     parser.add_argument("--count", type=int, default=20, help="how many to draw from each area (default: 20)")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (default: one)")
     options = parser.parse_args()
     try:
+        if options.describe:
+            print("\n".join(describe(*options.describe)))
+            return 0
         if options.random is None:
             mutants = read_list(areas=options.areas)
         else:

@@ -42,6 +42,16 @@ class Bug:
     old: str
     new: str
 
+    def __str__(self) -> str:
+        return f"{self.number}: {self.old}  ->  {self.new}"
+
+    def put_in(self, source: str) -> str:
+        """Return the source with the bug."""
+        lines = source.splitlines(keepends=True)
+        line = lines[self.number - 1]
+        lines[self.number - 1] = f"{line[: len(line) - len(line.lstrip())]}{self.new}\n"
+        return "".join(lines)
+
 
 def draw(sources: dict[str, str], seed: int, count: int) -> list[tuple[str, Bug]]:
     """Return at most `count` bugs as (file, bug), each in another line; the same ones for the same seed and sources."""
@@ -59,18 +69,10 @@ def _by_line(bugs: list[Bug]) -> list[list[Bug]]:
     return list(lines.values())
 
 
-def put_in(source: str, bug: Bug) -> str:
-    """Return the source with the bug."""
-    lines = source.splitlines(keepends=True)
-    line = lines[bug.number - 1]
-    lines[bug.number - 1] = f"{line[: len(line) - len(line.lstrip())]}{bug.new}\n"
-    return "".join(lines)
-
-
 def changes(source: str, bug: Bug) -> bool:
     """Report whether the source with the bug compiles to another program."""
     try:
-        return ast.dump(ast.parse(put_in(source, bug))) != ast.dump(ast.parse(source))
+        return ast.dump(ast.parse(bug.put_in(source))) != ast.dump(ast.parse(source))
     except SyntaxError:
         return False
 

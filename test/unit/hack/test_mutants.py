@@ -1,4 +1,4 @@
-"""hack/mutants: every bug of the list can be put in, a bad list is refused, and survivors are told from the caught."""
+"""hack/mutants: every bug of the list can be put in, a bad list is an error, survivors and the caught differ."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "hack"))
 
 import mutants  # noqa: E402
+from described_bugs import Description  # noqa: E402
 from mutants import BrokenListError, Mutant  # noqa: E402
+from random_bugs import Bug  # noqa: E402
 
-SOURCE = '''\
+SOURCE = """\
 def first(n):
     if n < 3:
         return 1
@@ -22,7 +24,7 @@ def first(n):
 
 def second(n):
     return 2
-'''
+"""
 
 
 def test_every_bug_of_the_list_can_be_put_in_and_compiles() -> None:
@@ -30,79 +32,61 @@ def test_every_bug_of_the_list_can_be_put_in_and_compiles() -> None:
     assert list(mutants.problems(mutants.read_list())) == []
 
 
-def mutant(old: str, new: str, after: str = "") -> Mutant:
-    return Mutant("area", "module.py", ("test_module.py",), old, new, after)
+def mutant(edit: str, function: str = "first") -> Mutant:
+    return Mutant("area", "module.py", ("test_module.py",), Description(function, edit))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "after", "line"),
-    [
-        ("if n < 3:", "if n <= 3:", "", "    if n <= 3:\n"),
-        ("return 1", "return 3", "", "        return 3\n"),
-        ("return 2", "return 3", "def second", "def second(n):\n    return 3\n"),
-    ],
-)
-def test_the_new_line_stands_where_the_old_one_did(old: str, new: str, after: str, line: str) -> None:
-    applied = mutant(old, new, after).applied(SOURCE)
-    assert line in applied
-    assert len(applied.splitlines()) == len(SOURCE.splitlines())
-    assert sum(a != b for a, b in zip(applied.splitlines(), SOURCE.splitlines(), strict=True)) == 1
-
-
-@pytest.mark.parametrize(
-    ("old", "after", "why"),
-    [
-        ("return 4", "", "has no line 'return 4'"),
-        ("if n < 3", "", "has no line"),  # a part of one
-        ("return 2", "", "has 2 lines 'return 2'"),
-        ("return 1", "def second", "has no line 'return 1' after 'def second'"),
-        ("return 1", "def third", "has no line"),
-    ],
-)
-def test_a_line_that_is_not_there_once_is_an_error(old: str, after: str, why: str) -> None:
-    with pytest.raises(BrokenListError, match=why):
-        mutant(old, "pass", after).applied(SOURCE)
+def test_a_bug_without_a_place_is_an_error_that_names_the_file() -> None:
+    with pytest.raises(BrokenListError, match="module.py: first has no places for: drop return 4"):
+        mutant("drop return 4").applied(SOURCE)
 
 
 LIST = """\
 # A comment.
 a.py: test/a.py test/b
-    - x = 1
-    + x = 2
-    after: def f
-    - y == 1
-    + y != 1
-    = nobody reads it
+    C.f
+        drop x = 1
+        y == 1 -> y != 1
+        = the result is unused
+
+    (module)
+        # Another one.
+        drop z()
 
 b.py: test/b
-    - z
-    + pass
+    g
+        negate z
 """
 
 
 def test_the_list_is_read(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(LIST)
-    (tmp_path / "two.txt").write_text("c.py: test/c\n    - x\n    + y\n")
+    (tmp_path / "two.txt").write_text("c.py: test/c\n    f\n        drop x()\n")
     a, b = ("test/a.py", "test/b"), ("test/b",)
     one = [
-        Mutant("one", "a.py", a, "x = 1", "x = 2"),
-        Mutant("one", "a.py", a, "y == 1", "y != 1", "def f", "nobody reads it"),
-        Mutant("one", "b.py", b, "z", "pass"),
+        Mutant("one", "a.py", a, Description("C.f", "drop x = 1")),
+        Mutant("one", "a.py", a, Description("C.f", "y == 1 -> y != 1"), "the result is unused"),
+        Mutant("one", "a.py", a, Description("(module)", "drop z()")),
+        Mutant("one", "b.py", b, Description("g", "negate z")),
     ]
-    assert mutants.read_list(tmp_path, ["one"]) == one
-    assert [each.area for each in mutants.read_list(tmp_path)] == ["one", "one", "one", "two"]
+    read = mutants.read_list(tmp_path, ["one"])
+    assert read == one
+    together = [each.bug.together for each in read if isinstance(each.bug, Description)]
+    assert together == [("drop x = 1", "y == 1 -> y != 1")] * 2 + [("drop z()",), ("negate z",)]
+    assert [each.area for each in mutants.read_list(tmp_path)] == ["one", "one", "one", "one", "two"]
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("    - x\n    + y\n", "needs a file"),
-        ("a.py\n    - x\n    + y\n", "needs a file, tests"),
-        ("a.py: t\n    - x\n", "needs"),
-        ("a.py: t\n    - x\n    - y\n    + z\n    + z\n", "cannot read"),
-        ("a.py: t\n    x\n", "cannot read"),
-        ("a.py: t\n    - x\n    + x\n", "nothing changes"),
-        ("a.py: t\n    - x\n    + y\n    - x\n    + y\n", "in the list twice"),
+        ("    f\n        drop x()\n", "one.txt:2: needs a file"),
+        ("a.py\n    f\n        drop x()\n", "needs a file, its tests"),
+        ("a.py: t\n        drop x()\n", "one.txt:2: needs a file, its tests and a function"),
+        ("a.py: t\n    - x = 1\n    + x = 2\n", "one.txt:2: needs"),
+        ("a.py: t\n    f\n        = why\n", "a reason without a bug"),
+        ("a.py: t\n    f\n        drop x()\n        = why\n        = why\n", "one.txt:5: a reason without a bug"),
+        ("a.py: t\n    f\n        drop x()\n        drop x()\n", "one.txt:4: in the list twice"),
+        ("a.py: t\n    f\n        drop x()\n    f\n        drop x()\n", "in the list twice"),
     ],
 )
 def test_a_bad_list_is_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -116,14 +100,50 @@ def test_an_area_that_is_not_there_is_refused(tmp_path: Path) -> None:
         mutants.read_list(tmp_path, ["nope"])
 
 
-def test_what_does_not_fit_or_compile_is_told(tmp_path: Path) -> None:
+def test_a_bug_that_does_not_fit_or_compile_is_reported(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(SOURCE)
     (tmp_path / "test_module.py").write_text("")
-    bugs = [mutant("return 1", "return 2"), mutant("nope", "x"), mutant("return 1", "return (")]
+    bugs = [
+        mutant("return 1 -> return 2"),
+        mutant("drop x()"),
+        mutant("return 1 -> return ("),
+        mutant("return 1 -> break"),
+    ]
     found = list(mutants.problems(bugs, tmp_path))
-    assert len(found) == 2
-    assert "module.py has no line 'nope'" in found[0]
-    assert "was never closed" in found[1]
+    assert len(found) == 3
+    assert "module.py: first has no places for: drop x()" in found[0]
+    assert "cannot read the edit 'return 1 -> return ('" in found[1]
+    assert "'break' outside loop" in found[2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("return 1", "return 3", ["line 3:\n    first\n        return 1 -> return 3"]),
+        ("2", "if n > 3:", ["line 2:\n    first\n        n < 3 -> n > 3"]),
+        (
+            "return 2",
+            "pass",
+            ["line 4:\n    first\n        drop return 2", "line 8:\n    second\n        drop return 2"],
+        ),
+    ],
+)
+def test_a_change_of_a_line_is_described_as_the_list_has_it(
+    tmp_path: Path, old: str, new: str, lines: list[str]
+) -> None:
+    (tmp_path / "module.py").write_text(SOURCE)
+
+    assert list(mutants.describe("module.py", old, new, tmp_path)) == lines
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"), [("return 7", "pass", "has no line"), ("8", "return 2", "no description")]
+)
+def test_a_change_without_a_description_is_an_error(tmp_path: Path, old: str, new: str, why: str) -> None:
+    (tmp_path / "module.py").write_text(SOURCE)
+
+    with pytest.raises(BrokenListError, match=why):
+        list(mutants.describe("module.py", old, new, tmp_path))
 
 
 @pytest.fixture(autouse=True)
@@ -140,6 +160,9 @@ def test_first():
 """
 
 
+HANGS = Mutant("area", "module.py", ("test_module.py",), Bug(3, "return 1", "import time; time.sleep(600)"))
+
+
 def tree(folder: Path, tests: str = TESTS) -> mutants.Tree:
     (folder / "module.py").write_text(SOURCE)
     (folder / "test_module.py").write_text(tests)
@@ -151,12 +174,11 @@ def test_survivors_are_told_from_the_caught_and_nothing_is_left_behind(
 ) -> None:
     with tree(tmp_path) as copy:
         before = (tmp_path / "module.py").stat().st_mtime_ns
-        assert copy.run(mutant("return 1", "return 3"))[0] == mutants.CAUGHT
-        assert copy.run(mutant("if n < 3:", "if n < 4:"))[0] == mutants.SURVIVED
+        assert copy.run(mutant("return 1 -> return 3"))[0] == mutants.CAUGHT
+        assert copy.run(mutant("n < 3 -> n < 4"))[0] == mutants.SURVIVED
         monkeypatch.setattr(mutants, "_LEAST_SECONDS", 0.1)
         monkeypatch.setattr(mutants, "_SLOWER", 0.0)
-        hangs = mutant("return 1", "import time; time.sleep(600)")
-        assert copy.run(hangs)[0] == mutants.CAUGHT
+        assert copy.run(HANGS)[0] == mutants.CAUGHT
     assert (tmp_path / "module.py").read_text() == SOURCE
     assert (tmp_path / "module.py").stat().st_mtime_ns == before
 
@@ -166,7 +188,7 @@ def test_one_test_that_hangs_is_enough(tmp_path: Path, monkeypatch: pytest.Monke
         copy.seconds["test_module.py",] = 600.0
         monkeypatch.setattr(mutants, "_LEAST_SECONDS", 1.0)
         monkeypatch.setattr(mutants, "_ONE_SLOWER", 0.0)
-        result, seconds = copy.run(mutant("return 1", "import time; time.sleep(600)"))
+        result, seconds = copy.run(HANGS)
     assert result == mutants.CAUGHT
     assert seconds < 60.0
 
@@ -175,7 +197,7 @@ def test_what_is_loaded_beforehand_is_mutated_all_the_same(tmp_path: Path, monke
     monkeypatch.setattr(mutants, "_PRELOADED", ("module",))
     with tree(tmp_path) as copy:
         copy.seconds["test_module.py",] = 1.0
-        assert copy.run(mutant("return 1", "return 3"))[0] == mutants.CAUGHT
+        assert copy.run(mutant("return 1 -> return 3"))[0] == mutants.CAUGHT
 
 
 @pytest.mark.parametrize(
@@ -188,7 +210,7 @@ def test_what_is_loaded_beforehand_is_mutated_all_the_same(tmp_path: Path, monke
     ],
 )
 def test_what_pytest_says_of_a_bug(tmp_path: Path, codes: tuple[int, ...], result: str) -> None:
-    assert scripted(tmp_path, codes).run(mutant("return 1", "return 3"))[0] == result
+    assert scripted(tmp_path, codes).run(mutant("return 1 -> return 3"))[0] == result
 
 
 @pytest.mark.parametrize(
@@ -201,7 +223,7 @@ def test_what_pytest_says_of_a_bug(tmp_path: Path, codes: tuple[int, ...], resul
 )
 def test_tests_that_say_nothing_are_an_error(tmp_path: Path, codes: tuple[int, ...], why: str) -> None:
     with pytest.raises(RuntimeError, match=why):
-        scripted(tmp_path, codes).run(mutant("return 1", "return 3"))
+        scripted(tmp_path, codes).run(mutant("return 1 -> return 3"))
     assert (tmp_path / "module.py").read_text() == SOURCE
 
 
@@ -214,9 +236,9 @@ def scripted(folder: Path, codes: tuple[int, ...]) -> mutants.Tree:
 
 def test_a_result_is_known_until_the_file_or_its_tests_change(tmp_path: Path) -> None:
     tree(tmp_path)
-    path, one = tmp_path / "results", mutant("return 1", "return 3")
+    path, one = tmp_path / "results", mutant("return 1 -> return 3")
     mutants.Results(path, tmp_path).add(one, mutants.CAUGHT)
     assert mutants.Results(path, tmp_path).known(one) == mutants.CAUGHT
-    assert mutants.Results(path, tmp_path).known(mutant("return 1", "return 4")) == ""
+    assert mutants.Results(path, tmp_path).known(mutant("return 1 -> return 4")) == ""
     (tmp_path / "test_module.py").write_text(TESTS + "\n")
     assert mutants.Results(path, tmp_path).known(one) == ""

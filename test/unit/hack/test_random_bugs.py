@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "hack"))
 import mutants  # noqa: E402
 import random_bugs  # noqa: E402
 from mutants import BrokenListError  # noqa: E402
+from random_bugs import Bug  # noqa: E402
 
 
 def bugs_of(source: str) -> set[str]:
@@ -129,12 +130,13 @@ def test_an_areas_bugs_come_from_the_modules_of_the_list_and_face_all_its_tests(
 
 
 def test_the_list_says_which_drawn_bug_is_none(tmp_path: Path) -> None:
-    excuse = "    - x = 1\n    + x = 0\n    = no reader\n    - x = 1\n    + x = 2\n    = too few\n"
-    path = listed(tmp_path, f"b.py: test/b\n{excuse}")
+    excuses = ["x = 1 -> x = 0", "= no reader", "x = 1 -> x = 2", "= too few"]
+    path = listed(tmp_path, "\n        ".join(["b.py: test/b\n    (module)", *excuses]))
 
     (drawn,) = mutants.draw(7, 10, ["area"], path, tmp_path)
 
-    assert drawn.no_bug == {"x = 0": "no reader", "x = 2": "too few"}[drawn.new]
+    assert isinstance(drawn.bug, Bug)
+    assert drawn.no_bug == {"x = 0": "no reader", "x = 2": "too few"}[drawn.bug.new]
 
 
 def test_bugs_are_drawn_from_a_folder_for_the_tests_named_after_it(tmp_path: Path) -> None:
