@@ -28,7 +28,7 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 MODULE = "(module)"
 
@@ -77,12 +77,17 @@ class Description:
         """Return the number of the line with the bug, from 1. Raises BrokenDescriptionError as `put_in`."""
         return self._find(source)[0].lineno
 
+    def present(self, source: str) -> Description:
+        """Return the description with the function's present name. Raises BrokenDescriptionError as `put_in`."""
+        return replace(self, function=self._scope(source).name)
+
     def _find(self, source: str) -> tuple[_Place, _Place]:
         """Return the node that changes and the new one."""
-        edit = _read_edit(self.edit)
+        return self._scope(source).find(_read_edit(self.edit))
+
+    def _scope(self, source: str) -> _Scope:
         module = _module(source)
-        scope = module.scopes.get(self.function) or module.renamed(self.function, self.together or (self.edit,))
-        return scope.find(edit)
+        return module.scopes.get(self.function) or module.renamed(self.function, self.together or (self.edit,))
 
 
 _Place = ast.expr | ast.stmt

@@ -146,8 +146,10 @@ def test_a_description_outlives_renames_a_reformat_and_new_texts(function: str, 
     together = (edit, "item = self._items.pop(key) -> item = 1") if function == "Queue._take" else (edit,)
     here = function.replace("_take", "_pop")
 
-    after = Description(function, edit, together).put_in(RENAMED)
+    description = Description(function, edit, together)
+    after = description.put_in(RENAMED)
 
+    assert description.present(RENAMED) == Description(here, edit)
     assert ast.dump(ast.parse(after)) == ast.dump(ast.parse(Description(here, program).put_in(RENAMED)))
 
 
@@ -317,7 +319,7 @@ def test_every_bug_of_the_list_outlives_the_rename_of_all_locals_and_private_att
         for mutant in group:
             assert isinstance(mutant.bug, Description)
             try:
-                line = mutant.bug.line(after)
+                line = mutant.bug.present(before).line(after)
             except BrokenDescriptionError as err:
                 lost.append(f"{mutant}: {err}")
                 continue
