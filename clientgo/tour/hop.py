@@ -59,7 +59,7 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     },
     "handlers": {
         "buffered": "a notification was put into a handler's buffer",
-        "taken": "the handler's thread took the buffer",
+        "taken": "the handler's thread took the whole buffer (Go's takes one notification at a time)",
         "called": "the handler is called",
         "returned": "the handler returned",
         "raised": "the handler raised",

@@ -238,8 +238,6 @@ def answers_in(fields: Sequence[tuple[str, str]]) -> tuple[Answer, ...]:
         if answers:
             raise ValueError("has answers without a question")
         return ()
-    if not answers:
-        return ()
     if not 2 <= len(answers) <= 4 or sum(each.is_right for each in answers) != 1:
         raise ValueError("needs two to four answers, exactly one of them right")
     if any(not each.is_right and not each.why for each in answers):

@@ -196,3 +196,22 @@ def test_every_part_can_be_drawn_at_every_hop(scenario):
         state = trace.state(number)
         drawn |= {part for part in figures.PARTS if figures.figure(state, part)}
     assert {"queue.order", "queue.dirty", "queue.processing", "indexer.objects"} <= drawn
+
+
+PARAGRAPHS = [
+    pytest.param(paragraph, id=f"{lesson.name}-{number}")
+    for lesson in LESSONS
+    for number, paragraph in enumerate([*lesson.intro, *(each for step in lesson.steps for each in step.paragraphs)])
+]
+
+
+@pytest.mark.parametrize("paragraph", PARAGRAPHS)
+def test_a_paragraph_that_names_go_links_to_its_source(paragraph):
+    if re.search(r"\bGo\b|\bclient-go\b|\bcontroller-runtime\b", paragraph.text):
+        assert paragraph.sources, paragraph.text
+
+
+@pytest.mark.parametrize("paragraph", PARAGRAPHS)
+def test_a_paragraph_about_the_three_sets_shows_them(paragraph):
+    if all(f"queue.{name}" in paragraph.check for name in ("order", "dirty", "processing")):
+        assert {"queue.order", "queue.dirty", "queue.processing"} <= set(paragraph.figure)
