@@ -1,1 +1,2 @@
-"""k8s.io/apimachinery/pkg: objects, schemes, labels, errors, watches and small utilities that everything else uses."""
+"""k8s.io/apimachinery/pkg: objects, schemes, labels, errors, watches and small utilities that all other packages use.
+"""

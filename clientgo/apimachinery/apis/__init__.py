@@ -1,1 +1,1 @@
-"""k8s.io/apimachinery/pkg/apis: the types every API group shares."""
+"""k8s.io/apimachinery/pkg/apis: the types that all API groups share."""

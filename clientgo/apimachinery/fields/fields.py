@@ -1,6 +1,6 @@
 """Sets of field values (k8s.io/apimachinery/pkg/fields/fields.go).
 
-Wherever fields are read, any mapping of texts will do; an absent field counts as "".
+Readers accept any mapping of texts; a missing field counts as "".
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Fields(Protocol):
-    """Something fields can be looked up in. Go: fields.Fields."""
+    """A source of field values. Go: fields.Fields."""
 
     def has(self, field: str) -> bool:
-        """Whether the field is there."""
+        """Report whether the field exists."""
         ...
 
     def get(self, field: str) -> str:
-        """The field's value, "" when it is not there."""
+        """Return the field's value, or "" if it does not exist."""
         ...
 
 
 class Set(dict[str, str]):
-    """Fields of one object. A dict; only `get` differs: its default is "". Go: fields.Set."""
+    """The fields of an object: a dict whose `get` returns "" by default. Go: fields.Set."""
 
     __slots__ = ()
 
@@ -33,15 +33,15 @@ class Set(dict[str, str]):
         return ",".join(sorted(f"{key}={value}" for key, value in self.items()))
 
     def has(self, field: str) -> bool:
-        """Whether the field is there. Go: Set.Has."""
+        """Report whether the field exists. Go: Set.Has."""
         return field in self
 
     def get(self, field: str, default: Any = "") -> Any:
-        """The field's value, "" when it is not there. Go: Set.Get."""
+        """Return the field's value, or "" if it does not exist. Go: Set.Get."""
         return super().get(field, default)
 
     def as_selector(self) -> Selector:
-        """A selector for objects with all these values. Go: Set.AsSelector."""
+        """Return a selector for objects with all these values. Go: Set.AsSelector."""
         from clientgo.apimachinery.fields.selector import selector_from_set
 
         return selector_from_set(self)

@@ -1,4 +1,4 @@
-"""The single demands a field selector is made of (k8s.io/apimachinery/pkg/fields/requirements.go)."""
+"""The requirements of a field selector (k8s.io/apimachinery/pkg/fields/requirements.go)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from clientgo.apimachinery.selection.operator import Operator
 
 
 class Requirements(list["Requirement"]):
-    """Requirements that must all hold. Go: fields.Requirements."""
+    """A list of requirements that must all be met. Go: fields.Requirements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One field, and the value it must or must not have. Go: fields.Requirement."""
+    """A field, and the value that it must or must not have. Go: fields.Requirement."""
 
     operator: Operator
     field: str

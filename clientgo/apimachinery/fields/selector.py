@@ -1,7 +1,7 @@
-"""Field selectors: demands on single fields, and the parser of their text form.
+"""Field selectors and the parser of their text form.
 
-Mirrors k8s.io/apimachinery/pkg/fields/selector.go. Selectors never change, so copying one gives it back. `matches`
-takes any mapping of texts; an absent field counts as "".
+Mirrors k8s.io/apimachinery/pkg/fields/selector.go. Selectors are immutable, so a copy returns the selector itself.
+`matches` accepts any mapping of texts; a missing field counts as "".
 """
 
 from __future__ import annotations
@@ -15,45 +15,48 @@ from clientgo.apimachinery.fields.requirements import Requirement, Requirements
 from clientgo.apimachinery.selection.operator import Operator
 
 FieldsLike: TypeAlias = Mapping[str, str] | Fields
-"""What `matches` accepts."""
+"""The types that `matches` accepts."""
 
 TransformFunc: TypeAlias = Callable[[str, str], tuple[str, str]]
-"""Gives the (field, value) to use in place of another; ("", "") drops the demand. Go: fields.TransformFunc."""
+"""A function that returns the (field, value) to use in place of another; ("", "") drops the requirement.
+
+Go: fields.TransformFunc.
+"""
 
 
 class Selector(Protocol):
-    """Chooses objects by their fields. str() gives the text form `parse_selector` reads. Go: fields.Selector."""
+    """A filter of objects by their fields. str() returns the text that `parse_selector` reads. Go: fields.Selector."""
 
     def matches(self, fields: FieldsLike, /) -> bool:
-        """Whether an object with these fields is chosen."""
+        """Report whether an object with these fields matches."""
         ...
 
     def empty(self) -> bool:
-        """Whether it restricts nothing."""
+        """Report whether the selector matches everything."""
         ...
 
     def requires_exact_match(self, field: str) -> tuple[str, bool]:
-        """The one value the field must have, and whether there is such a demand."""
+        """Return the only value that the field may have, and whether there is such a requirement."""
         ...
 
     def transform(self, fn: TransformFunc) -> Selector:
-        """A new selector with every demand passed through `fn`; what `fn` raises comes out."""
+        """Return a new selector with every requirement transformed by `fn`. Errors of `fn` propagate."""
         ...
 
     def requirements(self) -> Requirements:
-        """The single demands."""
+        """Return the requirements."""
         ...
 
     def __str__(self) -> str: ...
 
     def deep_copy_selector(self) -> Selector:
-        """A copy that shares nothing that could change."""
+        """Return a copy that shares no mutable state."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _NothingSelector:
-    """Chooses no object. Go: fields.nothingSelector."""
+    """A selector that matches no object. Go: fields.nothingSelector."""
 
     def matches(self, fields: FieldsLike, /) -> bool:
         return False
@@ -78,18 +81,18 @@ class _NothingSelector:
 
 
 def nothing() -> Selector:
-    """The selector that chooses no object. Go: fields.Nothing."""
+    """Return a selector that matches no object. Go: fields.Nothing."""
     return _NothingSelector()
 
 
 def everything() -> Selector:
-    """The selector that chooses every object. Go: fields.Everything."""
+    """Return a selector that matches every object. Go: fields.Everything."""
     return _AndTerm(())
 
 
 @dataclass(frozen=True, slots=True)
 class _HasTerm:
-    """The field has the value. Go: fields.hasTerm."""
+    """A selector that requires a value of a field. Go: fields.hasTerm."""
 
     field: str
     value: str
@@ -119,7 +122,7 @@ class _HasTerm:
 
 @dataclass(frozen=True, slots=True)
 class _NotHasTerm:
-    """The field does not have the value. Go: fields.notHasTerm."""
+    """A selector that excludes a value of a field. Go: fields.notHasTerm."""
 
     field: str
     value: str
@@ -149,7 +152,7 @@ class _NotHasTerm:
 
 @dataclass(frozen=True, slots=True)
 class _AndTerm:
-    """Every one of the selectors agrees. Go: fields.andTerm."""
+    """A selector that matches if all of its selectors match. Go: fields.andTerm."""
 
     terms: tuple[Selector, ...]
 
@@ -187,7 +190,7 @@ def _value_of(fields: FieldsLike, field: str) -> str:
 
 
 def selector_from_set(ls: Mapping[str, str] | None) -> Selector:
-    """A selector for objects with all these values; None chooses everything. Go: fields.SelectorFromSet."""
+    """Return a selector for objects with all these values; None matches everything. Go: fields.SelectorFromSet."""
     if ls is None:
         return everything()
     items = [_HasTerm(field, value) for field, value in ls.items()]
@@ -207,7 +210,10 @@ def escape_value(s: str) -> str:
 
 
 class InvalidEscapeSequence(ValueError):
-    """A backslash before a character that needs none, or at the end. Go: fields.InvalidEscapeSequence."""
+    """Raised for a backslash at the end or before a character that needs no escape.
+
+    Go: fields.InvalidEscapeSequence.
+    """
 
     def __init__(self, sequence: str) -> None:
         super().__init__(sequence)
@@ -218,7 +224,7 @@ class InvalidEscapeSequence(ValueError):
 
 
 class UnescapedRune(ValueError):
-    """A comma or equals sign in a value, without a backslash. Go: fields.UnescapedRune."""
+    """Raised for a comma or an equals sign in a value without a backslash. Go: fields.UnescapedRune."""
 
     def __init__(self, r: str) -> None:
         super().__init__(r)
@@ -247,12 +253,12 @@ def unescape_value(s: str) -> str:
 
 
 def parse_selector_or_die(s: str) -> Selector:
-    """parse_selector for texts in programs; also raises ValueError (Go panics). Go: fields.ParseSelectorOrDie."""
+    """Parse a constant. Raises ValueError (Go panics). Go: fields.ParseSelectorOrDie."""
     return parse_selector(s)
 
 
 def parse_selector(selector: str) -> Selector:
-    r"""Read a selector such as `metadata.name=a,status.phase!=Running`. Raises ValueError. Go: fields.ParseSelector.
+    r"""Parse a selector such as `metadata.name=a,status.phase!=Running`. Raises ValueError. Go: fields.ParseSelector.
 
     >>> str(parse_selector(r"b!=x,a==1\,2"))
     'a=1\\,2,b!=x'
@@ -261,7 +267,10 @@ def parse_selector(selector: str) -> Selector:
 
 
 def parse_and_transform_selector(selector: str, fn: TransformFunc) -> Selector:
-    """parse_selector, each demand passed through `fn`. Raises ValueError. Go: fields.ParseAndTransformSelector."""
+    """Parse a selector and transform every requirement with `fn`. Raises ValueError.
+
+    Go: fields.ParseAndTransformSelector.
+    """
     items = [_parse_term(selector, part) for part in sorted(_split_terms(selector)) if part]
     if len(items) == 1:
         return items[0].transform(fn)
@@ -277,7 +286,7 @@ def _parse_term(selector: str, part: str) -> Selector:
 
 
 def _split_terms(field_selector: str) -> list[str]:
-    """Cut at the commas that have no backslash before them. Go: fields.splitTerms."""
+    """Split at the commas without a backslash before them. Go: fields.splitTerms."""
     terms: list[str] = []
     start = 0
     escaped = False
@@ -297,7 +306,7 @@ _TERM_OPERATORS: Final = ("!=", "==", "=")
 
 
 def _split_term(term: str) -> tuple[str, str, str]:
-    """Field, first operator, value; an empty operator when there is none. Go: fields.splitTerm."""
+    """Return field, first operator and value; the operator is "" if there is none. Go: fields.splitTerm."""
     for position in range(len(term)):
         for operator in _TERM_OPERATORS:
             if term.startswith(operator, position):
@@ -306,15 +315,15 @@ def _split_term(term: str) -> tuple[str, str, str]:
 
 
 def one_term_equal_selector(k: str, v: str) -> Selector:
-    """The field `k` has the value `v`. Go: fields.OneTermEqualSelector."""
+    """Return a selector that requires the value `v` of the field `k`. Go: fields.OneTermEqualSelector."""
     return _HasTerm(k, v)
 
 
 def one_term_not_equal_selector(k: str, v: str) -> Selector:
-    """The field `k` does not have the value `v`. Go: fields.OneTermNotEqualSelector."""
+    """Return a selector that excludes the value `v` of the field `k`. Go: fields.OneTermNotEqualSelector."""
     return _NotHasTerm(k, v)
 
 
 def and_selectors(*selectors: Selector) -> Selector:
-    """Every one of the selectors agrees. Go: fields.AndSelectors."""
+    """Return a selector that matches if all the selectors match. Go: fields.AndSelectors."""
     return _AndTerm(selectors)

@@ -1,8 +1,8 @@
-"""Label selectors: requirements on labels, and the parser of their text form.
+"""Label selectors and the parser of their text form.
 
-Mirrors k8s.io/apimachinery/pkg/labels/selector.go. `matches` takes any mapping of texts, or an object with Go's Labels
-methods. Requirements and selectors never change, so copying one gives it back. The parser accepts exactly what Go's
-does, oddities included (`a in ()`, `a in (,b)`, a key named `in`).
+Mirrors k8s.io/apimachinery/pkg/labels/selector.go. `matches` accepts any mapping of texts, or an object with the
+methods of Go's Labels. Requirements and selectors are immutable, so a copy returns the selector itself. The parser
+accepts exactly the texts that Go's does, including unusual ones (`a in ()`, `a in (,b)`, a key named `in`).
 """
 
 from __future__ import annotations
@@ -31,53 +31,53 @@ _BINARY_OPERATORS: Final = (
 _VALID_REQUIREMENT_OPERATORS: Final = _BINARY_OPERATORS + _UNARY_OPERATORS
 
 LabelsLike: TypeAlias = Mapping[str, str] | Labels
-"""What `matches` accepts."""
+"""The types that `matches` accepts."""
 
 
 class Requirements(list["Requirement"]):
-    """Requirements that must all hold. Go: labels.Requirements."""
+    """A list of requirements that must all be met. Go: labels.Requirements."""
 
     def __str__(self) -> str:
         return ", ".join(str(requirement) for requirement in self)
 
 
 class Selector(Protocol):
-    """Chooses objects by their labels. str() gives the text form `parse` reads. Go: labels.Selector."""
+    """A filter of objects by their labels. str() returns the text that `parse` reads. Go: labels.Selector."""
 
     def matches(self, labels: LabelsLike, /) -> bool:
-        """Whether an object with these labels is chosen."""
+        """Report whether an object with these labels matches."""
         ...
 
     def empty(self) -> bool:
-        """Whether it restricts nothing."""
+        """Report whether the selector matches everything."""
         ...
 
     def __str__(self) -> str: ...
 
     def add(self, *r: Requirement) -> Selector:
-        """A new selector with these requirements too."""
+        """Return a new selector with these additional requirements."""
         ...
 
     def requirements(self) -> tuple[Requirements, bool]:
-        """The requirements, and whether anything can be chosen at all."""
+        """Return the requirements, and whether any object can match."""
         ...
 
     def deep_copy_selector(self) -> Selector:
-        """A copy that shares nothing that could change."""
+        """Return a copy that shares no mutable state."""
         ...
 
     def requires_exact_match(self, label: str) -> tuple[str, bool]:
-        """The one value the label must have, and whether there is such a demand."""
+        """Return the only value that the label may have, and whether there is such a requirement."""
         ...
 
 
 def everything() -> Selector:
-    """The selector that chooses every object. Go: labels.Everything."""
+    """Return a selector that matches every object. Go: labels.Everything."""
     return _SHARED_EVERYTHING_SELECTOR
 
 
 class _NothingSelector:
-    """Chooses no object, and adding requirements does not change that. Go: labels.nothingSelector."""
+    """A selector that matches no object, also after `add`. Go: labels.nothingSelector."""
 
     __slots__ = ()
 
@@ -110,22 +110,22 @@ _SHARED_NOTHING_SELECTOR: Final = _NothingSelector()
 
 
 def nothing() -> Selector:
-    """The selector that chooses no object. Go: labels.Nothing."""
+    """Return a selector that matches no object. Go: labels.Nothing."""
     return _SHARED_NOTHING_SELECTOR
 
 
 def matches_nothing(selector: Selector) -> bool:
-    """Whether it is the one `nothing` gives. Go: labels.MatchesNothing."""
+    """Report whether the selector is the result of `nothing`. Go: labels.MatchesNothing."""
     return selector is _SHARED_NOTHING_SELECTOR
 
 
 def new_selector() -> Selector:
-    """A selector without requirements, to `add` some. Go: labels.NewSelector."""
+    """Return a selector without requirements; use `add` to extend it. Go: labels.NewSelector."""
     return _InternalSelector(())
 
 
 class _InternalSelector:
-    """Requirements in order of their keys, all of which must hold. Go: labels.internalSelector."""
+    """A selector with requirements, sorted by key, that must all be met. Go: labels.internalSelector."""
 
     __slots__ = ("_requirements",)
 
@@ -134,7 +134,7 @@ class _InternalSelector:
 
     def matches(self, labels: LabelsLike, /) -> bool:
         found = _as_mapping(labels)
-        # A plain loop: all() with a generator takes twice the time, and this runs for every object of a watch.
+        # A plain loop, since it runs for every object of a watch and a generator is slower.
         for requirement in self._requirements:  # noqa: SIM110
             if not requirement._test(found):
                 return False
@@ -184,7 +184,7 @@ def _by_key(requirements: Iterable[Requirement]) -> list[Requirement]:
 
 
 class ByKey(list["Requirement"]):
-    """Requirements with Go's sort methods; `sort()` of it orders by key. Go: labels.ByKey."""
+    """A list of requirements with Go's sort methods; `sort()` sorts by key. Go: labels.ByKey."""
 
     def len(self) -> int:
         """Go: ByKey.Len."""
@@ -205,7 +205,7 @@ _ORDERING: Final = frozenset({Operator.GREATER_THAN, Operator.LESS_THAN})
 
 
 class Requirement:
-    """One demand on one label: key, operator, values. Immutable; `new_requirement` makes it.
+    """A requirement of one label: key, operator and values. Immutable; use `new_requirement` to make it.
 
     Go: labels.Requirement.
     """
@@ -213,15 +213,15 @@ class Requirement:
     __slots__ = ("_key", "_operator", "_test", "_values")
 
     def __init__(self, key: str, operator: Operator, values: Iterable[str] = ()) -> None:
-        """Unchecked; `new_requirement` checks."""
+        """Initialize a requirement without validation; `new_requirement` validates."""
         self._key = key
         self._operator = operator
         self._values = tuple(values)
-        # The demand as a function of a mapping, chosen once: matching runs for every object of every watch event.
+        # The requirement as a function, chosen once, since it runs for every object of every watch event.
         self._test = _make_test(key, operator, self._values)
 
     def matches(self, ls: LabelsLike) -> bool:
-        """Whether labels meet the demand. Never raises. Go: Requirement.Matches."""
+        """Report whether the labels meet the requirement. Never raises. Go: Requirement.Matches."""
         return self._test(_as_mapping(ls))
 
     def key(self) -> str:
@@ -233,15 +233,15 @@ class Requirement:
         return self._operator
 
     def values(self) -> set[str]:
-        """The values as a set of its own. Go: Requirement.Values."""
+        """Return a new set of the values. Go: Requirement.Values."""
         return set(self._values)
 
     def values_unsorted(self) -> list[str]:
-        """The values in the order given. Go: Requirement.ValuesUnsorted."""
+        """Return the values in the order given. Go: Requirement.ValuesUnsorted."""
         return list(self._values)
 
     def equal(self, x: Requirement) -> bool:
-        """Same key, operator, and values in the same order. Go: Requirement.Equal."""
+        """Report whether key, operator and the order of the values are equal. Go: Requirement.Equal."""
         return self._key == x._key and self._operator == x._operator and self._values == x._values
 
     def __eq__(self, other: object) -> bool:
@@ -268,7 +268,7 @@ _SYMBOLS: Final = {Operator.GREATER_THAN: ">", Operator.LESS_THAN: "<"}
 
 
 class _LabelsAsMapping(dict[str, str]):
-    """Lets Go-style Labels be read as the mapping the requirements' tests want."""
+    """An adapter from Go-style Labels to the mapping that the requirements' functions expect."""
 
     def __init__(self, labels: Labels) -> None:
         super().__init__()
@@ -329,8 +329,9 @@ def _int_or_none(text: str) -> int | None:
 def new_requirement(
     key: str, op: Operator | str, vals: Iterable[str] | None = None, *opts: field.PathOption
 ) -> Requirement:
-    """A checked requirement. Raises an Aggregate of field errors when key, operator and values do not fit.
+    """Return a validated requirement.
 
+    Raises an Aggregate of field errors for an invalid combination of key, operator and values.
     Go: labels.NewRequirement.
     """
     values = None if vals is None else list(vals)
@@ -362,7 +363,7 @@ def _operator_or_none(op: Operator | str) -> Operator | None:
 
 
 def _check_values(operator: Operator, values: list[str] | None, path: field.Path) -> field.ErrorList:
-    """How many values the operator takes, and that those of gt and lt are integers."""
+    """Return the errors of the values: their number must suit the operator, and gt and lt need integers."""
     errs = field.ErrorList()
     count = len(values or ())
     if operator in (Operator.IN, Operator.NOT_IN):
@@ -384,7 +385,7 @@ def _check_values(operator: Operator, values: list[str] | None, path: field.Path
 
 
 class Token(IntEnum):
-    """Kinds of words the lexer finds. Go: labels.Token."""
+    """The kinds of tokens in a selector. Go: labels.Token."""
 
     ERROR = 0
     END_OF_STRING = 1
@@ -433,14 +434,14 @@ class ScannedItem(NamedTuple):
     literal: str
 
 
-# NUL ends the text for Go's byte reader, also in the middle of a word; so it does here.
+# Go's byte reader treats NUL as the end of the text, also within a word.
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _WORD: Final = re.compile(r"[^=!(),>< \t\r\n\0]+")
 _SYMBOL: Final = re.compile(r"==|!=|[=!(),><]")
 
 
 class Lexer:
-    """Cuts a selector's text into tokens. Not thread-safe. Go: labels.Lexer."""
+    """A lexer that splits a selector's text into tokens. Not thread-safe. Go: labels.Lexer."""
 
     __slots__ = ("_pos", "_text")
 
@@ -449,7 +450,7 @@ class Lexer:
         self._pos = 0
 
     def lex(self) -> tuple[Token, str]:
-        """The next token and its text; END_OF_STRING for ever once the text is over. Go: Lexer.Lex."""
+        """Return the next token and its text; END_OF_STRING after the end of the text. Go: Lexer.Lex."""
         text = self._text
         start = self._pos = self._end_of(_BLANKS)
         if start >= len(text) or text[start] == "\0":
@@ -463,7 +464,7 @@ class Lexer:
         return _STRING_TO_TOKEN.get(word, Token.IDENTIFIER), word
 
     def _move_to(self, end: int) -> None:
-        """Go on at `end`; a NUL there has ended the token and is gone, as Go's reader has read it."""
+        """Continue at `end`. Skips a NUL there, which has ended the token, as Go's reader does."""
         self._pos = end + 1 if self._text[end : end + 1] == "\0" else end
 
     def _end_of(self, pattern: re.Pattern[str]) -> int:
@@ -472,14 +473,14 @@ class Lexer:
 
 
 class ParserContext(IntEnum):
-    """Whether `in` and `notin` are read as operators or as plain words. Go: labels.ParserContext."""
+    """The interpretation of `in` and `notin`: as operators or as plain words. Go: labels.ParserContext."""
 
     KEY_AND_OPERATOR = 0
     VALUES = 1
 
 
 class Parser:
-    """Reads the tokens of one selector by recursive descent. Go: labels.Parser."""
+    """A recursive descent parser of one selector. Go: labels.Parser."""
 
     def __init__(self, l: Lexer, path: field.Path | None = None) -> None:  # noqa: E741 (Go's name)
         self._lexer = l
@@ -506,7 +507,7 @@ class Parser:
                 return
 
     def _parse(self) -> list[Requirement]:
-        """All requirements, in the order written. Raises ValueError."""
+        """Return all requirements in their order. Raises ValueError."""
         self._scan()
         requirements: list[Requirement] = []
         tok, literal = self._lookahead()
@@ -518,7 +519,7 @@ class Parser:
             try:
                 requirements.append(self._parse_requirement())
             except Exception as err:
-                # Not `from err`: Go formats with %v here, so the causes are not part of the chain.
+                # Not `from err`: Go formats with %v, so the causes are not part of the chain.
                 raise ValueError(f"unable to parse requirement: {err}") from None
             tok, literal = self._consume()
             if tok is Token.END_OF_STRING:
@@ -538,7 +539,7 @@ class Parser:
         return new_requirement(key, operator, sorted(values), field.with_path(self._path))
 
     def _parse_key_and_infer_operator(self) -> tuple[str, Operator | None]:
-        """The key, and the operator when it is known already: `!key`, or a key alone."""
+        """Return the key, and the operator if it is known already: for `!key`, or for a key alone."""
         operator = None
         tok, literal = self._consume()
         if tok is Token.DOES_NOT_EXIST:
@@ -559,7 +560,7 @@ class Parser:
         return operator
 
     def _parse_values(self) -> set[str]:
-        """The values in parentheses."""
+        """Return the values in parentheses."""
         tok, literal = self._consume()
         if tok is not Token.OPEN_PAR:
             raise ValueError(f"found '{literal}' expected: '('")
@@ -575,7 +576,7 @@ class Parser:
         return values
 
     def _parse_identifiers_list(self) -> set[str]:
-        """Values up to the closing parenthesis, which stays; an empty place between commas is the value ""."""
+        """Parse values up to the closing parenthesis, without consuming it. Nothing between two commas means ""."""
         values: set[str] = set()
         while True:
             tok, literal = self._consume()
@@ -595,7 +596,7 @@ class Parser:
                 raise ValueError(f"found '{literal}', expected: ',', or identifier")
 
     def _parse_exact_value(self) -> set[str]:
-        """The one value after `=`, which may be missing and then is ""."""
+        """Parse the value after `=`; a missing value means ""."""
         if self._lookahead()[0] in (Token.END_OF_STRING, Token.COMMA):
             return {""}
         tok, literal = self._consume()
@@ -608,7 +609,7 @@ _REQUIREMENT_STARTS: Final = (Token.IDENTIFIER, Token.DOES_NOT_EXIST)
 
 
 def parse(selector: str, *opts: field.PathOption) -> Selector:
-    """Read a selector such as `app=web,tier in (a,b),!canary,weight>3`. Raises ValueError. Go: labels.Parse.
+    """Parse a selector such as `app=web,tier in (a,b),!canary,weight>3`. Raises ValueError. Go: labels.Parse.
 
     >>> parse("tier notin (b, a), app=web")
     <Selector app=web,tier notin (a,b)>
@@ -627,12 +628,12 @@ def _validate_label_value(k: str, v: str, path: field.Path | None) -> None:
 
 
 def selector_from_set(ls: Mapping[str, str] | None) -> Selector:
-    """A selector for objects with all these labels, unchecked. Go: labels.SelectorFromSet."""
+    """Return a selector for objects with all these labels, without validation. Go: labels.SelectorFromSet."""
     return selector_from_validated_set(ls)
 
 
 def validated_selector_from_set(ls: Mapping[str, str] | None) -> Selector:
-    """selector_from_set that raises on the first key or value that is no valid label.
+    """Return a selector for objects with all these labels. Raises the error of the first invalid key or value.
 
     Go: labels.ValidatedSelectorFromSet.
     """
@@ -641,13 +642,13 @@ def validated_selector_from_set(ls: Mapping[str, str] | None) -> Selector:
 
 
 def selector_from_validated_set(ls: Mapping[str, str] | None) -> Selector:
-    """selector_from_set for labels known to be valid. Go: labels.SelectorFromValidatedSet."""
+    """Return a selector for objects with all these labels, which must be valid. Go: labels.SelectorFromValidatedSet."""
     requirements = [Requirement(label, Operator.EQUALS, (value,)) for label, value in (ls or {}).items()]
     return _InternalSelector(_by_key(requirements))
 
 
 def parse_to_requirements(selector: str, *opts: field.PathOption) -> Requirements:
-    """The requirements of a selector's text, in order of their keys. Raises ValueError.
+    """Return the requirements of a selector's text, in order of their keys. Raises ValueError.
 
     Go: labels.ParseToRequirements.
     """
@@ -655,12 +656,15 @@ def parse_to_requirements(selector: str, *opts: field.PathOption) -> Requirement
 
 
 class ValidatedSetSelector(Set):
-    """Labels that are their own selector: cheap to make, quick to match. Go: labels.ValidatedSetSelector."""
+    """A set of labels that is its own selector, which is cheap to create and to match.
+
+    Go: labels.ValidatedSetSelector.
+    """
 
     __slots__ = ()
 
     def matches(self, labels: LabelsLike, /) -> bool:
-        """Whether all of these labels are among `labels`. Go: ValidatedSetSelector.Matches."""
+        """Report whether all of these labels are among `labels`. Go: ValidatedSetSelector.Matches."""
         found = _as_mapping(labels)
         for key, value in self.items():  # noqa: SIM110 (as in _InternalSelector)
             if key not in found or found[key] != value:
@@ -691,5 +695,5 @@ class ValidatedSetSelector(Set):
         return selector_from_validated_set(self)
 
     def __str__(self) -> str:
-        # By key, not by `key=value` text as Set does: the two orders differ for keys that continue with `-` or `.`.
+        # Sorted by key, not by `key=value` as in Set: the orders differ for keys that continue with `-` or `.`.
         return ",".join(f"{key}={self[key]}" for key in sorted(self))

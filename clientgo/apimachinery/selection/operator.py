@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Operator(StrEnum):
-    """How a requirement compares a key with its values. Go: selection.Operator."""
+    """The comparison of a requirement. Go: selection.Operator."""
 
     DOES_NOT_EXIST = "!"
     EQUALS = "="

@@ -1,4 +1,4 @@
-"""Small value types shared by everything (k8s.io/apimachinery/pkg/types)."""
+"""Small value types that many packages share (k8s.io/apimachinery/pkg/types)."""
 
 from typing import TYPE_CHECKING
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 SEPARATOR: Final = "/"
-"""Stands between namespace and name. Go: types.Separator."""
+"""The separator of namespace and name. Go: types.Separator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class NamespacedName:
         return f"{self.namespace}{SEPARATOR}{self.name}"
 
     def marshal_log(self) -> dict[str, str]:
-        """The fields a structured log shows; no namespace key when there is none. Go: NamespacedName.MarshalLog."""
+        """Return the fields for a structured log, without the namespace if it is empty.
+
+        Go: NamespacedName.MarshalLog.
+        """
         fields = {"name": self.name}
         if self.namespace:
             fields["namespace"] = self.namespace

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class PatchType(str):
-    """The content type of a patch. A server may know more of them, so any text is accepted. Go: types.PatchType."""
+    """The content type of a patch. A server may support more, so any text is accepted. Go: types.PatchType."""
 
     __slots__ = ()
 

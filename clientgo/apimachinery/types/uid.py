@@ -1,4 +1,4 @@
-"""The identity of an object in time and space (k8s.io/apimachinery/pkg/types/uid.go)."""
+"""The unique identity of an object (k8s.io/apimachinery/pkg/types/uid.go)."""
 
 from __future__ import annotations
 

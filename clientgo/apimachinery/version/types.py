@@ -1,4 +1,4 @@
-"""What a server answers to /version. Mirrors apimachinery/pkg/version/types.go."""
+"""The response to /version. Mirrors apimachinery/pkg/version/types.go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, kw_only=True)
 class Info:
-    """Release and build of a program."""
+    """The release and build of a program."""
 
     major: str = ""
     minor: str = ""
@@ -23,7 +23,7 @@ class Info:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """From the JSON form; unknown fields are ignored."""
+        """Parse the JSON form; ignores unknown fields."""
         names = {each.name.replace("_", ""): each.name for each in fields(cls)}
         known = {names[key.lower()]: value for key, value in document.items() if key.lower() in names}
         return cls(**known)

@@ -1,4 +1,4 @@
-"""Watches that change or record what passes through them.
+"""Watches that change or record the events of another one.
 
 Mirrors k8s.io/apimachinery/pkg/watch/filter.go.
 """
@@ -14,13 +14,13 @@ from clientgo.apimachinery.watch.watch import Event, Interface
 from clientgo.golang.channel import Channel
 
 FilterFunc: TypeAlias = Callable[[Event], tuple[Event, bool]]
-"""Gives the event to pass on, and whether to pass it on at all. Go: watch.FilterFunc."""
+"""A function that returns the event to pass on, and whether to pass it on. Go: watch.FilterFunc."""
 
 
 def filter(w: Interface, f: FilterFunc) -> Interface:
-    """A watch with every event of `w` passed through `f`, in a thread of its own. Go: watch.Filter.
+    """Return a watch that transforms every event of `w` with `f`, in its own thread. Go: watch.Filter.
 
-    The thread ends when `w`'s channel is closed and everything before that was received.
+    The thread ends when `w`'s channel is closed and its events have been received.
     """
     return _FilteredWatch(w, f)
 
@@ -38,7 +38,7 @@ class _FilteredWatch:
         return self._result
 
     def stop(self) -> None:
-        """Stop the watch behind; this one ends when that one has."""
+        """Stop the source; this watch ends when the source has ended."""
         self._incoming.stop()
 
     def _loop(self) -> None:
@@ -53,7 +53,7 @@ class _FilteredWatch:
 
 
 class Recorder:
-    """A watch that remembers what passed through it. Thread-safe. Go: watch.Recorder."""
+    """A watch that records the events of another one. Thread-safe. Go: watch.Recorder."""
 
     def __init__(self, w: Interface) -> None:
         # Guards _events.
@@ -67,15 +67,15 @@ class Recorder:
         return event, True
 
     def stop(self) -> None:
-        """Stop the watch behind."""
+        """Stop the source."""
         self._interface.stop()
 
     def result_chan(self) -> Channel[Event]:
-        """The events of the watch behind."""
+        """Return the source's events."""
         return self._interface.result_chan()
 
     def events(self) -> list[Event]:
-        """A copy of what was seen so far. Go: Recorder.Events."""
+        """Return a copy of the recorded events. Go: Recorder.Events."""
         with self._lock:
             return list(self._events)
 

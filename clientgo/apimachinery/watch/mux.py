@@ -1,7 +1,7 @@
-"""One stream of events for many watchers.
+"""A broadcaster, which distributes events to several watchers.
 
-Mirrors k8s.io/apimachinery/pkg/watch/mux.go. One thread, "watch-broadcaster", hands each event to all watchers; adding
-and removing a watcher passes through the same queue, so a watcher sees exactly the events that came after it.
+Mirrors k8s.io/apimachinery/pkg/watch/mux.go. One thread, "watch-broadcaster", sends each event to all watchers. Adding
+and removing a watcher uses the same queue, so a watcher receives exactly the events that were sent after it was added.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from clientgo.golang.channel import Channel, Send, Signal, select
 
 
 class FullChannelBehavior(Enum):
-    """What a broadcaster does with an event for a watcher whose channel is full. Go: watch.FullChannelBehavior."""
+    """The treatment of an event for a watcher whose channel is full. Go: watch.FullChannelBehavior."""
 
     WAIT_IF_CHANNEL_FULL = 0
     DROP_IF_CHANNEL_FULL = 1
 
 
 _INCOMING_QUEUE_LENGTH: Final = 25
-"""Events that may wait for the broadcaster, of all watchers together. Go: watch.incomingQueueLength."""
+"""The capacity of the broadcaster's queue, in events of all watchers together. Go: watch.incomingQueueLength."""
 
 _INTERNAL_RUN_FUNCTION_MARKER: Final = "internal-do-function"
 
 
 class Broadcaster:
-    """Gives every event to every watcher, in one order. Go: watch.Broadcaster.
+    """A broadcaster that sends every event to every watcher, in the same order. Go: watch.Broadcaster.
 
     Thread-safe; `shutdown` joins the thread.
 
-    Invariants (`_check`): only the broadcaster's thread touches the watchers and closes their channels; nothing enters
+    Invariants (`_check`): only the broadcaster's thread accesses the watchers and closes their channels; nothing enters
     the queue once the broadcaster is stopped.
     """
 
@@ -45,7 +45,7 @@ class Broadcaster:
     ) -> None:
         self._watchers: dict[int, _BroadcasterWatcher] = {}
         self._next_watcher = 0
-        # Held while something enters the queue, so that nothing does after `shutdown` has decided to stop.
+        # Held during additions to the queue, so that none follows once `shutdown` has decided to stop.
         self._incoming_block = threading.Lock()
         self._incoming: Channel[Event] = Channel(incoming_queue_length)
         self._stopped = Signal()
@@ -55,14 +55,15 @@ class Broadcaster:
         self._distributing.start()
 
     def watch(self) -> Interface:
-        """A watch that receives every event from now on. Blocks until the queue has room and the events before are out.
+        """Return a watch that receives every event from now on.
 
-        Raises RuntimeError when the broadcaster is stopped. Go: Broadcaster.Watch.
+        Blocks until the queue has room and the earlier events are delivered. Raises RuntimeError if the broadcaster is
+        stopped. Go: Broadcaster.Watch.
         """
         return self.watch_with_prefix(())
 
     def watch_with_prefix(self, queued_events: Sequence[Event]) -> Interface:
-        """`watch` that receives these events first. Go: Broadcaster.WatchWithPrefix."""
+        """Return a watch that receives these events first. Go: Broadcaster.WatchWithPrefix."""
         added: list[_BroadcasterWatcher] = []
 
         def add() -> None:
@@ -80,25 +81,29 @@ class Broadcaster:
         return added[0]
 
     def action(self, action: str, obj: Any) -> None:
-        """Give an event to all watchers. Blocks while the queue is full.
+        """Send an event to all watchers. Blocks while the queue is full.
 
-        Raises RuntimeError when the broadcaster is stopped. Go: Broadcaster.Action.
+        Raises RuntimeError if the broadcaster is stopped. Go: Broadcaster.Action.
         """
         with self._incoming_block:
             self._raise_if_stopped()
             self._incoming.send(Event(action, obj))
 
     def action_or_drop(self, action: str, obj: Any) -> bool:
-        """Give an event to all watchers unless the queue is full; whether it was given. Go: Broadcaster.ActionOrDrop.
+        """Send an event to all watchers unless the queue is full. Returns True if it was queued.
 
-        Never waits for the queue. Raises RuntimeError when the broadcaster is stopped.
+        Never blocks for room in the queue. Raises RuntimeError if the broadcaster is stopped.
+        Go: Broadcaster.ActionOrDrop.
         """
         with self._incoming_block:
             self._raise_if_stopped()
             return self._incoming.try_send(Event(action, obj))
 
     def shutdown(self) -> None:
-        """Hand out what is queued, close all watches, end the thread. Blocks until done. Go: Broadcaster.Shutdown."""
+        """Deliver the queued events, close all watches and end the thread. Blocks until done.
+
+        Go: Broadcaster.Shutdown.
+        """
 
         def stop() -> None:
             self._stopped.set()
@@ -112,7 +117,7 @@ class Broadcaster:
             raise RuntimeError("broadcaster already stopped")
 
     def _block_queue(self, f: Callable[[], None]) -> None:
-        """Run `f` in the broadcaster's thread, between two events, and wait for it. Nothing happens when stopped."""
+        """Run `f` in the broadcaster's thread, between two events, and wait for it. Does nothing once stopped."""
         with self._incoming_block:
             if self._stopped.is_set():
                 return
@@ -154,7 +159,9 @@ class Broadcaster:
                 select([watcher.stopped, Send(watcher.result, event)])
 
     def event_dropped(self) -> None:
-        """A watcher's channel was full. For subclasses that count or log; runs in the broadcaster's thread."""
+        """Handle an event that a watcher's full channel dropped. A hook for subclasses; runs in the broadcaster's
+        thread.
+        """
 
     def _close_all(self) -> None:
         for watcher in self._watchers.values():
@@ -171,21 +178,21 @@ class Broadcaster:
 
 
 def new_broadcaster(queue_length: int, full_channel_behavior: FullChannelBehavior) -> Broadcaster:
-    """A broadcaster whose watchers have `queue_length` events of buffer each. Go: watch.NewBroadcaster."""
+    """Return a broadcaster whose watchers buffer `queue_length` events each. Go: watch.NewBroadcaster."""
     return Broadcaster(queue_length, full_channel_behavior)
 
 
 def new_long_queue_broadcaster(queue_length: int, full_channel_behavior: FullChannelBehavior) -> Broadcaster:
-    """new_broadcaster whose common queue is as long as each watcher's. Go: watch.NewLongQueueBroadcaster."""
+    """Return a broadcaster whose common queue is as long as each watcher's. Go: watch.NewLongQueueBroadcaster."""
     return Broadcaster(queue_length, full_channel_behavior, incoming_queue_length=queue_length)
 
 
 class _BroadcasterWatcher:
-    """One watcher's end. Go: watch.broadcasterWatcher."""
+    """A broadcaster's watch. Go: watch.broadcasterWatcher."""
 
     def __init__(self, broadcaster: Broadcaster, id: int, queue_length: int) -> None:
         self.result: Channel[Event] = Channel(queue_length)
-        # Tells the broadcaster's thread not to wait for this one any longer.
+        # Lets the broadcaster's thread stop waiting for this watcher.
         self.stopped = Signal()
         self._broadcaster = broadcaster
         self._id = id
@@ -194,7 +201,7 @@ class _BroadcasterWatcher:
         return self.result
 
     def stop(self) -> None:
-        """Receive no more events. Blocks until the channel is closed; what is in it can still be received."""
+        """Stop receiving events. Blocks until the channel is closed; buffered events can still be received."""
         if self.stopped.set():
             self._broadcaster._stop_watching(self._id)
 

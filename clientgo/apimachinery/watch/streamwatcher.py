@@ -1,7 +1,7 @@
-"""Turns any stream that can be decoded into a watch.
+"""A watch of a stream that a decoder reads.
 
-Mirrors k8s.io/apimachinery/pkg/watch/streamwatcher.go. Differs in the result channel, which has a buffer: passing each
-event from thread to thread without one costs more in Python than decoding it.
+Mirrors k8s.io/apimachinery/pkg/watch/streamwatcher.go. Difference: the result channel has a buffer, since an unbuffered
+hand-over between threads costs more in Python than decoding an event.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ _RESULT_BUFFER: Final = 100
 
 
 class Decoder(Protocol):
-    """Where the events come from. Go: watch.Decoder."""
+    """The source of the events. Go: watch.Decoder."""
 
     def decode(self) -> tuple[str, Any]:
-        """The next event's type and object. Blocks until there is one.
+        """Return the next event's type and object. Blocks until there is one.
 
-        Raises EOFError at the end of the stream, ErrUnexpectedEOF or anything else when it broke.
+        Raises EOFError at the end of the stream, and ErrUnexpectedEOF or another error if the stream breaks.
         """
         ...
 
     def close(self) -> None:
-        """Close the source; a `decode` that blocks must then raise. Called once."""
+        """Close the source; a blocked `decode` must then raise. Called once."""
         ...
 
 
 class Reporter(Protocol):
-    """Makes an object of an exception, to be sent as an ERROR event. Go: watch.Reporter."""
+    """A converter of exceptions into the objects of ERROR events. Go: watch.Reporter."""
 
     def as_object(self, err: BaseException) -> Any:
-        """Usually a metav1.Status."""
+        """Return the object for an exception, usually a metav1.Status."""
         ...
 
 
 class StreamWatcher:
-    """A watch that reads a Decoder in a thread of its own, "stream-watcher". Thread-safe. Go: watch.StreamWatcher.
+    """A watch that reads a Decoder in its own thread, "stream-watcher". Thread-safe. Go: watch.StreamWatcher.
 
-    The thread ends, and closes the result channel, after `stop` or when the stream is over.
+    The thread ends, and closes the result channel, after `stop` or at the end of the stream.
     """
 
     def __init__(self, d: Decoder, r: Reporter, logger: klog.Logger | None = None) -> None:
@@ -86,7 +86,7 @@ class StreamWatcher:
                 return
 
     def _send(self, event: Event) -> bool:
-        """Pass the event on; False when the watch was stopped before somebody took it."""
+        """Send the event. Returns False if the watch was stopped before a thread received it."""
         if self._result.try_send(event):
             return True
         return select([self._done, Send(self._result, event)]).case == 1

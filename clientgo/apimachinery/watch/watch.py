@@ -1,7 +1,7 @@
-"""Watches: a stream of changes, and fakes to drive one by hand.
+"""Watches, which are streams of events, and fake watches for tests.
 
-Mirrors k8s.io/apimachinery/pkg/watch/watch.go. A result channel is a `Channel`: iterate over it, or receive from it; it
-is closed when the watch has ended.
+Mirrors k8s.io/apimachinery/pkg/watch/watch.go. A result channel is a `Channel`: iterate over it, or receive from it. It
+is closed when the watch ends.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from clientgo.golang.channel import Channel, Signal
 
 @runtime_checkable
 class Interface(Protocol):
-    """Something that can be watched. Go: watch.Interface."""
+    """A stream of events. Go: watch.Interface."""
 
     def stop(self) -> None:
-        """End the watch: soon after, the result channel is closed. May be called more than once; does not block."""
+        """End the watch; the result channel is closed soon afterwards. Idempotent; does not block."""
         ...
 
     def result_chan(self) -> Channel[Event]:
-        """Where the events come. Closed when the watch was stopped or broke; an ERROR event may tell why."""
+        """Return the channel of the events, which is closed when the watch ends. An ERROR event may precede a failure.
+        """
         ...
 
 
 class EventType(StrEnum):
-    """What happened to the object. Go: watch.EventType."""
+    """The type of a change. Go: watch.EventType."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -40,15 +41,14 @@ class EventType(StrEnum):
 
 
 DEFAULT_CHAN_SIZE = 100
-"""Buffer of a RaceFreeFakeWatcher; programs may set it on this module. Go: watch.DefaultChanSize."""
+"""The buffer size of a RaceFreeFakeWatcher; programs may change it in this module. Go: watch.DefaultChanSize."""
 
 
 class Event(NamedTuple):
-    """One change. Go: watch.Event.
+    """A change of an object. Go: watch.Event.
 
-    `type` is an EventType, or another text when a server sends a type this version does not know. `object` is the new
-    state for ADDED and MODIFIED, the last state for DELETED, only a resource version for BOOKMARK, and a Status for
-    ERROR.
+    `type` is an EventType, or another text if the server sends an unknown type. `object` is the new state for ADDED and
+    MODIFIED, the last state for DELETED, only a resource version for BOOKMARK, and a Status for ERROR.
     """
 
     type: str
@@ -56,7 +56,7 @@ class Event(NamedTuple):
 
 
 class _EmptyWatch:
-    """A watch that has ended already. Go: watch.emptyWatch."""
+    """A watch that has already ended. Go: watch.emptyWatch."""
 
     def __init__(self) -> None:
         self._result: Channel[Event] = Channel()
@@ -70,20 +70,20 @@ class _EmptyWatch:
 
 
 def new_empty_watch() -> Interface:
-    """A watch without events, already closed. Go: watch.NewEmptyWatch."""
+    """Return a watch without events, which has already ended. Go: watch.NewEmptyWatch."""
     return _EmptyWatch()
 
 
 class FakeWatcher:
     """A watch whose events a test sends. Thread-safe. Go: watch.FakeWatcher.
 
-    Unbuffered unless told otherwise: `add` and the others block until somebody received the event, and raise
-    ChannelClosed when the watch is stopped (Go panics).
+    Unbuffered by default: methods such as `add` block until the event is received, and raise ChannelClosed when the
+    watch is stopped (Go panics).
     """
 
     def __init__(self, logger: klog.Logger | None = None, channel_size: int = 0) -> None:
         self._logger = logger or klog.background()
-        # Guards _stopped and the exchange of _result. Not held while sending, as in Go.
+        # Guards _stopped and the replacement of _result. As in Go, not held while sending.
         self._lock = threading.Lock()
         self._result: Channel[Event] = Channel(channel_size)
         self._stopped = False
@@ -103,7 +103,7 @@ class FakeWatcher:
             return self._stopped
 
     def reset(self) -> None:
-        """Begin anew with an unbuffered channel. Go: FakeWatcher.Reset."""
+        """Start again with an unbuffered channel. Go: FakeWatcher.Reset."""
         with self._lock:
             self._stopped = False
             self._result = Channel()
@@ -137,12 +137,12 @@ class FakeWatcher:
 
 
 def new_fake() -> FakeWatcher:
-    """An unbuffered fake. Go: watch.NewFake."""
+    """Return an unbuffered fake. Go: watch.NewFake."""
     return FakeWatcher()
 
 
 def new_fake_with_chan_size(size: int, blocking: bool) -> FakeWatcher:
-    """A fake with a buffer; `blocking` is not used, as in Go. Go: watch.NewFakeWithChanSize."""
+    """Return a fake with a buffer. As in Go, `blocking` has no effect. Go: watch.NewFakeWithChanSize."""
     return FakeWatcher(channel_size=size)
 
 
@@ -160,16 +160,16 @@ def new_fake_with_options(options: FakeOptions) -> FakeWatcher:
 
 
 class RaceFreeFakeWatcher:
-    """A watch whose events a test sends, with a buffer. Thread-safe. Go: RaceFreeFakeWatcher.
+    """A watch with a buffer whose events a test sends. Thread-safe. Go: RaceFreeFakeWatcher.
 
-    Sending never blocks: after stop it does nothing, and a full buffer raises RuntimeError (Go panics).
+    Sending never blocks: after `stop` it does nothing, and a full buffer raises RuntimeError (Go panics).
     """
 
     def __init__(self, logger: klog.Logger | None = None, channel_size: int | None = None) -> None:
-        """The buffer has room for `channel_size` events, by default for DEFAULT_CHAN_SIZE as in Go."""
+        """Initialize a watch with a buffer for `channel_size` events, by default DEFAULT_CHAN_SIZE as in Go."""
         self._logger = logger or klog.background()
         self._channel_size = channel_size
-        # Guards the rest; held while sending, so that no event is sent on a closed channel.
+        # Guards the other attributes. Held while sending, so that no event is sent on a closed channel.
         self._lock = threading.Lock()
         self._result = self._new_channel()
         self.stopped = False
@@ -189,7 +189,7 @@ class RaceFreeFakeWatcher:
             return self.stopped
 
     def reset(self) -> None:
-        """Begin anew with an empty channel. Go: RaceFreeFakeWatcher.Reset."""
+        """Start again with an empty channel. Go: RaceFreeFakeWatcher.Reset."""
         with self._lock:
             self.stopped = False
             self._result = self._new_channel()
@@ -239,7 +239,7 @@ def new_race_free_fake_with_logger(logger: klog.Logger) -> RaceFreeFakeWatcher:
 
 
 class ProxyWatcher:
-    """Makes a watch of a channel that somebody else fills; stopping it only tells that one. Go: watch.ProxyWatcher."""
+    """A watch around a channel that other code fills. `stop` only notifies that code. Go: watch.ProxyWatcher."""
 
     def __init__(self, ch: Channel[Event]) -> None:
         self._result = ch
@@ -250,7 +250,7 @@ class ProxyWatcher:
         self._stop.set()
 
     def stopping(self) -> bool:
-        """Whether stop was called. Go: ProxyWatcher.Stopping."""
+        """Report whether `stop` was called. Go: ProxyWatcher.Stopping."""
         return self._stop.is_set()
 
     def result_chan(self) -> Channel[Event]:
@@ -258,7 +258,7 @@ class ProxyWatcher:
         return self._result
 
     def stop_chan(self) -> Signal:
-        """Set when stop was called. Go: ProxyWatcher.StopChan."""
+        """Return the channel that `stop` closes. Go: ProxyWatcher.StopChan."""
         return self._stop
 
 

@@ -97,7 +97,7 @@ class Transport:
         exchange = Exchange(request)
         forget = request.ctx.add_done_callback(exchange.abort)
         try:
-            connection, answer = self._answered(exchange, route, _target(url, route), headers)
+            connection, answer = self._send_on_connection(exchange, route, _target(url, route), headers)
         except BaseException as err:
             forget()
             exchange.finish()
@@ -116,7 +116,7 @@ class Transport:
         body = ResponseBody(answer, exchange, release)
         return Response(status_code=answer.status, reason=answer.reason, headers=answer.head.headers, body=body)
 
-    def _answered(self, exchange: Exchange, route: Route, target: str, headers: Header) -> tuple[Connection, Answer]:
+    def _send_on_connection(self, exchange: Exchange, route: Route, target: str, headers: Header) -> tuple[Connection, Answer]:
         """Send the request over a kept connection or a new one, and wait for the head of its response."""
         request = exchange.request
         silence = _shorter(request.header_timeout, request.read_timeout)

@@ -1,4 +1,4 @@
-"""Whether two objects mean the same. Mirrors k8s.io/apimachinery/pkg/api/equality."""
+"""Semantic equality of API objects. Mirrors k8s.io/apimachinery/pkg/api/equality."""
 
 from clientgo.apimachinery.api.equality.semantic import SEMANTIC, Equalities
 

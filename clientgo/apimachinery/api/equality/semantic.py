@@ -1,8 +1,8 @@
-"""Whether two objects mean the same. Mirrors k8s.io/apimachinery/pkg/api/equality/semantic.go.
+"""Semantic equality of API objects. Mirrors k8s.io/apimachinery/pkg/api/equality/semantic.go.
 
-In Go this is reflection with functions for some types. Here an object is a document: a field that is absent equals one
-that says its zero value, an absent list or map an empty one, and quantities and times are compared by value.
-What a newer server said in fields without a name (see unknown_fields) is compared by its bytes.
+Go uses reflection with functions for some types. Here an object is a document: a missing field equals an explicit zero
+value, a missing list or map equals an empty one, and quantities and times compare by value. Unknown fields from a newer
+server (see unknown_fields) compare by their bytes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from clientgo.apimachinery.runtime.unknown_fields import unknown_fields_of
 
 
 class Equalities:
-    """Compares by meaning. Go: conversion.Equalities."""
+    """The semantic comparison of objects. Go: conversion.Equalities."""
 
     def deep_equal(self, a1: Any, a2: Any) -> bool:
-        """Whether both mean the same; of different classes they never do. O(size). Go: DeepEqual."""
+        """Report whether both values are semantically equal. Values of different classes never are. O(size).
+
+        Go: DeepEqual.
+        """
         if isinstance(a1, Struct) and isinstance(a2, Struct):
             return type(a1) is type(a2) and self._same_struct(a1, a2)
         if isinstance(a1, (str, bytes)) or isinstance(a2, (str, bytes)):
@@ -46,5 +49,5 @@ class Equalities:
         )
 
 
-# Compares API objects. Go: equality.Semantic.
+# The default comparison of API objects. Go: equality.Semantic.
 SEMANTIC: Final = Equalities()

@@ -1,4 +1,4 @@
-"""Errors an API server answers with (k8s.io/apimachinery/pkg/api/errors)."""
+"""Errors in an API server's responses (k8s.io/apimachinery/pkg/api/errors)."""
 
 from clientgo.apimachinery.api.errors.errors import (
     APIStatus,

@@ -1,7 +1,7 @@
-"""Errors an API server answers with: making them, and telling them apart.
+"""Constructors and predicates of the errors in an API server's responses.
 
-Mirrors k8s.io/apimachinery/pkg/api/errors/errors.go. `StatusError` is raised by clients; the `is_*` functions take any
-exception and follow its causes (`raise X from err`), as Go's errors.As does. Messages are Go's to the letter.
+Mirrors k8s.io/apimachinery/pkg/api/errors/errors.go. Clients raise `StatusError`. The `is_*` functions accept any
+exception and follow its causes (`raise X from err`), as Go's errors.As does. Messages are exactly Go's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STATUS_KINDS: Final = (("v1", "Status"), ("meta.k8s.io/v1", "Status"))
 
 @operational_error
 class StatusError(Exception):
-    """An error that carries a metav1.Status; str() is the status' message. Go: errors.StatusError."""
+    """An exception with a metav1.Status; str() is the status' message. Go: errors.StatusError."""
 
     def __init__(self, err_status: Status) -> None:
         super().__init__(err_status)
@@ -49,20 +49,20 @@ class StatusError(Exception):
         return f"<StatusError {status.code} {status.reason or 'Unknown'}: {status.message}>"
 
     def status(self) -> Status:
-        """The status, not copied. Go: StatusError.Status."""
+        """Return the status, not copied. Go: StatusError.Status."""
         return self.err_status
 
     def debug_error(self) -> tuple[str, list[Any]]:
-        """A format and its arguments that show the whole status in a log. Go: StatusError.DebugError."""
+        """Return a format string and its arguments that show the whole status in a log. Go: StatusError.DebugError."""
         return "server response object: %s", [json.dumps(self.err_status.to_dict(), indent=2)]
 
 
 @runtime_checkable
 class APIStatus(Protocol):
-    """An error that can tell its status. Go: errors.APIStatus."""
+    """An error with a Status. Go: errors.APIStatus."""
 
     def status(self) -> Status:
-        """The status, not copied."""
+        """Return the status, not copied."""
         ...
 
 
@@ -92,12 +92,14 @@ _KNOWN_REASONS: Final = frozenset(
 
 
 def has_status_cause(err: BaseException | None, name: str) -> bool:
-    """Whether the error's status names this cause. Go: errors.HasStatusCause."""
+    """Report whether the error's status has this cause. Go: errors.HasStatusCause."""
     return status_cause(err, name) is not None
 
 
 def status_cause(err: BaseException | None, name: str) -> StatusCause | None:
-    """The first cause of this type in the error's status, or None. Go: errors.StatusCause (with a second result)."""
+    """Return the first cause of this type in the error's status, or None. Go: errors.StatusCause (with a second
+    result).
+    """
     status = _status_of(err)
     if status is None or status.details is None:
         return None
@@ -106,7 +108,7 @@ def status_cause(err: BaseException | None, name: str) -> StatusCause | None:
 
 @operational_error
 class UnexpectedObjectError(Exception):
-    """An object came where a Status was expected. Go: errors.UnexpectedObjectError."""
+    """Raised for an object where a Status was expected. Go: errors.UnexpectedObjectError."""
 
     def __init__(self, object: Any) -> None:
         super().__init__(object)
@@ -117,7 +119,7 @@ class UnexpectedObjectError(Exception):
 
 
 def from_object(obj: Any) -> StatusError | UnexpectedObjectError:
-    """The exception for an object a server sent in place of a result; to be raised. Go: errors.FromObject."""
+    """Return the exception for an object that a server sent in place of a result. Go: errors.FromObject."""
     if isinstance(obj, Status):
         return StatusError(obj)
     if isinstance(obj, Unstructured) and (obj.get_api_version(), obj.get_kind()) in _STATUS_KINDS:
@@ -126,7 +128,7 @@ def from_object(obj: Any) -> StatusError | UnexpectedObjectError:
 
 
 def _failure(code: int, reason: str, message: str, details: StatusDetails | None = None) -> StatusError:
-    # The empty metadata is what every Status on the wire has.
+    # Every Status on the wire has empty metadata.
     return StatusError(
         Status(
             metadata=ListMeta(), status=STATUS_FAILURE, message=message, reason=reason, details=details, code=int(code)
@@ -141,19 +143,19 @@ def _details(resource: GroupResource, name: str = "", retry_after_seconds: int =
 
 
 def new_not_found(qualified_resource: GroupResource, name: str) -> StatusError:
-    """404: there is no such object. Go: errors.NewNotFound."""
+    """Return a 404 error: the object does not exist. Go: errors.NewNotFound."""
     message = f"{qualified_resource} {quote(name)} not found"
     return _failure(HTTPStatus.NOT_FOUND, StatusReason.NOT_FOUND, message, _details(qualified_resource, name))
 
 
 def new_already_exists(qualified_resource: GroupResource, name: str) -> StatusError:
-    """409: the object is there already. Go: errors.NewAlreadyExists."""
+    """Return a 409 error: the object already exists. Go: errors.NewAlreadyExists."""
     message = f"{qualified_resource} {quote(name)} already exists"
     return _failure(HTTPStatus.CONFLICT, StatusReason.ALREADY_EXISTS, message, _details(qualified_resource, name))
 
 
 def new_generate_name_conflict(qualified_resource: GroupResource, name: str, retry_after_seconds: int) -> StatusError:
-    """409: the name generated for the object was taken. Go: errors.NewGenerateNameConflict."""
+    """Return a 409 error: the generated name is taken. Go: errors.NewGenerateNameConflict."""
     message = (
         f"{qualified_resource} {quote(name)} already exists, "
         "the server was not able to generate a unique name for the object"
@@ -163,12 +165,12 @@ def new_generate_name_conflict(qualified_resource: GroupResource, name: str, ret
 
 
 def new_unauthorized(reason: str) -> StatusError:
-    """401: who is asking is not known. Go: errors.NewUnauthorized."""
+    """Return a 401 error: the client is not authenticated. Go: errors.NewUnauthorized."""
     return _failure(HTTPStatus.UNAUTHORIZED, StatusReason.UNAUTHORIZED, reason or "not authorized")
 
 
 def new_forbidden(qualified_resource: GroupResource, name: str, err: object) -> StatusError:
-    """403: who is asking may not do that; `err` says why. Go: errors.NewForbidden."""
+    """Return a 403 error: the user lacks the permission; `err` is the reason. Go: errors.NewForbidden."""
     if qualified_resource.empty():
         message = f"forbidden: {err}"
     elif not name:
@@ -179,30 +181,30 @@ def new_forbidden(qualified_resource: GroupResource, name: str, err: object) -> 
 
 
 def new_conflict(qualified_resource: GroupResource, name: str, err: object) -> StatusError:
-    """409: the object changed since it was read; `err` says more. Go: errors.NewConflict."""
+    """Return a 409 error: the object has changed since it was read; `err` is the reason. Go: errors.NewConflict."""
     message = f"Operation cannot be fulfilled on {qualified_resource} {quote(name)}: {err}"
     return _failure(HTTPStatus.CONFLICT, StatusReason.CONFLICT, message, _details(qualified_resource, name))
 
 
 def new_apply_conflict(causes: Iterable[StatusCause], message: str) -> StatusError:
-    """409: other field managers own what is to be applied. Go: errors.NewApplyConflict."""
+    """Return a 409 error: other field managers own fields of the apply. Go: errors.NewApplyConflict."""
     details = StatusDetails(causes=list(causes))
     return _failure(HTTPStatus.CONFLICT, StatusReason.CONFLICT, message, details)
 
 
 def new_gone(message: str) -> StatusError:
-    """410 Gone. Deprecated in Go for new_resource_expired. Go: errors.NewGone."""
+    """Return a 410 error. Deprecated in Go: use new_resource_expired. Go: errors.NewGone."""
     return _failure(HTTPStatus.GONE, StatusReason.GONE, message)
 
 
 def new_resource_expired(message: str) -> StatusError:
-    """410: the resource version or continue token is too old. Go: errors.NewResourceExpired."""
+    """Return a 410 error: the resource version or continue token is too old. Go: errors.NewResourceExpired."""
     return _failure(HTTPStatus.GONE, StatusReason.EXPIRED, message)
 
 
 def new_invalid(qualified_kind: GroupKind, name: str, errs: Iterable[FieldError]) -> StatusError:
-    """422: the object breaks rules; each becomes a cause. An ErrorList, or any other. Go: errors.NewInvalid."""
-    from clientgo.apimachinery.util.validation.field import ErrorList  # Here, not above: it is for servers.
+    """Return a 422 error: the object is invalid. Each field error becomes a cause. Go: errors.NewInvalid."""
+    from clientgo.apimachinery.util.validation.field import ErrorList  # Imported here, since only servers need it.
 
     errs = ErrorList(errs)
     causes = [StatusCause(type=str(err.type), message=err.error_body(), field=err.field) for err in errs]
@@ -214,30 +216,33 @@ def new_invalid(qualified_kind: GroupKind, name: str, errs: Iterable[FieldError]
 
 
 def new_bad_request(reason: str) -> StatusError:
-    """400: the request makes no sense. Go: errors.NewBadRequest."""
+    """Return a 400 error: the request is malformed. Go: errors.NewBadRequest."""
     return _failure(HTTPStatus.BAD_REQUEST, StatusReason.BAD_REQUEST, reason)
 
 
 def new_too_many_requests(message: str, retry_after_seconds: int) -> StatusError:
-    """429: come back in so many seconds. Go: errors.NewTooManyRequests."""
+    """Return a 429 error: the client should retry after this number of seconds. Go: errors.NewTooManyRequests."""
     details = StatusDetails(retry_after_seconds=retry_after_seconds)
     return _failure(HTTPStatus.TOO_MANY_REQUESTS, StatusReason.TOO_MANY_REQUESTS, message, details)
 
 
 def new_service_unavailable(reason: str) -> StatusError:
-    """503. Go: errors.NewServiceUnavailable."""
+    """Return a 503 error. Go: errors.NewServiceUnavailable."""
     return _failure(HTTPStatus.SERVICE_UNAVAILABLE, StatusReason.SERVICE_UNAVAILABLE, reason)
 
 
 def new_method_not_supported(qualified_resource: GroupResource, action: str) -> StatusError:
-    """405: the resource has no such verb. Go: errors.NewMethodNotSupported."""
+    """Return a 405 error: the resource does not support the verb. Go: errors.NewMethodNotSupported."""
     message = f"{action} is not supported on resources of kind {quote(str(qualified_resource))}"
     details = _details(qualified_resource)
     return _failure(HTTPStatus.METHOD_NOT_ALLOWED, StatusReason.METHOD_NOT_ALLOWED, message, details)
 
 
 def new_server_timeout(qualified_resource: GroupResource, operation: str, retry_after_seconds: int) -> StatusError:
-    """500: the server could not do it in time, try again. Go: errors.NewServerTimeout."""
+    """Return a 500 error: the operation did not complete in time, and the client should retry.
+
+    Go: errors.NewServerTimeout.
+    """
     message = (
         f"The {operation} operation against {qualified_resource} could not be completed at this time, please try again."
     )
@@ -246,31 +251,31 @@ def new_server_timeout(qualified_resource: GroupResource, operation: str, retry_
 
 
 def new_server_timeout_for_kind(qualified_kind: GroupKind, operation: str, retry_after_seconds: int) -> StatusError:
-    """new_server_timeout for a kind. Go: errors.NewServerTimeoutForKind."""
+    """Return a 500 error for a kind, as `new_server_timeout` does. Go: errors.NewServerTimeoutForKind."""
     return new_server_timeout(GroupResource(qualified_kind.group, qualified_kind.kind), operation, retry_after_seconds)
 
 
 def new_internal_error(err: object) -> StatusError:
-    """500: something broke inside the server. Go: errors.NewInternalError."""
+    """Return a 500 error: the server failed internally. Go: errors.NewInternalError."""
     details = StatusDetails(causes=[StatusCause(message=str(err))])
     message = f"Internal error occurred: {err}"
     return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, StatusReason.INTERNAL_ERROR, message, details)
 
 
 def new_timeout_error(message: str, retry_after_seconds: int) -> StatusError:
-    """504: the request took too long. Go: errors.NewTimeoutError."""
+    """Return a 504 error: the request took too long. Go: errors.NewTimeoutError."""
     details = StatusDetails(retry_after_seconds=retry_after_seconds)
     return _failure(HTTPStatus.GATEWAY_TIMEOUT, StatusReason.TIMEOUT, f"Timeout: {message}", details)
 
 
 def new_too_many_requests_error(message: str) -> StatusError:
-    """429 without a time to wait. Go: errors.NewTooManyRequestsError."""
+    """Return a 429 error without a delay. Go: errors.NewTooManyRequestsError."""
     reason = StatusReason.TOO_MANY_REQUESTS
     return _failure(HTTPStatus.TOO_MANY_REQUESTS, reason, f"Too many requests: {message}")
 
 
 def new_request_entity_too_large_error(message: str) -> StatusError:
-    """413: the request's body is too long. Go: errors.NewRequestEntityTooLargeError."""
+    """Return a 413 error: the request's body is too large. Go: errors.NewRequestEntityTooLargeError."""
     reason = StatusReason.REQUEST_ENTITY_TOO_LARGE
     return _failure(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason, f"Request entity too large: {message}")
 
@@ -322,7 +327,7 @@ def new_generic_server_response(
     retry_after_seconds: int,
     is_unexpected_response: bool,
 ) -> StatusError:
-    """The error for an answer whose body was no Status. Go: errors.NewGenericServerResponse."""
+    """Return the error for a response whose body is not a Status. Go: errors.NewGenericServerResponse."""
     reason, message = _generic_reason_and_message(code, verb, server_message)
     if not qualified_resource.empty():
         target = f"{qualified_resource} {name}" if name else str(qualified_resource)
@@ -339,114 +344,132 @@ def new_generic_server_response(
 
 
 def is_not_found(err: BaseException | None) -> bool:
-    """The object is not there (404). Go: errors.IsNotFound."""
+    """Report whether the error is a 404: the object does not exist. Go: errors.IsNotFound."""
     return _is(err, StatusReason.NOT_FOUND, 404)
 
 
 def is_already_exists(err: BaseException | None) -> bool:
-    """The object is there already. Go: errors.IsAlreadyExists."""
+    """Report whether the error states that the object already exists. Go: errors.IsAlreadyExists."""
     return reason_for_error(err) == StatusReason.ALREADY_EXISTS
 
 
 def is_conflict(err: BaseException | None) -> bool:
-    """The object changed since it was read (409). Go: errors.IsConflict."""
+    """Report whether the error is a 409: the object has changed since it was read. Go: errors.IsConflict."""
     return _is(err, StatusReason.CONFLICT, 409)
 
 
 def is_invalid(err: BaseException | None) -> bool:
-    """The object breaks rules (422). Go: errors.IsInvalid."""
+    """Report whether the error is a 422: the object is invalid. Go: errors.IsInvalid."""
     return _is(err, StatusReason.INVALID, 422)
 
 
 def is_gone(err: BaseException | None) -> bool:
-    """The resource is gone for good (410). Go: errors.IsGone."""
+    """Report whether the error is a 410: the resource no longer exists. Go: errors.IsGone."""
     return _is(err, StatusReason.GONE, 410)
 
 
 def is_resource_expired(err: BaseException | None) -> bool:
-    """The resource version or continue token is too old. Go: errors.IsResourceExpired."""
+    """Report whether the resource version or continue token is too old. Go: errors.IsResourceExpired."""
     return reason_for_error(err) == StatusReason.EXPIRED
 
 
 def is_not_acceptable(err: BaseException | None) -> bool:
-    """The server knows none of the content types asked for (406). Go: errors.IsNotAcceptable."""
+    """Report whether the error is a 406: the server supports none of the accepted content types.
+
+    Go: errors.IsNotAcceptable.
+    """
     return _is(err, StatusReason.NOT_ACCEPTABLE, 406)
 
 
 def is_unsupported_media_type(err: BaseException | None) -> bool:
-    """The server does not know the content type sent (415). Go: errors.IsUnsupportedMediaType."""
+    """Report whether the error is a 415: the server does not support the body's content type.
+
+    Go: errors.IsUnsupportedMediaType.
+    """
     return _is(err, StatusReason.UNSUPPORTED_MEDIA_TYPE, 415)
 
 
 def is_method_not_supported(err: BaseException | None) -> bool:
-    """The resource has no such verb (405). Go: errors.IsMethodNotSupported."""
+    """Report whether the error is a 405: the resource does not support the verb. Go: errors.IsMethodNotSupported."""
     return _is(err, StatusReason.METHOD_NOT_ALLOWED, 405)
 
 
 def is_service_unavailable(err: BaseException | None) -> bool:
-    """The server cannot answer now (503). Go: errors.IsServiceUnavailable."""
+    """Report whether the error is a 503: the server is unavailable. Go: errors.IsServiceUnavailable."""
     return _is(err, StatusReason.SERVICE_UNAVAILABLE, 503)
 
 
 def is_bad_request(err: BaseException | None) -> bool:
-    """The request makes no sense (400). Go: errors.IsBadRequest."""
+    """Report whether the error is a 400: the request is malformed. Go: errors.IsBadRequest."""
     return _is(err, StatusReason.BAD_REQUEST, 400)
 
 
 def is_unauthorized(err: BaseException | None) -> bool:
-    """Who is asking is not known (401). Go: errors.IsUnauthorized."""
+    """Report whether the error is a 401: the client is not authenticated. Go: errors.IsUnauthorized."""
     return _is(err, StatusReason.UNAUTHORIZED, 401)
 
 
 def is_forbidden(err: BaseException | None) -> bool:
-    """Who is asking may not do that (403). Go: errors.IsForbidden."""
+    """Report whether the error is a 403: the user lacks the permission. Go: errors.IsForbidden."""
     return _is(err, StatusReason.FORBIDDEN, 403)
 
 
 def is_timeout(err: BaseException | None) -> bool:
-    """The request took too long (504). Go: errors.IsTimeout."""
+    """Report whether the error is a 504: the request took too long. Go: errors.IsTimeout."""
     return _is(err, StatusReason.TIMEOUT, 504)
 
 
 def is_server_timeout(err: BaseException | None) -> bool:
-    """The server asks to try again. Go: errors.IsServerTimeout."""
+    """Report whether the server did not complete the operation in time and the client should retry.
+
+    Go: errors.IsServerTimeout.
+    """
     return reason_for_error(err) == StatusReason.SERVER_TIMEOUT
 
 
 def is_internal_error(err: BaseException | None) -> bool:
-    """Something broke inside the server (500). Go: errors.IsInternalError."""
+    """Report whether the error is a 500: the server failed internally. Go: errors.IsInternalError."""
     return _is(err, StatusReason.INTERNAL_ERROR, 500)
 
 
 def is_too_many_requests(err: BaseException | None) -> bool:
-    """The server asks to slow down: the reason or the code (429) says so. Go: errors.IsTooManyRequests."""
+    """Report whether the reason or the code (429) asks the client to slow down. Go: errors.IsTooManyRequests."""
     reason, code = _reason_and_code_for_error(err)
     return reason == StatusReason.TOO_MANY_REQUESTS or code == 429
 
 
 def is_request_entity_too_large_error(err: BaseException | None) -> bool:
-    """The request's body is too long: the reason or the code (413) says so. Go: IsRequestEntityTooLargeError."""
+    """Report whether the reason or the code (413) states that the body is too large.
+
+    Go: IsRequestEntityTooLargeError.
+    """
     reason, code = _reason_and_code_for_error(err)
     return reason == StatusReason.REQUEST_ENTITY_TOO_LARGE or code == 413
 
 
 def is_unexpected_server_error(err: BaseException | None) -> bool:
-    """The answer was not the API's; a proxy perhaps stands between. Go: errors.IsUnexpectedServerError."""
+    """Report whether the response did not come from the API server, but perhaps from a proxy.
+
+    Go: errors.IsUnexpectedServerError.
+    """
     return has_status_cause(err, CauseType.UNEXPECTED_SERVER_RESPONSE)
 
 
 def is_unexpected_object_error(err: BaseException | None) -> bool:
-    """An object came where a Status was expected. Go: errors.IsUnexpectedObjectError."""
+    """Report whether an object arrived where a Status was expected. Go: errors.IsUnexpectedObjectError."""
     return any(isinstance(each, UnexpectedObjectError) for each in chain(err))
 
 
 def is_store_read_error(err: BaseException | None) -> bool:
-    """The server cannot read the object from its store. Go: errors.IsStoreReadError."""
+    """Report whether the server could not read the object from its storage. Go: errors.IsStoreReadError."""
     return reason_for_error(err) == StatusReason.STORE_READ_ERROR
 
 
 def suggests_client_delay(err: BaseException | None) -> tuple[int, bool]:
-    """How many seconds the server asks to wait, and whether it does. Go: errors.SuggestsClientDelay."""
+    """Return the delay in seconds that the server asks for, and whether it asks for one.
+
+    Go: errors.SuggestsClientDelay.
+    """
     status = _status_of(err)
     if status is None or status.details is None:
         return 0, False
@@ -457,7 +480,7 @@ def suggests_client_delay(err: BaseException | None) -> tuple[int, bool]:
 
 
 def reason_for_error(err: BaseException | None) -> str:
-    """The status' reason; "" (unknown) for other errors. Go: errors.ReasonForError."""
+    """Return the status' reason; "" (unknown) for other errors. Go: errors.ReasonForError."""
     return _reason_and_code_for_error(err)[0]
 
 
@@ -467,24 +490,24 @@ def _reason_and_code_for_error(err: BaseException | None) -> tuple[str, int]:
 
 
 def _is(err: BaseException | None, reason: str, code: int) -> bool:
-    """The reason decides; the code does when the reason is one this version does not know."""
+    """Report whether the error has this reason, or this code together with an unknown reason."""
     found_reason, found_code = _reason_and_code_for_error(err)
     return found_reason == reason or (found_code == code and found_reason not in _KNOWN_REASONS)
 
 
 def _status_of(err: BaseException | None) -> Status | None:
-    """The status of the first error of the chain that has one."""
+    """Return the status of the first error of the chain that has one."""
     for each in chain(err):
         if isinstance(each, StatusError):
             return each.err_status
-        # Exceptions of other libraries may have a `status` that is a number.
+        # Exceptions of other libraries may have a numeric `status`.
         if isinstance(each, APIStatus) and callable(each.status):
             return each.status()
     return None
 
 
 class ErrorReporter:
-    """Turns errors of the client itself into Status objects, as a watch reports them. Go: errors.ErrorReporter."""
+    """A converter of the client's own errors into Status objects, as watches report them. Go: errors.ErrorReporter."""
 
     def __init__(self, code: int, verb: str, reason: str) -> None:
         self._code = code
@@ -492,7 +515,7 @@ class ErrorReporter:
         self._reason = reason
 
     def as_object(self, err: BaseException) -> Status:
-        """The error as a Status with a cause of this reporter's reason. Go: ErrorReporter.AsObject."""
+        """Return the error as a Status with a cause of this reporter's reason. Go: ErrorReporter.AsObject."""
         status = new_generic_server_response(self._code, self._verb, GroupResource(), "", str(err), 0, True).err_status
         assert status.details is not None
         status.details.causes.append(StatusCause(type=self._reason or "ClientError", message=str(err)))

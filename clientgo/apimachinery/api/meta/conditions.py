@@ -13,9 +13,10 @@ from clientgo.apimachinery.apis.meta.v1.types import Condition
 
 
 def set_status_condition(conditions: MutableSequence[Condition] | None, new_condition: Condition) -> bool:
-    """Add the condition or bring the one of its type up to date; whether anything changed.
+    """Add the condition, or update the existing one of its type. Returns True if anything changed.
 
-    The transition time changes with the status only: to the new condition's, or to now. Go: meta.SetStatusCondition.
+    The transition time changes only with the status: to the new condition's time, or to now.
+    Go: meta.SetStatusCondition.
     """
     if conditions is None:
         return False
@@ -39,7 +40,7 @@ def set_status_condition(conditions: MutableSequence[Condition] | None, new_cond
 
 
 def remove_status_condition(conditions: MutableSequence[Condition] | None, condition_type: str) -> bool:
-    """Remove the conditions of this type; whether there were any. Go: meta.RemoveStatusCondition."""
+    """Remove the conditions of this type. Returns True if there were any. Go: meta.RemoveStatusCondition."""
     if not conditions:
         return False
     kept = [condition.deep_copy() for condition in conditions if condition.type != condition_type]
@@ -50,7 +51,7 @@ def remove_status_condition(conditions: MutableSequence[Condition] | None, condi
 
 
 def find_status_condition(conditions: Iterable[Condition], condition_type: str) -> Condition | None:
-    """The condition of this type, or None. Go: meta.FindStatusCondition."""
+    """Return the condition of this type, or None. Go: meta.FindStatusCondition."""
     return next((condition for condition in conditions if condition.type == condition_type), None)
 
 

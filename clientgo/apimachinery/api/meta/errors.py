@@ -1,4 +1,4 @@
-"""What can be wrong when a kind or resource is looked up.
+"""The errors of looking up kinds and resources.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/errors.go.
 """
@@ -14,7 +14,7 @@ from clientgo.klog.exceptions import operational_error
 
 
 def _list(values: Sequence[object]) -> str:
-    """A list as Go prints it."""
+    """Return a list as Go prints it."""
     return f"[{' '.join(str(value) for value in values)}]"
 
 
@@ -30,15 +30,15 @@ def _ambiguous(partial: object, resources: Sequence[GroupVersionResource], kinds
 
 @operational_error
 class _MatchError(Exception):
-    """For errors.Is, every error of one class is the same."""
+    """A base class whose instances match each other in errors.Is."""
 
     def is_(self, target: object) -> bool:
-        """Whether `target` is of this class, or this class. Go: the Is method of each."""
+        """Report whether `target` is this class or an instance of it. Go: the Is method of each."""
         return target is type(self) or type(target) is type(self)
 
 
 class AmbiguousResourceError(_MatchError):
-    """A resource named in part means several. Go: meta.AmbiguousResourceError."""
+    """Raised if a partial resource matches several. Go: meta.AmbiguousResourceError."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class AmbiguousResourceError(_MatchError):
 
 
 class AmbiguousKindError(_MatchError):
-    """A kind named in part means several. Go: meta.AmbiguousKindError."""
+    """Raised if a partial kind matches several. Go: meta.AmbiguousKindError."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ def is_ambiguous_error(err: BaseException | None) -> bool:
 
 
 class NoResourceMatchError(_MatchError):
-    """There is no such resource. Go: meta.NoResourceMatchError."""
+    """Raised if no resource matches. Go: meta.NoResourceMatchError."""
 
     def __init__(self, partial_resource: GroupVersionResource) -> None:
         super().__init__(partial_resource)
@@ -90,7 +90,7 @@ class NoResourceMatchError(_MatchError):
 
 
 class NoKindMatchError(_MatchError):
-    """There is no such kind. Go: meta.NoKindMatchError."""
+    """Raised if no kind matches. Go: meta.NoKindMatchError."""
 
     def __init__(self, group_kind: GroupKind, searched_versions: Sequence[str] = ()) -> None:
         super().__init__(group_kind, searched_versions)

@@ -1,4 +1,4 @@
-"""Several RESTMappers as one that takes the first answer.
+"""A RESTMapper that returns the first result of several mappers.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/firsthit_restmapper.go.
 """
@@ -18,7 +18,10 @@ T = TypeVar("T")
 
 
 class FirstHitRESTMapper(MultiRESTMapper):
-    """For a single answer takes the first mapper's that has one, else joins them. Go: meta.FirstHitRESTMapper."""
+    """A mapper whose methods for one result return the first mapper's result, while the others combine all results.
+
+    Go: meta.FirstHitRESTMapper.
+    """
 
     def __str__(self) -> str:
         return f"FirstHitRESTMapper{{\n\t{super().__str__()}\n}}"

@@ -1,4 +1,4 @@
-"""Working with lists of any kind.
+"""Functions for lists of any kind.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/help.go.
 """
@@ -17,28 +17,28 @@ L = TypeVar("L", bound=ListObject)
 
 
 def is_list_type(obj: Any) -> bool:
-    """Whether the object is a list. Go: meta.IsListType."""
+    """Report whether the object is a list. Go: meta.IsListType."""
     return isinstance(obj, ListObject) or (isinstance(obj, Unstructured) and obj.is_list())
 
 
 def get_items_ptr(list: Any) -> Any:
-    """The list's items, as the view `items`. Raises TypeError. Go: meta.GetItemsPtr."""
+    """Return the list's items as the view `items`. Raises TypeError. Go: meta.GetItemsPtr."""
     return _list(list).items  # type: ignore[attr-defined]
 
 
 def each_list_item(obj: Any, fn: Callable[[Any], object]) -> None:
-    """Call `fn` with each item; what it raises ends the loop and comes out. Go: meta.EachListItem."""
+    """Call `fn` with each item. An exception of `fn` ends the loop and propagates. Go: meta.EachListItem."""
     for item in extract_list(obj):
         fn(item)
 
 
 def each_list_item_with_alloc(obj: Any, fn: Callable[[Any], object]) -> None:
-    """each_list_item; in Python the items never keep the list alive anyway. Go: meta.EachListItemWithAlloc."""
+    """Call `fn` with each item. In Python an item never keeps its list alive anyway. Go: meta.EachListItemWithAlloc."""
     each_list_item(obj, fn)
 
 
 def extract_list(obj: Any) -> list[Any]:
-    """The items as objects of their own, which share their documents with the list. Raises TypeError.
+    """Return the items as separate objects that share their documents with the list. Raises TypeError.
 
     Go: meta.ExtractList.
     """
@@ -46,27 +46,27 @@ def extract_list(obj: Any) -> list[Any]:
 
 
 def extract_list_with_alloc(obj: Any) -> list[Any]:
-    """extract_list. Go: meta.ExtractListWithAlloc."""
+    """Return the items, as `extract_list` does. Go: meta.ExtractListWithAlloc."""
     return extract_list(obj)
 
 
 def len_list(list: Any) -> int:
-    """How many items the list has; 0 for what is no list. Go: meta.LenList."""
+    """Return the number of items in the list, or 0 if the object is not a list. Go: meta.LenList."""
     if not is_list_type(list):
         return 0
     return len(document_of(list).get("items") or ())
 
 
 def new_list(cls: type[L], document: JSONObject, objects: Sequence[ResourceObject]) -> L:
-    """A list of these objects, which share their documents with it; `document` is all the rest of it.
+    """Return a list of these objects, which share their documents with it. `document` holds the list's other fields.
 
-    In Go a list that is set shares what its items point to anyway.
+    In Go, set_list shares the memory that the items point to as well.
     """
     return cls.of_items(document, objects)
 
 
 def set_list(list: Any, objects: Iterable[Object]) -> None:
-    """Give the list these items, as copies. Raises TypeError. Go: meta.SetList."""
+    """Set the list's items to copies of these objects. Raises TypeError. Go: meta.SetList."""
     if not is_list_type(list):
         raise TypeError(f"{type(list).__name__} is not a list")
     writable_document_of(list)["items"] = [copied_document_of(item) for item in objects]

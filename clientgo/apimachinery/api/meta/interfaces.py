@@ -29,7 +29,10 @@ __all__ = [
 
 
 class MetadataAccessor(ResourceVersioner, Protocol):
-    """Reads and writes metadata of any object; raises TypeError for what has none. Go: meta.MetadataAccessor."""
+    """An accessor for the metadata of any object. Raises TypeError for an object without metadata.
+
+    Go: meta.MetadataAccessor.
+    """
 
     def api_version(self, obj: Any) -> str: ...
     def set_api_version(self, obj: Any, version: str) -> None: ...
@@ -54,17 +57,17 @@ class MetadataAccessor(ResourceVersioner, Protocol):
 
 
 class RESTScopeName(StrEnum):
-    """Whether objects live in namespaces. Go: meta.RESTScopeName."""
+    """The name of a scope: namespaced or cluster-wide. Go: meta.RESTScopeName."""
 
     NAMESPACE = "namespace"
     ROOT = "root"
 
 
 class RESTScope(Protocol):
-    """Where objects of a resource live. Go: meta.RESTScope."""
+    """The scope of a resource. Go: meta.RESTScope."""
 
     def name(self) -> RESTScopeName:
-        """The scope's name."""
+        """Return the scope's name."""
         ...
 
 
@@ -79,45 +82,45 @@ class RESTMapping:
 
 @runtime_checkable
 class RESTMapper(Protocol):
-    """Finds kinds and resources by names that may be partial. Go: meta.RESTMapper.
+    """A mapper between kinds and resources, whose names may be partial. Go: meta.RESTMapper.
 
-    Every method raises NoResourceMatchError or NoKindMatchError when there is nothing, and those for one result raise
-    AmbiguousResourceError or AmbiguousKindError when there are several. Some mappers ask a server: they block.
+    Methods raise NoResourceMatchError or NoKindMatchError without a match. Methods for one result raise
+    AmbiguousResourceError or AmbiguousKindError for several matches. Mappers that ask a server block.
     """
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
-        """The one kind of a resource."""
+        """Return the only kind of a resource."""
         ...
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
-        """All kinds of a resource, the preferred first."""
+        """Return all kinds of a resource, the preferred one first."""
         ...
 
     def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
-        """The one full name of a resource."""
+        """Return the only full name of a resource."""
         ...
 
     def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
-        """All full names of a resource, the preferred first."""
+        """Return all full names of a resource, the preferred one first."""
         ...
 
     def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
-        """The resource of a kind, in the first of these versions that is known."""
+        """Return the resource of a kind, in the first known one of these versions."""
         ...
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
-        """The resources of a kind in these versions, or in all."""
+        """Return the resources of a kind in these versions, or in all."""
         ...
 
     def resource_singularizer(self, resource: str, /) -> str:
-        """The singular of a resource's name."""
+        """Return the singular of a resource's name."""
         ...
 
 
 @runtime_checkable
 class ResettableRESTMapper(RESTMapper, Protocol):
-    """A mapper that can forget what it learned. Go: meta.ResettableRESTMapper."""
+    """A mapper with a cache that can be reset. Go: meta.ResettableRESTMapper."""
 
     def reset(self) -> None:
-        """Forget; the next call looks anew."""
+        """Clear the cache; the next call looks up again."""
         ...

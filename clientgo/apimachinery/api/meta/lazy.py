@@ -1,4 +1,4 @@
-"""A RESTMapper that is made when it is first needed.
+"""A RESTMapper that is created on first use.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/lazy.go.
 """
@@ -14,11 +14,14 @@ from clientgo.apimachinery.runtime.schema import GroupKind, GroupVersionKind, Gr
 
 
 class _LazyObject:
-    """Thread-safe; the loader runs once, and what it raises is raised by every call. Go: meta.lazyObject."""
+    """A mapper that its loader creates once, on first use. Every call raises the loader's error. Thread-safe.
+
+    Go: meta.lazyObject.
+    """
 
     def __init__(self, loader: Callable[[], RESTMapper]) -> None:
         self._loader = loader
-        # Held while the loader runs, so that everybody waits for the one result.
+        # Held while the loader runs, so that all threads wait for the one result.
         self._lock = threading.Lock()
         self._loaded = False
         self._error: Exception | None = None
@@ -59,7 +62,7 @@ class _LazyObject:
         return self._get().resource_singularizer(resource)
 
     def reset(self) -> None:
-        """Reset the mapper, if it was made and can be."""
+        """Reset the mapper, if it exists and supports that."""
         with self._lock:
             mapper = self._mapper
         if mapper is not None:
@@ -67,5 +70,5 @@ class _LazyObject:
 
 
 def new_lazy_rest_mapper_loader(fn: Callable[[], RESTMapper]) -> RESTMapper:
-    """A mapper that calls `fn` to make the real one at the first question. Go: meta.NewLazyRESTMapperLoader."""
+    """Return a mapper that calls `fn` on first use to create the actual one. Go: meta.NewLazyRESTMapperLoader."""
     return _LazyObject(fn)

@@ -1,7 +1,7 @@
-"""Access to the metadata of any object.
+"""Accessors for the metadata of any object.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/meta.go. Objects of this library have the accessor methods themselves, so
-`accessor` mostly gives its argument back; it also takes anything else with those methods.
+`accessor` usually returns its argument; it also accepts any other object with these methods.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ErrNotObject(TypeError):
 
 
 def common_accessor(obj: Any) -> Common:
-    """What objects and lists both have. Raises ErrNotCommon. Go: meta.CommonAccessor."""
+    """Return the accessor that objects and lists have in common. Raises ErrNotCommon. Go: meta.CommonAccessor."""
     for access in (list_accessor, accessor):
         try:
             return access(obj)
@@ -50,7 +50,7 @@ def common_accessor(obj: Any) -> Common:
 
 
 def list_accessor(obj: Any) -> ListInterface:
-    """The metadata of a list. Raises ErrNotList. Go: meta.ListAccessor."""
+    """Return the metadata of a list. Raises ErrNotList. Go: meta.ListAccessor."""
     if isinstance(obj, ListObject) or (hasattr(obj, "get_continue") and hasattr(obj, "get_resource_version")):
         return cast(ListInterface, obj)
     if hasattr(obj, "get_list_meta") and (found := obj.get_list_meta()) is not None:
@@ -59,7 +59,7 @@ def list_accessor(obj: Any) -> ListInterface:
 
 
 def accessor(obj: Any) -> Object:
-    """The metadata of an object. Raises ErrNotObject (a TypeError) with Go's text. Go: meta.Accessor."""
+    """Return the metadata of an object. Raises ErrNotObject (a TypeError) with Go's text. Go: meta.Accessor."""
     if isinstance(obj, Identified):
         return obj  # type: ignore[return-value]  # A ResourceObject; to ask for that takes four times as long.
     if hasattr(obj, "get_name") and hasattr(obj, "get_resource_version"):
@@ -70,7 +70,7 @@ def accessor(obj: Any) -> Object:
 
 
 def as_partial_object_metadata(m: Object | ObjectMeta) -> PartialObjectMetadata:
-    """The metadata alone, as an object of its own; a copy. Go: meta.AsPartialObjectMetadata."""
+    """Return a copy of the metadata as a separate object. Go: meta.AsPartialObjectMetadata."""
     if isinstance(m, ObjectMeta):
         return PartialObjectMetadata(metadata=m)
     if isinstance(m, ResourceObject):
@@ -88,7 +88,7 @@ def as_partial_object_metadata(m: Object | ObjectMeta) -> PartialObjectMetadata:
 
 
 def type_accessor(obj: Any) -> Type:
-    """The apiVersion and kind of an object. Raises TypeError. Go: meta.TypeAccessor."""
+    """Return the apiVersion and kind of an object. Raises TypeError. Go: meta.TypeAccessor."""
     if isinstance(obj, RuntimeObject):
         return _ObjectAccessor(obj)
     if isinstance(obj, Type):
@@ -122,12 +122,12 @@ class _ObjectAccessor:
 
 
 def new_accessor() -> ResourceAccessor:
-    """A MetadataAccessor for any object. Go: meta.NewAccessor."""
+    """Return a MetadataAccessor for any object. Go: meta.NewAccessor."""
     return ResourceAccessor()
 
 
 class ResourceAccessor:
-    """Reads and writes single fields; raises TypeError for what has none. Go: meta.resourceAccessor."""
+    """An accessor for single fields. Raises TypeError for an object without metadata. Go: meta.resourceAccessor."""
 
     def kind(self, obj: Any) -> str:
         return type_accessor(obj).get_kind()

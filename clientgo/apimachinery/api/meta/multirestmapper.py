@@ -1,4 +1,4 @@
-"""Several RESTMappers as one that joins their answers.
+"""A RESTMapper that combines the results of several mappers.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/multirestmapper.go.
 """
@@ -24,14 +24,14 @@ N = TypeVar("N", GroupVersionKind, GroupVersionResource)
 
 
 class MultiRESTMapper(list[RESTMapper]):
-    """Asks every mapper; mappers that know nothing are passed over. Go: meta.MultiRESTMapper."""
+    """A mapper that asks all its mappers and skips those without a match. Go: meta.MultiRESTMapper."""
 
     def __str__(self) -> str:
         nested = "\n\t".join(str(mapper).replace("\n", "\n\t") for mapper in self)
         return f"MultiRESTMapper{{\n\t{nested}\n}}"
 
     def resource_singularizer(self, resource: str) -> str:
-        """The first mapper's answer that is none of an error. Go: MultiRESTMapper.ResourceSingularizer."""
+        """Return the result of the first mapper that does not fail. Go: MultiRESTMapper.ResourceSingularizer."""
         last: Exception | None = None
         for mapper in self:
             try:
@@ -43,11 +43,11 @@ class MultiRESTMapper(list[RESTMapper]):
         return ""
 
     def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
-        """The answers of all. Go: MultiRESTMapper.ResourcesFor."""
+        """Return the results of all mappers. Go: MultiRESTMapper.ResourcesFor."""
         return self._collect(input, lambda mapper: mapper.resources_for(input))
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
-        """The answers of all. Go: MultiRESTMapper.KindsFor."""
+        """Return the results of all mappers. Go: MultiRESTMapper.KindsFor."""
         return self._collect(resource, lambda mapper: mapper.kinds_for(resource))
 
     def _collect(self, resource: GroupVersionResource, ask: Callable[[RESTMapper], list[N]]) -> list[N]:
@@ -63,21 +63,24 @@ class MultiRESTMapper(list[RESTMapper]):
         return list(found)
 
     def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
-        """The one answer of all. Go: MultiRESTMapper.ResourceFor."""
+        """Return the only result of all mappers. Go: MultiRESTMapper.ResourceFor."""
         resources = self.resources_for(input)
         if len(resources) > 1:
             raise AmbiguousResourceError(input, matching_resources=resources)
         return resources[0]
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
-        """The one answer of all. Go: MultiRESTMapper.KindFor."""
+        """Return the only result of all mappers. Go: MultiRESTMapper.KindFor."""
         kinds = self.kinds_for(resource)
         if len(kinds) > 1:
             raise AmbiguousResourceError(resource, matching_kinds=kinds)
         return kinds[0]
 
     def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
-        """The one answer of all; errors of some do not hide an answer. Go: MultiRESTMapper.RESTMapping."""
+        """Return the only result of all mappers; ignores errors if there is a result.
+
+        Go: MultiRESTMapper.RESTMapping.
+        """
         mappings, errors = self._ask_all(lambda mapper: [mapper.rest_mapping(gk, *versions)])
         if len(mappings) == 1:
             return mappings[0]
@@ -87,7 +90,7 @@ class MultiRESTMapper(list[RESTMapper]):
         raise new_aggregate(errors) or NoKindMatchError(gk, versions)
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
-        """The answers of all; an error of one is an error. Go: MultiRESTMapper.RESTMappings."""
+        """Return the results of all mappers. Raises the first error. Go: MultiRESTMapper.RESTMappings."""
         mappings, errors = self._ask_all(lambda mapper: mapper.rest_mappings(gk, *versions))
         if aggregate := new_aggregate(errors):
             raise aggregate
@@ -107,6 +110,6 @@ class MultiRESTMapper(list[RESTMapper]):
         return mappings, errors
 
     def reset(self) -> None:
-        """Reset every mapper that can be. Go: MultiRESTMapper.Reset."""
+        """Reset every mapper that supports it. Go: MultiRESTMapper.Reset."""
         for mapper in self:
             maybe_reset_rest_mapper(mapper)

@@ -1,4 +1,4 @@
-"""A RESTMapper that settles ambiguous answers by a list of preferences.
+"""A RESTMapper that resolves ambiguous results by a list of preferences.
 
 Mirrors k8s.io/apimachinery/pkg/api/meta/priority.go.
 """
@@ -29,7 +29,10 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class PriorityRESTMapper:
-    """Asks `delegate` and narrows its answers pattern by pattern until one is left. Go: meta.PriorityRESTMapper."""
+    """A mapper that filters the results of `delegate` pattern by pattern until one is left.
+
+    Go: meta.PriorityRESTMapper.
+    """
 
     delegate: RESTMapper
     resource_priority: Sequence[GroupVersionResource] = field(default_factory=list)
@@ -92,7 +95,7 @@ class PriorityRESTMapper:
 
 
 def _narrow(values: list[V], patterns: Iterable[P], matches: Callable[[P, V], bool]) -> list[V]:
-    """Keep what the patterns match, one after the other; a pattern that matches nothing counts for nothing."""
+    """Return the values that the patterns match, one pattern after the other. Ignores a pattern without a match."""
     remaining = values
     for pattern in patterns:
         if len(remaining) == 1:

@@ -1,7 +1,7 @@
-"""A RESTMapper that is told what kinds there are.
+"""A RESTMapper for kinds that the program adds.
 
-Mirrors k8s.io/apimachinery/pkg/api/meta/restmapper.go. Where Go's result order depends on a map, this one gives the
-order in which the kinds were added.
+Mirrors k8s.io/apimachinery/pkg/api/meta/restmapper.go. Where Go's order of results depends on a map, this mapper uses
+the order in which the kinds were added.
 """
 
 from __future__ import annotations
@@ -37,17 +37,20 @@ class _RESTScope:
 
 
 REST_SCOPE_NAMESPACE: Final[RESTScope] = _RESTScope(ScopeName.NAMESPACE)
-"""Objects live in namespaces. Go: meta.RESTScopeNamespace."""
+"""The scope of namespaced objects. Go: meta.RESTScopeNamespace."""
 
 REST_SCOPE_ROOT: Final[RESTScope] = _RESTScope(ScopeName.ROOT)
-"""Objects live in the cluster. Go: meta.RESTScopeRoot."""
+"""The scope of cluster-wide objects. Go: meta.RESTScopeRoot."""
 
 
 class DefaultRESTMapper:
-    """Knows the kinds it was told. Not thread-safe while kinds are added. Go: meta.DefaultRESTMapper."""
+    """A mapper for the kinds that were added to it. Not thread-safe while kinds are added.
+
+    Go: meta.DefaultRESTMapper.
+    """
 
     def __init__(self, default_group_versions: Sequence[GroupVersion]) -> None:
-        """`default_group_versions` are searched, in this order, when no version is asked for."""
+        """Search `default_group_versions` in this order for requests without a version."""
         self._default_group_versions = list(default_group_versions)
         self._resource_to_kind: dict[GroupVersionResource, GroupVersionKind] = {}
         self._kind_to_plural_resource: dict[GroupVersionKind, GroupVersionResource] = {}
@@ -59,7 +62,7 @@ class DefaultRESTMapper:
         return f"DefaultRESTMapper{{kindToPluralResource=map[{pairs}]}}"
 
     def add(self, kind: GroupVersionKind, scope: RESTScope) -> None:
-        """Add a kind, its resource's name guessed. Go: DefaultRESTMapper.Add."""
+        """Add a kind and guess the name of its resource. Go: DefaultRESTMapper.Add."""
         plural, singular = unsafe_guess_kind_to_resource(kind)
         self.add_specific(kind, plural, singular, scope)
 
@@ -74,7 +77,7 @@ class DefaultRESTMapper:
         self._kind_to_scope[kind] = scope
 
     def resource_singularizer(self, resource_type: str) -> str:
-        """The singular of a resource's name. Raises ValueError. Go: DefaultRESTMapper.ResourceSingularizer."""
+        """Return the singular of a resource's name. Raises ValueError. Go: DefaultRESTMapper.ResourceSingularizer."""
         resources = self.resources_for(GroupVersionResource(resource=resource_type))
         singulars = [self._plural_to_singular[each].resource for each in resources if each in self._plural_to_singular]
         if not singulars:
@@ -85,7 +88,7 @@ class DefaultRESTMapper:
         return singulars[0]
 
     def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
-        """All full names of a resource given in singular or plural. Go: DefaultRESTMapper.ResourcesFor."""
+        """Return all full names of a resource given in singular or plural. Go: DefaultRESTMapper.ResourcesFor."""
         wanted = _coerce_resource_for_matching(input)
         candidates = [
             (name, plural) for plural, singular in self._plural_to_singular.items() for name in (singular, plural)
@@ -96,14 +99,14 @@ class DefaultRESTMapper:
         return self._by_preferred_group_version(found, lambda resource: resource.resource)
 
     def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
-        """The one full name of a resource. Go: DefaultRESTMapper.ResourceFor."""
+        """Return the only full name of a resource. Go: DefaultRESTMapper.ResourceFor."""
         resources = self.resources_for(input)
         if len(resources) > 1:
             raise AmbiguousResourceError(input, matching_resources=resources)
         return resources[0]
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
-        """All kinds of a resource. Go: DefaultRESTMapper.KindsFor."""
+        """Return all kinds of a resource. Go: DefaultRESTMapper.KindsFor."""
         wanted = _coerce_resource_for_matching(resource)
         found = list(dict.fromkeys(_matching(wanted, self._resource_to_kind.items())))
         if not found:
@@ -111,18 +114,18 @@ class DefaultRESTMapper:
         return self._by_preferred_group_version(found, lambda kind: kind.kind)
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
-        """The one kind of a resource. Go: DefaultRESTMapper.KindFor."""
+        """Return the only kind of a resource. Go: DefaultRESTMapper.KindFor."""
         kinds = self.kinds_for(resource)
         if len(kinds) > 1:
             raise AmbiguousResourceError(resource, matching_kinds=kinds)
         return kinds[0]
 
     def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
-        """The resource of a kind. Go: DefaultRESTMapper.RESTMapping."""
+        """Return the resource of a kind. Go: DefaultRESTMapper.RESTMapping."""
         return self.rest_mappings(gk, *versions)[0]
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
-        """The resources of a kind, in the first known of these versions or in all defaults. Go: RESTMappings."""
+        """Return the resources of a kind, in the first known of these versions or in all defaults. Go: RESTMappings."""
         asked = [gk.with_version(version) for version in versions if version not in ("", _API_VERSION_INTERNAL)]
         if asked:
             potential = [gvk for gvk in asked if gvk in self._kind_to_plural_resource][:1]
@@ -137,13 +140,13 @@ class DefaultRESTMapper:
         return [RESTMapping(self._kind_to_plural_resource[gvk], gvk, self._kind_to_scope[gvk]) for gvk in known]
 
     def _by_preferred_group_version(self, names: list[N], own_name: Callable[[N], str]) -> list[N]:
-        """Sorted by the position of the group version among the defaults, then by name."""
+        """Return the values sorted by their group version's position among the defaults, then by name."""
         positions = {gv: index for index, gv in enumerate(self._default_group_versions)}
 
         def compare(left: N, right: N) -> int:
             if left.group_version() == right.group_version():
                 return (own_name(left) > own_name(right)) - (own_name(left) < own_name(right))
-            # What the defaults do not name comes after what they do.
+            # Group versions outside of the defaults come last.
             last = len(positions)
             return positions.get(left.group_version(), last) - positions.get(right.group_version(), last)
 
@@ -156,7 +159,7 @@ def new_default_rest_mapper(default_group_versions: Sequence[GroupVersion]) -> D
 
 
 def unsafe_guess_kind_to_resource(kind: GroupVersionKind) -> tuple[GroupVersionResource, GroupVersionResource]:
-    """Plural and singular resource by English rules of thumb; discovery knows better. Go: UnsafeGuessKindToResource.
+    """Guess the plural and singular resource by rules of English; prefer discovery. Go: UnsafeGuessKindToResource.
 
     >>> [each.resource for each in unsafe_guess_kind_to_resource(GroupVersionKind(kind="NetworkPolicy"))]
     ['networkpolicies', 'networkpolicy']
@@ -184,7 +187,10 @@ def _coerce_resource_for_matching(resource: GroupVersionResource) -> GroupVersio
 
 
 def _matching(wanted: GroupVersionResource, candidates: Iterable[tuple[GroupVersionResource, N]]) -> list[N]:
-    """The values whose resource fits what `wanted` says; a group may be a prefix when nothing fits it exactly."""
+    """Return the values whose resource matches the partial resource `wanted`.
+
+    If no group matches exactly, a prefix of a group matches.
+    """
     named = [(name, value) for name, value in candidates if name.resource == wanted.resource]
     if wanted.version:
         named = [(name, value) for name, value in named if name.version == wanted.version]
@@ -197,6 +203,6 @@ def _matching(wanted: GroupVersionResource, candidates: Iterable[tuple[GroupVers
 
 
 def maybe_reset_rest_mapper(mapper: RESTMapper) -> None:
-    """Reset the mapper if it can be. Go: meta.MaybeResetRESTMapper."""
+    """Reset the mapper if it supports that. Go: meta.MaybeResetRESTMapper."""
     if isinstance(mapper, ResettableRESTMapper):
         mapper.reset()

@@ -1,13 +1,14 @@
 """Amounts of resources: `100m` CPU, `1.5Gi` memory, `12e6` of anything.
 
 Mirrors k8s.io/apimachinery/pkg/api/resource/quantity.go (with amount.go, math.go and scale_int.go, which only work
-around the size of Go's integers). A Quantity is immutable here: `add` and the others return a new one, and `+`, `-`,
-`<` work. Python's integers do not overflow, so arithmetic is always exact; `value` and its kin stay within 64 bits.
+around the size of Go's integers). A Quantity is immutable here: methods such as `add` return a new one, and `+`, `-`,
+`<` work. Python's integers do not overflow, so arithmetic is always exact; `value` and similar methods return at most
+64 bits.
 
 Go holds a number in 64 bits where it fits, otherwise in an arbitrary-precision decimal, and two of its methods differ
-between the two. `as_int64` reports False for a decimal. `value` and its kin round away from zero in 64 bits, but a
-negative decimal the other way: `value` of -1023.5 is -1024, and of the decimal -1.0001Ki, -1024.1024, it is -1023. A
-Quantity knows which of the two Go would have, and returns Go's results.
+between the two. `as_int64` returns False for a decimal. `value` and similar methods round 64-bit numbers away from
+zero, but round a negative decimal the other way: `value` of -1023.5 is -1024, and of the decimal -1.0001Ki, -1024.1024,
+it is -1023. A Quantity records which of the two Go would use, and returns Go's results.
 """
 
 from __future__ import annotations
@@ -20,33 +21,33 @@ from clientgo.apimachinery.api.resource.suffix import Format, construct, interpr
 
 
 class ErrFormatWrong(ValueError):
-    """The text is no quantity. Go: resource.ErrFormatWrong."""
+    """Raised for a text that is not a quantity. Go: resource.ErrFormatWrong."""
 
     def __init__(self) -> None:
         super().__init__("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 
 
 class ErrNumeric(ValueError):
-    """The number of a quantity cannot be read. Go: resource.ErrNumeric."""
+    """Raised for an invalid number in a quantity. Go: resource.ErrNumeric."""
 
     def __init__(self) -> None:
         super().__init__("unable to parse numeric part of quantity")
 
 
 class ErrSuffix(ValueError):
-    """A quantity has an unknown suffix. Go: resource.ErrSuffix."""
+    """Raised for an unknown suffix. Go: resource.ErrSuffix."""
 
     def __init__(self) -> None:
         super().__init__("unable to parse quantity's suffix")
 
 
-# Without giving digits back, which the suffix could take: that would be quadratic in a long number.
+# Possessive, so that the suffix cannot take digits back: backtracking would be quadratic in a long number.
 _QUANTITY: Final = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _NANO: Final = -9
 _MAX_INT64: Final = (1 << 63) - 1
 _MIN_INT64: Final = -(1 << 63)
 _MAX_INT64_DIGITS: Final = 18
-# Up to so many places Go divides a decimal's digits as an integer of 64 bits.
+# Up to this number of places Go divides a decimal's digits as a 64-bit integer.
 _FAST_PLACES: Final = 19
 
 
@@ -54,8 +55,8 @@ _FAST_PLACES: Final = 19
 class Quantity:
     """A number and the format it is written in: value = unscaled × 10^scale. Immutable. Go: resource.Quantity.
 
-    Two quantities are equal when their numbers are, whatever their texts. str() gives the canonical text, or the one
-    it was read from where Go keeps that. The zero value is Quantity().
+    Two quantities are equal if their numbers are. str() returns the canonical text, or the parsed text where Go keeps
+    it. The zero value is Quantity().
     """
 
     __slots__ = ("_format", "_is_decimal", "_scale", "_text", "_unscaled")
@@ -69,7 +70,10 @@ class Quantity:
         *,
         is_decimal: bool = False,
     ) -> None:
-        """`text` is the result of str(), computed when None; `is_decimal`: Go does not hold the number in 64 bits."""
+        """Initialize a quantity. `text` is the result of str(), computed if None.
+
+        `is_decimal` states that Go does not hold the number in 64 bits.
+        """
         self._unscaled = unscaled
         self._scale = scale
         self._format = format
@@ -78,7 +82,7 @@ class Quantity:
 
     @property
     def format(self) -> Format:
-        """How the quantity is written. Go: Quantity.Format."""
+        """The quantity's notation. Go: Quantity.Format."""
         return self._format
 
     def is_zero(self) -> bool:
@@ -86,11 +90,12 @@ class Quantity:
         return self._unscaled == 0
 
     def sign(self) -> int:
-        """-1, 0 or 1. Go: Quantity.Sign."""
+        """Return -1, 0 or 1 for a negative number, zero or a positive number. Go: Quantity.Sign."""
         return (self._unscaled > 0) - (self._unscaled < 0)
 
     def value(self) -> int:
-        """The number, rounded to an integer of 64 bits: away from zero, but see the module for negative decimals.
+        """Return the number rounded away from zero to a 64-bit integer. The module's docstring explains negative
+        decimals.
 
         Go: Quantity.Value.
 
@@ -100,11 +105,11 @@ class Quantity:
         return self.scaled_value(0)
 
     def milli_value(self) -> int:
-        """The number in thousandths, rounded as by `value`. Go: Quantity.MilliValue."""
+        """Return the number in thousandths, rounded as by `value`. Go: Quantity.MilliValue."""
         return self.scaled_value(-3)
 
     def scaled_value(self, scale: int) -> int:
-        """The number in units of 10^scale, rounded as by `value`. Go: Quantity.ScaledValue."""
+        """Return the number in units of 10^scale, rounded as by `value`. Go: Quantity.ScaledValue."""
         shift = self._scale - scale
         if shift < 0 and self._is_decimal and self._unscaled < 0:
             return max(_MIN_INT64, _scaled_down(self._unscaled, -shift))
@@ -113,9 +118,9 @@ class Quantity:
         return max(_MIN_INT64, min(_MAX_INT64, _rescale(self._unscaled, shift)))
 
     def as_int64(self) -> tuple[int, bool]:
-        """The number if it is an integer that Go has at hand in 64 bits, and whether it is.
+        """Return the number, and True if Go holds it as an integer in 64 bits.
 
-        "1000m" is one, but not at hand. Go: Quantity.AsInt64.
+        "1000m" is an integer, but Go does not hold it as one. Go: Quantity.AsInt64.
         """
         if self._is_decimal or self._scale < 0 or (self._unscaled and self._scale > _MAX_INT64_DIGITS):
             return 0, False
@@ -123,14 +128,14 @@ class Quantity:
         return (value, True) if _fits(value) else (0, False)
 
     def as_approximate_float64(self) -> float:
-        """The number as a float; infinite when it is too large. Go: Quantity.AsApproximateFloat64."""
+        """Return the number as a float, infinite if it is too large. Go: Quantity.AsApproximateFloat64."""
         try:
             return float(f"{self._unscaled}e{self._scale}")
         except OverflowError:
             return float("inf") * self.sign()
 
     def add(self, y: Quantity) -> Quantity:
-        """The sum, in this one's format unless this is zero. Go: Quantity.Add."""
+        """Return the sum in this quantity's format, or in the other's if this is zero. Go: Quantity.Add."""
         format = y._format if self.is_zero() else self._format
         scale = min(self._scale, y._scale)
         mine, theirs = _rescale(self._unscaled, self._scale - scale), _rescale(y._unscaled, y._scale - scale)
@@ -140,31 +145,31 @@ class Quantity:
         return Quantity(mine + theirs, scale, format, is_decimal=is_decimal)
 
     def sub(self, y: Quantity) -> Quantity:
-        """The difference, in this one's format unless this is zero. Go: Quantity.Sub."""
+        """Return the difference in this quantity's format, or in the other's if this is zero. Go: Quantity.Sub."""
         return self.add(y.neg())
 
     def mul(self, y: int) -> Quantity:
-        """The product. Go: Quantity.Mul."""
+        """Return the product. Go: Quantity.Mul."""
         product = self._unscaled * y
         overflows = self._scale > 0 and product != 0 and not _fits(_rescale(product, self._scale))
         return Quantity(product, self._scale, self._format, is_decimal=self._is_decimal or overflows)
 
     def neg(self) -> Quantity:
-        """The same number with the other sign. Go: Quantity.Neg."""
+        """Return the negated number. Go: Quantity.Neg."""
         return Quantity(-self._unscaled, self._scale, self._format, is_decimal=self._is_decimal)
 
     def round_up(self, scale: int) -> Quantity:
-        """Rounded away from zero to a multiple of 10^scale. Go: Quantity.RoundUp."""
+        """Return the number rounded away from zero to a multiple of 10^scale. Go: Quantity.RoundUp."""
         if self._scale >= scale:
             return self
         rounded = _rescale(self._unscaled, self._scale - scale)
         return Quantity(rounded, scale, self._format, is_decimal=self._is_decimal)
 
     def cmp(self, y: Quantity) -> int:
-        """-1, 0 or 1 as this is less than, equal to or greater than `y`. Go: Quantity.Cmp."""
+        """Return -1, 0 or 1 if this quantity is less than, equal to or greater than `y`. Go: Quantity.Cmp."""
         if self.sign() != y.sign():
             return -1 if self.sign() < y.sign() else 1
-        # Powers of ten first: aligning 1e999999999 with 1 would need all the memory there is.
+        # Compare magnitudes first: aligning 1e999999999 with 1 would exhaust the memory.
         mine, theirs = self._magnitude(), y._magnitude()
         if mine != theirs:
             return self.sign() if mine > theirs else -self.sign()
@@ -173,15 +178,15 @@ class Quantity:
         return (left > right) - (left < right)
 
     def cmp_int64(self, y: int) -> int:
-        """`cmp` with an integer. Go: Quantity.CmpInt64."""
+        """Compare with an integer, as `cmp` does. Go: Quantity.CmpInt64."""
         return self.cmp(Quantity(y))
 
     def equal(self, v: Quantity) -> bool:
-        """Whether the numbers are equal. Go: Quantity.Equal."""
+        """Report whether the numbers are equal. Go: Quantity.Equal."""
         return self.cmp(v) == 0
 
     def deep_copy(self) -> Quantity:
-        """Itself: it cannot change. Go: Quantity.DeepCopy."""
+        """Return this quantity, which is immutable. Go: Quantity.DeepCopy."""
         return self
 
     def __add__(self, y: Quantity) -> Quantity:
@@ -215,11 +220,14 @@ class Quantity:
         return f"<Quantity {self}>"
 
     def _magnitude(self) -> int:
-        """The power of ten just above the number; only compared between numbers of one sign."""
+        """Return the power of ten just above the number. Comparable only between numbers of the same sign."""
         return len(str(abs(self._unscaled))) + self._scale if self._unscaled else 0
 
     def _canonical(self) -> str:
-        """No digits lost, no fraction, the largest suffix possible. Go: Quantity.CanonicalizeBytes."""
+        """Return the exact text without a fraction and with the largest possible suffix.
+
+        Go: Quantity.CanonicalizeBytes.
+        """
         if self.is_zero():
             return "0"
         format = self._format
@@ -237,11 +245,11 @@ class Quantity:
 
 
 def _rescale(unscaled: int, shift: int) -> int:
-    """unscaled × 10^shift, rounded away from zero."""
+    """Return unscaled × 10^shift, rounded away from zero."""
     if shift >= 0:
         return int(unscaled * 10**shift)
     digits = abs(unscaled)
-    # Fewer digits than places to drop: what is left is less than one.
+    # All digits are dropped, so less than one remains.
     rounded = (digits > 0) if -shift > len(str(digits)) else -(-digits // 10**-shift)
     return int(rounded) if unscaled >= 0 else -int(rounded)
 
@@ -252,19 +260,19 @@ def _fits(number: int) -> bool:
 
 
 def _scaled_down(unscaled: int, places: int) -> int:
-    """Divide a negative number by 10^places as Go does where it holds a decimal. Go: scaledValue.
+    """Divide a negative number by 10^places as Go divides decimals. Go: scaledValue.
 
-    Go adds one to an inexact quotient, as if it were of a positive number. The quotient before that is rounded toward
-    zero for few places and down for many.
+    Go adds one to an inexact quotient, as if the number were positive. Before that, it rounds the quotient toward zero
+    for few places and down for many.
     """
     if places >= _FAST_PLACES and places > len(str(-unscaled)):
-        return 0  # Rounded down to -1, and one added.
+        return 0  # Rounded down to -1, then one is added.
     quotient, left = divmod(-unscaled, 10**places)
     return int(-quotient + (left != 0 and places < _FAST_PLACES))
 
 
 def _without_factors(number: int, base: int) -> tuple[int, int]:
-    """The number divided by `base` as often as that leaves no remainder, and how often that was."""
+    """Return the number without its factors `base`, and the count of these factors."""
     times = 0
     while number and number % base == 0:
         number //= base
@@ -273,7 +281,7 @@ def _without_factors(number: int, base: int) -> tuple[int, int]:
 
 
 def must_parse(str: str) -> Quantity:
-    """parse_quantity for texts in programs. Raises ValueError naming the text (Go panics). Go: resource.MustParse."""
+    """Parse a constant. Raises ValueError that contains the text (Go panics). Go: resource.MustParse."""
     try:
         return parse_quantity(str)
     except ValueError as err:
@@ -281,7 +289,7 @@ def must_parse(str: str) -> Quantity:
 
 
 def parse_quantity(str: str) -> Quantity:
-    """Read a quantity. Raises ErrFormatWrong, ErrNumeric or ErrSuffix, all ValueErrors. Go: resource.ParseQuantity.
+    """Parse a quantity. Raises ErrFormatWrong, ErrNumeric or ErrSuffix, all ValueErrors. Go: resource.ParseQuantity.
 
     >>> [f"{parse_quantity(text)}" for text in ("0.5", "1.5Gi", "1000k", "12e6", "2048Ki")]
     ['500m', '1536Mi', '1M', '12e6', '2Mi']
@@ -297,7 +305,7 @@ def parse_quantity(str: str) -> Quantity:
         raise ErrSuffix from None
     try:
         digits = int(whole + fraction)
-    except ValueError:  # Python refuses thousands of digits.
+    except ValueError:  # Python refuses to parse thousands of digits.
         raise ErrNumeric from None
     if sign == "-":
         digits = -digits
@@ -309,7 +317,7 @@ def parse_quantity(str: str) -> Quantity:
 def _decimal(text: str, digits: int, shown: str, scale: int, format: Format) -> Quantity:
     if scale < _NANO:
         return Quantity(_rescale(digits, scale - _NANO), _NANO, format, is_decimal=True)
-    # Go keeps a text that is canonical already (as far as it looks) and short enough for its integers.
+    # Go keeps a text that looks canonical and is short enough for its integers.
     canonical = scale % 3 == 0 and not shown.endswith("000") and shown[0] != "0"
     keep = text == "0" or (canonical and len(shown) <= _MAX_INT64_DIGITS)
     is_decimal = len(shown) > _MAX_INT64_DIGITS
@@ -327,7 +335,7 @@ def _binary(text: str, digits: int, whole: str, fraction: str, exponent: int) ->
     elif quantity.cmp_int64(-_MAX_INT64) < 0:
         quantity = Quantity(-_MAX_INT64, 0, Format.BINARY_SI, is_decimal=True)
     if quantity and -1 < quantity.as_approximate_float64() < 1:
-        # No binary suffix can write a fraction of one.
+        # Binary suffixes cannot represent a fraction of one.
         quantity = Quantity(quantity._unscaled, quantity._scale, Format.DECIMAL_SI, is_decimal=True)
     return quantity
 
@@ -338,10 +346,10 @@ def new_quantity(value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
 
 
 def new_milli_quantity(value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
-    """So many thousandths. Go: resource.NewMilliQuantity."""
+    """Return a quantity of thousandths. Go: resource.NewMilliQuantity."""
     return Quantity(value, -3, format)
 
 
 def new_scaled_quantity(value: int, scale: int) -> Quantity:
-    """So many units of 10^scale. Go: resource.NewScaledQuantity."""
+    """Return a quantity in units of 10^scale. Go: resource.NewScaledQuantity."""
     return Quantity(value, scale, Format.DECIMAL_SI)

@@ -1,4 +1,4 @@
-"""The letters after a quantity's number: what they multiply by, and how a quantity is written with them.
+"""Suffixes of quantities: their factors, and their choice for output.
 
 Mirrors k8s.io/apimachinery/pkg/api/resource/suffix.go.
 """
@@ -12,7 +12,7 @@ from clientgo.golang.strconv import parse_int
 
 
 class Format(StrEnum):
-    """How a quantity is written. Go: resource.Format."""
+    """The notation of a quantity. Go: resource.Format."""
 
     DECIMAL_EXPONENT = "DecimalExponent"
     BINARY_SI = "BinarySI"
@@ -26,7 +26,7 @@ _BINARY_BY_EXPONENT: Final = {exponent: suffix for suffix, exponent in _BINARY.i
 
 
 def interpret(suffix: str) -> tuple[int, Format]:
-    """The exponent and format a suffix stands for; the base is 2 for BINARY_SI, else 10. Raises ValueError."""
+    """Return the exponent and the format of a suffix; the base is 2 for BINARY_SI, otherwise 10. Raises ValueError."""
     if suffix in _DECIMAL:
         return _DECIMAL[suffix], Format.DECIMAL_SI
     if suffix in _BINARY:
@@ -37,7 +37,7 @@ def interpret(suffix: str) -> tuple[int, Format]:
 
 
 def construct(exponent: int, format: Format) -> str:
-    """The suffix for an exponent; "" when the format has none for it, as in Go."""
+    """Return the suffix for an exponent, or "" if the format has none, as in Go."""
     if format is Format.DECIMAL_SI:
         return _DECIMAL_BY_EXPONENT.get(exponent, "")
     if format is Format.BINARY_SI:

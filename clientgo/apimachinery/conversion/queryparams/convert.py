@@ -9,7 +9,7 @@ __all__ = ["convert"]
 
 
 def convert(obj: Struct | None) -> dict[str, list[str]]:
-    """Return the scalars and lists among an object's fields by their JSON names; zero values are left out.
+    """Return the scalar and list fields of an object by their JSON names. Omits zero values.
 
     >>> from clientgo.apimachinery.apis.meta import v1
     >>> convert(v1.ListOptions(label_selector="app=web", limit=5, watch=False))

@@ -14,9 +14,9 @@ from clientgo.utils.clock import PassiveClock, RealClock
 
 
 class LRUExpireCache:
-    """Keeps at most `max_size` values, each for its time to live. Go: LRUExpireCache.
+    """A cache of at most `max_size` values, each with a time to live. Go: LRUExpireCache.
 
-    One more drops the least recently used one. Safe to use from any thread; takes values of any type.
+    One more value drops the least recently used one. Thread-safe.
 
     Invariants (`_check` asserts them):
       * there are at most max_size entries, ordered from the least to the most recently used
@@ -27,12 +27,12 @@ class LRUExpireCache:
             raise ValueError("maxSize must be > 0")
         self._max_size = max_size
         self._clock = clock
-        # Guards _entries: value and time of expiry by key.
+        # Guards _entries, which holds the value and the expiry time of each key.
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, tuple[Any, float]] = OrderedDict()
 
     def add(self, key: Hashable, value: Any, ttl: float) -> None:
-        """Insert or replace; the value is kept for `ttl` seconds and is the most recently used one now."""
+        """Insert or replace a value for `ttl` seconds and make it the most recently used one."""
         with self._lock:
             if key not in self._entries and len(self._entries) >= self._max_size:
                 self._entries.popitem(last=False)
@@ -40,7 +40,9 @@ class LRUExpireCache:
             self._entries.move_to_end(key)
 
     def get(self, key: Hashable) -> tuple[Any, bool]:
-        """(the value, True), now the most recently used one, or (None, False) when there is none or it has expired."""
+        """Return (value, True) and make the value the most recently used one; (None, False) if it is missing or
+        expired.
+        """
         with self._lock:
             if key not in self._entries:
                 return None, False
@@ -57,13 +59,13 @@ class LRUExpireCache:
             self._entries.pop(key, None)
 
     def remove_all(self, predicate: Callable[[Any], bool]) -> None:
-        """Drop the values of all keys that `predicate` says True to; it runs under the lock."""
+        """Drop the values of all keys for which `predicate` returns True. It runs under the lock."""
         with self._lock:
             for key in [key for key in self._entries if predicate(key)]:
                 del self._entries[key]
 
     def keys(self) -> list[Any]:
-        """The keys that have not expired, least recently used first."""
+        """Return the keys that have not expired, the least recently used first."""
         with self._lock:
             now = self._clock.now()
             return [key for key, (_, expires) in self._entries.items() if now <= expires]
@@ -77,10 +79,10 @@ class LRUExpireCache:
 
 
 def new_lru_expire_cache(max_size: int) -> LRUExpireCache:
-    """An empty cache on the real clock. Raises ValueError when max_size < 1. Go: NewLRUExpireCache."""
+    """Return an empty cache with the real clock. Raises ValueError if max_size < 1. Go: NewLRUExpireCache."""
     return new_lru_expire_cache_with_clock(max_size, RealClock())
 
 
 def new_lru_expire_cache_with_clock(max_size: int, clock: PassiveClock) -> LRUExpireCache:
-    """An empty cache. Raises ValueError when max_size < 1. Go: NewLRUExpireCacheWithClock."""
+    """Return an empty cache. Raises ValueError if max_size < 1. Go: NewLRUExpireCacheWithClock."""
     return LRUExpireCache(max_size, clock)

@@ -1,6 +1,6 @@
 """Differences between objects, for messages. Mirrors apimachinery/pkg/util/diff/diff.go.
 
-Go's file for the build tag usegocmp is left out, and so is legacy_diff.go: it prints Go's memory.
+Omits Go's file for the build tag usegocmp, and legacy_diff.go, which prints Go's memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["diff"]
 def diff(a: Any, b: Any) -> str:
     """Return a unified diff of two objects as indented JSON, "" if they are equal.
 
-    The lines compared are those of `pprint` for what JSON cannot have.
+    It compares the output of `pprint` for values that JSON cannot represent.
 
     >>> print(diff({"a": 1, "b": 2}, {"a": 1, "b": 3}), end="")
     @@ -1,4 +1,4 @@
@@ -29,7 +29,7 @@ def diff(a: Any, b: Any) -> str:
 
     Go: diff.Diff.
     """
-    import difflib  # Here, not above: few programs ever need it.
+    import difflib  # Imported here, since few programs need it.
 
     try:
         before, after = _pretty_json(a), _pretty_json(b)
@@ -38,7 +38,7 @@ def diff(a: Any, b: Any) -> str:
 
         before, after = pformat(a), pformat(b)
     lines = difflib.unified_diff(_lines(before), _lines(after), n=3)
-    # Go's has no lines with the names of files.
+    # Go's output has no lines with file names.
     return "".join(line for at, line in enumerate(lines) if at > 1)
 
 

@@ -62,7 +62,7 @@ def human_duration(d: float) -> str:
 
 
 def _negative(total: int) -> str:
-    """Return the text of a time to come: now, if two machines' clocks may differ as much."""
+    """Return the text of a future time: 0s if the difference between two machines' clocks may explain it."""
     return "<invalid>" if total < -1 else "0s"
 
 

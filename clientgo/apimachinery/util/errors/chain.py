@@ -1,7 +1,7 @@
-"""Follow an exception to what caused it, as Go's standard `errors.Is` and `errors.As` follow wrapped errors.
+"""Functions that follow an exception's causes, as Go's `errors.Is` and `errors.As` follow wrapped errors.
 
-Where Go wraps with %w the port writes `raise X from err`; these functions walk that `__cause__` chain. `__context__`
-(an exception that merely happened while another was handled) is not followed: Go knows no such link.
+Where Go wraps with %w, this port writes `raise X from err`; these functions follow that `__cause__` chain. They ignore
+`__context__` (an exception during the handling of another one), which has no counterpart in Go.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ E = TypeVar("E")
 
 
 def chain(err: BaseException | None) -> Iterator[BaseException]:
-    """The exception, its cause, the cause's cause and so on."""
+    """Yield the exception, its cause, the cause's cause and so on."""
     seen: set[int] = set()
     while err is not None and id(err) not in seen:
         seen.add(id(err))
@@ -22,7 +22,7 @@ def chain(err: BaseException | None) -> Iterator[BaseException]:
 
 
 def as_type(err: BaseException | None, cls: type[E]) -> E | None:
-    """The first exception of the chain that is a `cls`, or None. Go: errors.As.
+    """Return the first exception of the chain that is a `cls`, or None. Go: errors.As.
 
     >>> outer = RuntimeError("outer")
     >>> outer.__cause__ = KeyError("inner")
@@ -33,9 +33,9 @@ def as_type(err: BaseException | None, cls: type[E]) -> E | None:
 
 
 def is_error(err: BaseException | None, target: object) -> bool:
-    """True when the chain holds `target`: that very exception, one of that class, or one whose `is_` says so.
+    """Report whether the chain contains `target`: the exception itself, an instance, or a match by its `is_` method.
 
-    Go: errors.Is. A sentinel error of Go is an exception class here, so `target` may be a class.
+    A sentinel error of Go is an exception class here, so `target` may be a class. Go: errors.Is.
     """
     for each in chain(err):
         if each is target or (isinstance(target, type) and isinstance(each, target)):

@@ -1,7 +1,7 @@
-"""Several errors as one: the Aggregate exception and functions that filter, flatten and reduce it.
+"""The Aggregate exception, which combines several errors, and functions that filter, flatten and reduce it.
 
-Mirrors k8s.io/apimachinery/pkg/util/errors/errors.go. `new_aggregate` gives an exception to raise, or None when there
-was no error. Python's ExceptionGroup is not used: it would change what an `except` clause catches.
+Mirrors k8s.io/apimachinery/pkg/util/errors/errors.go. `new_aggregate` returns an exception to raise, or None if there
+is no error. Python's ExceptionGroup is not used, since it would change which exceptions an `except` clause catches.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from clientgo.apimachinery.util.errors.chain import is_error
 
 MessageCountMap: TypeAlias = dict[str, int]
-"""Error text -> how often it was seen. Go: errors.MessageCountMap."""
+"""Error text -> number of occurrences. Go: errors.MessageCountMap."""
 
 Matcher: TypeAlias = Callable[[BaseException], bool]
-"""Says whether an error is of some kind. Go: errors.Matcher."""
+"""A predicate on errors. Go: errors.Matcher."""
 
 
 @runtime_checkable
 class Aggregate(Protocol):
-    """An error made of several. Go: errors.Aggregate."""
+    """A combination of several errors. Go: errors.Aggregate."""
 
     def errors(self) -> list[BaseException]:
-        """The errors, in the order given."""
+        """Return the errors, in the order given."""
         ...
 
     def is_(self, target: object) -> bool:
-        """True when one of the errors is `target`; see chain.is_error."""
+        """Report whether one of the errors matches `target`; see chain.is_error."""
         ...
 
 
 def new_aggregate(errlist: Iterable[BaseException | None]) -> AggregateError | None:
-    """One exception for all that are not None; None when nothing is left. Go: errors.NewAggregate."""
+    """Return an exception with all errors that are not None, or None without any. Go: errors.NewAggregate."""
     errs = [err for err in errlist if err is not None]
     return AggregateError(errs) if errs else None
 
 
 class AggregateError(Exception):
-    """The exception new_aggregate makes. Each message shows once. Go: errors.aggregate.
+    """The exception of new_aggregate. Its text shows each message once. Go: errors.aggregate.
 
     >>> str(AggregateError([ValueError("a"), ValueError("b"), ValueError("a")]))
     '[a, b]'
@@ -59,15 +59,15 @@ class AggregateError(Exception):
         return f"<Aggregate {self._errors!r}>"
 
     def errors(self) -> list[BaseException]:
-        """The errors, in the order given. Go: Aggregate.Errors."""
+        """Return the errors, in the order given. Go: Aggregate.Errors."""
         return list(self._errors)
 
     def is_(self, target: object) -> bool:
-        """True when one of the errors is `target`. Go: Aggregate.Is."""
+        """Report whether one of the errors matches `target`. Go: Aggregate.Is."""
         return any(is_error(err, target) for err in self._visit())
 
     def _visit(self) -> Iterator[BaseException]:
-        """Every error, those of nested aggregates in their place."""
+        """Yield every error, and those of nested aggregates in their place."""
         for err in self._errors:
             if isinstance(err, AggregateError):
                 yield from err._visit()
@@ -78,7 +78,10 @@ class AggregateError(Exception):
 
 
 def filter_out(err: BaseException | None, *fns: Matcher) -> BaseException | None:
-    """Drop what any matcher accepts, also inside aggregates; None when nothing is left. Go: errors.FilterOut."""
+    """Drop the errors that a matcher accepts, also inside aggregates. Returns None if none is left.
+
+    Go: errors.FilterOut.
+    """
     if err is None:
         return None
     if isinstance(err, Aggregate):
@@ -87,7 +90,7 @@ def filter_out(err: BaseException | None, *fns: Matcher) -> BaseException | None
 
 
 def flatten(agg: Aggregate | None) -> AggregateError | None:
-    """One level instead of aggregates in aggregates. Go: errors.Flatten."""
+    """Return an aggregate without nested ones. Go: errors.Flatten."""
     if agg is None:
         return None
     return new_aggregate(_leaves(agg))
@@ -102,7 +105,10 @@ def _leaves(agg: Aggregate) -> Iterator[BaseException]:
 
 
 def create_aggregate_from_message_count_map(m: MessageCountMap | None) -> AggregateError | None:
-    """One error per text, its count in words. Go: errors.CreateAggregateFromMessageCountMap."""
+    """Return an aggregate with one error per text, which includes the count.
+
+    Go: errors.CreateAggregateFromMessageCountMap.
+    """
     if m is None:
         return None
     return new_aggregate(
@@ -111,7 +117,7 @@ def create_aggregate_from_message_count_map(m: MessageCountMap | None) -> Aggreg
 
 
 def reduce(err: BaseException | None) -> BaseException | None:
-    """The only member of an aggregate of one; anything else unchanged. Go: errors.Reduce."""
+    """Return the only error of an aggregate of one, otherwise `err`. Go: errors.Reduce."""
     if not isinstance(err, Aggregate):
         return err
     members = err.errors()
@@ -121,9 +127,9 @@ def reduce(err: BaseException | None) -> BaseException | None:
 
 
 def aggregate_goroutines(*funcs: Callable[[], None]) -> AggregateError | None:
-    """Run the functions side by side, one thread each, and wait for all. Blocks until the last one returned.
+    """Run the functions concurrently, each in its own thread, and wait for all. Blocks until the last one returns.
 
-    What they raise is collected in order of completion. Go: errors.AggregateGoroutines.
+    Raised errors are collected in order of completion. Go: errors.AggregateGoroutines.
     """
     raised: list[BaseException] = []
     # Guards raised.
@@ -148,7 +154,7 @@ def aggregate_goroutines(*funcs: Callable[[], None]) -> AggregateError | None:
 
 
 class ErrPreconditionViolated(Exception):
-    """A precondition given by the caller does not hold. Go: errors.ErrPreconditionViolated."""
+    """Raised when the caller's precondition is not met. Go: errors.ErrPreconditionViolated."""
 
     def __init__(self, message: str = "precondition is violated") -> None:
         super().__init__(message)

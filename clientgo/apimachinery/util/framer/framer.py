@@ -1,4 +1,4 @@
-"""Frames in a stream of bytes: with their length before them, or one JSON value each. Mirrors util/framer/framer.go.
+"""Frames in a byte stream: length-delimited, or one JSON value each. Mirrors util/framer/framer.go.
 
 The client's own watches read several frames at once, with clientgo.rest.watch.
 """
@@ -29,13 +29,13 @@ _END_OF_SCALAR: Final = re.compile(rb'[ \t\r\n,:"\[\]{}]')
 
 
 class FrameReader(Protocol):
-    """Reads one frame after the other. Belongs to one thread. Go: io.ReadCloser."""
+    """A reader of frames, for use by one thread. Go: io.ReadCloser."""
 
     def readinto(self, buffer: bytearray | memoryview, /) -> int:
         """Read a frame into the buffer and return its length. Blocks.
 
-        Raises ErrShortBuffer when the buffer is filled before the frame ends: the next call reads on. Raises EOFError
-        at the end of the stream, ErrUnexpectedEOF within a frame, ValueError for what is no frame.
+        Raises ErrShortBuffer if the frame does not fit; the next call continues it. Raises EOFError at the end of the
+        stream, ErrUnexpectedEOF within a frame, ValueError for an invalid frame.
         """
         ...
 
@@ -45,15 +45,15 @@ class FrameReader(Protocol):
 
 
 class FrameWriter(Protocol):
-    """Writes frames. Go: io.Writer."""
+    """A writer of frames. Go: io.Writer."""
 
     def write(self, data: bytes, /) -> int:
-        """Write a frame and return its length, without what tells where it ends. Blocks."""
+        """Write a frame and return its length, without the delimiter. Blocks."""
         ...
 
 
 def new_length_delimited_frame_writer(w: IO[bytes]) -> FrameWriter:
-    """Return a writer that puts the length before each frame, in four bytes.
+    """Return a writer that precedes each frame by its length in four bytes.
 
     Go: framer.NewLengthDelimitedFrameWriter.
     """
@@ -71,14 +71,14 @@ class _LengthDelimitedFrameWriter:
 
 
 def new_length_delimited_frame_reader(r: IO[bytes]) -> FrameReader:
-    """Return a reader of frames with their length before them. Go: framer.NewLengthDelimitedFrameReader."""
+    """Return a reader of length-delimited frames. Go: framer.NewLengthDelimitedFrameReader."""
     return _LengthDelimitedFrameReader(r)
 
 
 class _LengthDelimitedFrameReader:
     def __init__(self, r: IO[bytes]) -> None:
         self._r = r
-        # Bytes of the current frame that have not been read.
+        # The number of unread bytes of the current frame.
         self._remaining = 0
 
     def readinto(self, buffer: bytearray | memoryview, /) -> int:
@@ -107,14 +107,14 @@ class _LengthDelimitedFrameReader:
 
 
 def new_json_framed_reader(r: IO[bytes]) -> FrameReader:
-    """Return a reader of JSON values that follow each other, with or without blanks. Go: framer.NewJSONFramedReader."""
+    """Return a reader of JSON values, with or without whitespace between them. Go: framer.NewJSONFramedReader."""
     return _JSONFrameReader(r)
 
 
 class _JSONFrameReader:
     def __init__(self, r: IO[bytes]) -> None:
         self._r = r
-        # What has arrived and belongs to no frame yet, and the rest of the current frame.
+        # Received bytes that belong to no frame yet, and the rest of the current frame.
         self._arrived = bytearray()
         self._remaining = b""
 
@@ -149,15 +149,15 @@ class _JSONFrameReader:
         return frame
 
     def _receive(self) -> bool:
-        """Wait for bytes and report whether there were any."""
-        # Of a socket's stream: what has arrived, instead of waiting until the piece is full.
+        """Wait for bytes. Returns False at the end of the stream."""
+        # Returns what has arrived on a socket, instead of waiting until the buffer is full.
         read = getattr(self._r, "read1", self._r.read)
         piece: bytes = read(_PIECE_SIZE)
         self._arrived += piece
         return bool(piece)
 
     def _end_of_nested(self) -> int:
-        """Return the position behind the object, list or string that begins the bytes."""
+        """Return the position after the object, list or string at the start of the bytes."""
         at = depth = 0
         in_string = False
         while True:
@@ -179,7 +179,7 @@ class _JSONFrameReader:
                 return at
 
     def _end_of_scalar(self) -> int:
-        """Return the position behind the number or word that begins the bytes, at least one."""
+        """Return the position after the number or word at the start of the bytes, at least one."""
         at = 1
         while (found := _END_OF_SCALAR.search(self._arrived, at)) is None:
             at = len(self._arrived)

@@ -1,7 +1,7 @@
 """Values that are a number or a text: ports, and amounts such as 25%.
 
-Mirrors k8s.io/apimachinery/pkg/util/intstr/intstr.go. In documents and fields such a value is a plain int or str; so it
-is for the functions here, and IntOrString is only the name of that union.
+Mirrors k8s.io/apimachinery/pkg/util/intstr/intstr.go. Documents, fields and these functions use a plain int or str;
+IntOrString is only the name of that union.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def from_string(val: str) -> IntOrString:
 
 
 def parse(val: str) -> IntOrString:
-    """A number when the text is one of 32 bits, else the text. Go: intstr.Parse.
+    """Return the number if the text is a 32-bit integer, otherwise the text. Go: intstr.Parse.
 
     >>> parse("8080"), parse("http")
     (8080, 'http')
@@ -38,7 +38,7 @@ def parse(val: str) -> IntOrString:
 
 
 def int_value(value: IntOrString) -> int:
-    """The number, or the number the text holds; 0 when it holds none. Go: IntOrString.IntValue."""
+    """Return the number, or the number in the text, or 0. Go: IntOrString.IntValue."""
     if isinstance(value, int):
         return value
     try:
@@ -53,7 +53,8 @@ def value_or_default(int_or_percent: IntOrString | None, default_value: IntOrStr
 
 
 def get_scaled_value_from_int_or_percent(int_or_percent: IntOrString | None, total: int, round_up: bool) -> int:
-    """A number as it is, `25%` as that part of `total`. Raises ValueError. Go: GetScaledValueFromIntOrPercent.
+    """Return a number unchanged, and a percentage as that part of `total`. Raises ValueError. Go:
+    GetScaledValueFromIntOrPercent.
 
     >>> get_scaled_value_from_int_or_percent("25%", 10, round_up=True)
     3

@@ -1,8 +1,8 @@
-"""JSON text as Go writes it, and reading with Go's idea of numbers.
+"""JSON text in Go's format, and a parser with Go's number types.
 
-Mirrors k8s.io/apimachinery/pkg/util/json/json.go and what Go's encoding/json does to text: sorted map keys, no blanks,
-`<`, `>` and `&` escaped, a whole number without a point, U+FFFD for each byte that is not valid UTF-8 (see
-clientgo.golang.utf8).
+Mirrors k8s.io/apimachinery/pkg/util/json/json.go and the text format of Go's encoding/json: sorted map keys, no
+whitespace, escaped `<`, `>` and `&`, whole numbers without a point, and U+FFFD for each byte that is not valid UTF-8
+(see clientgo.golang.utf8).
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any, Final
 
 from clientgo.golang import utf8
 
-# The value that begins at a position, and where it ends: the C scanner without what json.loads does around it. Raises
+# Returns the value at a position, and its end. This is the C scanner without the rest of json.loads. Raises
 # StopIteration, ValueError and RecursionError.
 scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
-# 1000.0, 1e-05, 1e-07, 1e+16: what Go writes in another way. A string may look like that too, but most that have the
-# beginning of it, as 10.0.0.1 and node-0 have, do not.
+# Matches numbers that Go writes differently: 1000.0, 1e-05, 1e-07, 1e+16. Matches in strings are harmless, and texts
+# with a similar start, such as 10.0.0.1 and node-0, do not match.
 _WHOLE: Final = re.compile(r"\.0(?:[,}\]]|$)")
 _SMALL: Final = re.compile(r"e-0\d(?:[,}\]]|$)")
 _NOT_FINITE: Final = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}
 
 
 def marshal(value: Any) -> str:
-    """Compact JSON with sorted keys, byte for byte what Go's encoding/json gives for maps. Go: json.Marshal.
+    """Return compact JSON with sorted keys, exactly as Go's encoding/json writes maps. Go: json.Marshal.
 
-    Raises ValueError for a float that JSON has no number for.
+    Raises ValueError for NaN and infinity.
 
     >>> marshal({"b": 1000.0, "a": "<x>", "c": 1e-7})
     '{"a":"\\\\u003cx\\\\u003e","b":1000,"c":1e-7}'
@@ -40,10 +40,9 @@ def marshal(value: Any) -> str:
 
 
 def encode(value: Any, *, sort_keys: bool = False) -> str:
-    """Return compact JSON, with numbers as Go writes them. Costs little more than json.dumps if no float differs.
+    """Return compact JSON with numbers in Go's format. Nearly as fast as json.dumps if no float differs.
 
-    The text can always be encoded as UTF-8: a lone surrogate becomes U+FFFD. Raises ValueError for a float that JSON
-    has no number for.
+    The text can always be encoded as UTF-8: a lone surrogate becomes U+FFFD. Raises ValueError for NaN and infinity.
     """
     try:
         text = (_SORTED if sort_keys else _COMPACT)(value)
@@ -57,7 +56,7 @@ def encode(value: Any, *, sort_keys: bool = False) -> str:
 
 
 def _encoded(value: Any, sort_keys: bool) -> str:
-    """The same without json.dumps around it, which cannot be told how to write a float."""
+    """Return compact JSON without json.dumps, which cannot change the format of floats."""
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, dict):
@@ -71,17 +70,17 @@ def _encoded(value: Any, sort_keys: bool) -> str:
 
 
 def _key(key: Any) -> str:
-    """A key as json.dumps writes it."""
+    """Return a key as json.dumps writes it."""
     return json.dumps({key: 0}, ensure_ascii=False)[1:-4]
 
 
 def _number(value: float) -> str:
-    """The shortest digits, as for ECMAScript: an exponent only below 1e-6 and from 1e21 on. Go: floatEncoder."""
+    """Return the shortest digits as in ECMAScript, with an exponent only below 1e-6 and from 1e21. Go: floatEncoder."""
     if not math.isfinite(value):
         raise ValueError(f"json: unsupported value: {_NOT_FINITE[str(value)]}")
     shortest = repr(float(value))
     if value == 0 or 1e-6 <= abs(value) < 1e21:
-        from decimal import Decimal  # Here, not above: few documents have such a number.
+        from decimal import Decimal  # Imported here, since few documents have such a number.
 
         plain = f"{Decimal(shortest):f}"
         return plain.removesuffix(".0")
@@ -89,7 +88,7 @@ def _number(value: float) -> str:
 
 
 def escape_html(text: str) -> str:
-    """Escape in JSON text what Go's encoder escapes: `<`, `>`, `&`, U+2028 and U+2029."""
+    """Escape the characters in JSON text that Go's encoder escapes: `<`, `>`, `&`, U+2028 and U+2029."""
     if "<" in text:
         text = text.replace("<", "\\u003c")
     if ">" in text:
@@ -102,5 +101,5 @@ def escape_html(text: str) -> str:
 
 
 def unmarshal(data: str | bytes) -> Any:
-    """Read one JSON value; integers stay exact. Raises ValueError on malformed text. Go: json.Unmarshal."""
+    """Parse a JSON value; integers stay exact. Raises ValueError for malformed text. Go: json.Unmarshal."""
     return json.loads(data)

@@ -1,9 +1,9 @@
-"""JSON merge patches (RFC 7386): made of two or three documents, and applied.
+"""JSON merge patches (RFC 7386): creation from two or three documents, and application.
 
 Mirrors k8s.io/apimachinery/pkg/util/jsonmergepatch/patch.go, and the two functions that Kubernetes uses of the Go
 library gopkg.in/evanphx/json-patch.v4.
 
-Differs: whole numbers are compared and kept exactly, where Go makes each of them a float64.
+Difference: integers are compared and kept exactly; Go converts them to float64.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from clientgo.apimachinery.util.mergepatch import (
 
 
 class BadJSONDocError(ValueError):
-    """The document to patch, or to compare, is none that a merge patch takes. Go: jsonpatch.ErrBadJSONDoc."""
+    """Raised for a document that a merge patch does not support. Go: jsonpatch.ErrBadJSONDoc."""
 
     def __init__(self) -> None:
         super().__init__("Invalid JSON Document")
 
 
 class BadJSONPatchError(ValueError):
-    """The patch is neither an object nor an array. Go: jsonpatch.ErrBadJSONPatch."""
+    """Raised for a patch that is neither an object nor an array. Go: jsonpatch.ErrBadJSONPatch."""
 
     def __init__(self) -> None:
         super().__init__("Invalid JSON Patch")
@@ -39,8 +39,8 @@ class BadJSONPatchError(ValueError):
 def create_merge_patch(original: Any, modified: Any) -> Any:
     """Return the patch that turns `original` into `modified`; all three are JSON values.
 
-    None counts as an empty object. Two arrays of objects give an array of patches. Raises BadJSONDocError for other
-    values, and for arrays of different lengths. Go: jsonpatch.CreateMergePatch.
+    None counts as an empty object. Two arrays of objects result in an array of patches. Raises BadJSONDocError for
+    other values, and for arrays of different lengths. Go: jsonpatch.CreateMergePatch.
 
     >>> create_merge_patch({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"c": 2, "d": 4}})
     {'b': {'d': 4}, 'a': None}
@@ -91,9 +91,9 @@ def _matches(a: Any, b: Any) -> bool:
 def merge_patch(original: Any, patch: Any) -> Any:
     """Return `original` with the patch applied; neither is changed. Go: jsonpatch.MergePatch.
 
-    None in the patch removes a key. In objects that the patch adds, also in those of a new list, such keys are left
-    out; an array keeps its own None elements. Raises BadJSONDocError when `original` is None, and BadJSONPatchError
-    for a patch that is neither an object nor an array.
+    None in the patch removes a key. Objects that the patch adds, also in a new list, omit such keys; an array keeps its
+    own None elements. Raises BadJSONDocError when `original` is None, and BadJSONPatchError for a patch that is neither
+    an object nor an array.
 
     >>> merge_patch({"a": 1, "b": {"c": 2}}, {"a": None, "b": {"d": 3}})
     {'b': {'c': 2, 'd': 3}}
@@ -136,9 +136,10 @@ def _without_nulls(value: Any) -> Any:
 def create_three_way_json_merge_patch(
     original: bytes | str, modified: bytes | str, current: bytes | str, *fns: PreconditionFunc
 ) -> bytes:
-    """A patch that brings what changed from `original` to `modified` into `current`; what others set stays.
+    """Return a patch of `current` with the changes from `original` to `modified`; it keeps the changes of other
+    clients.
 
-    Raises ErrBadJSONDoc, or ErrPreconditionFailed when a precondition refuses the patch.
+    Raises ErrBadJSONDoc, or ErrPreconditionFailed if a precondition rejects the patch.
     Go: jsonmergepatch.CreateThreeWayJSONMergePatch.
     """
     before, wanted, now = (_read(document) for document in (original, modified, current))
@@ -164,7 +165,7 @@ def _read(document: bytes | str) -> dict[str, Any]:
 
 
 def _keep_or_delete_null_in_obj(m: dict[str, Any], keep: bool) -> dict[str, Any]:
-    """Only the removals of a patch, or all but them. Go: jsonmergepatch.keepOrDeleteNullInObj."""
+    """Return only the removals of a patch, or everything except them. Go: jsonmergepatch.keepOrDeleteNullInObj."""
     filtered: dict[str, Any] = {}
     for key, value in m.items():
         if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""Work out a JSON patch (RFC 6902) that turns one JSON value into another.
+"""The creation of a JSON patch (RFC 6902) from two JSON values.
 
-Stands for the Go library gomodules.xyz/jsonpatch, which controller-runtime uses. Arrays are compared place by place.
-Numbers are equal as there: whole ones that an int64 cannot hold are compared as floats.
+Replaces the Go library gomodules.xyz/jsonpatch, which controller-runtime uses. Arrays are compared index by index.
+Numbers are compared as in that library: integers that exceed an int64 are compared as floats.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class InvalidDocumentError(ValueError):
-    """One of the two is no JSON."""
+    """Raised if one of the documents is not JSON."""
 
     def __init__(self) -> None:
         super().__init__("invalid JSON Document")
@@ -25,23 +25,23 @@ class InvalidDocumentError(ValueError):
 
 @dataclass(frozen=True)
 class Operation:
-    """One step of a patch. Go: jsonpatch.Operation."""
+    """An operation of a patch. Go: jsonpatch.Operation."""
 
     operation: str
-    """add, remove or replace."""
+    """The operation: add, remove or replace."""
     path: str
-    """Where, as a JSON pointer."""
+    """The target as a JSON pointer."""
     value: Any = None
-    """What to add or to put there."""
+    """The value to add or to set."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in a patch."""
+        """Return the operation in the form of a JSON patch."""
         step = {"op": self.operation, "path": self.path}
         return step if self.operation == "remove" else {**step, "value": self.value}
 
 
 def create_patch(original: bytes | str, current: bytes | str) -> list[Operation]:
-    """The operations, in an order in which they can be applied. Raises InvalidDocumentError.
+    """Return the operations in an order that applies. Raises InvalidDocumentError.
 
     >>> [step.to_dict() for step in create_patch('{"a": [1, 2]}', '{"a": [1], "b": null}')]
     [{'op': 'remove', 'path': '/a/1'}, {'op': 'add', 'path': '/b', 'value': None}]
@@ -81,7 +81,7 @@ def _in_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> Ite
 
 def _in_arrays(before: list[Any], after: list[Any], path: str) -> Iterator[Operation]:
     common = min(len(before), len(after))
-    # From the end, so that no index moves before its turn.
+    # From the end, so that no index changes before its operation.
     for index in range(len(before) - 1, common - 1, -1):
         yield Operation("remove", f"{path}/{index}")
     for index in range(common):
@@ -91,7 +91,7 @@ def _in_arrays(before: list[Any], after: list[Any], path: str) -> Iterator[Opera
 
 
 def _same(before: Any, after: Any) -> bool:
-    """Equal scalars of one type; a number is a number."""
+    """Report whether both are equal scalars of the same type; integers and floats are both numbers."""
     if isinstance(before, bool) or isinstance(after, bool):
         return before is after
     if isinstance(before, (int, float)) and isinstance(after, (int, float)):

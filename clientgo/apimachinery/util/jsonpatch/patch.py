@@ -1,11 +1,11 @@
 """JSON patches (RFC 6902) on JSON values.
 
-Mirrors what Kubernetes uses of the Go library json-patch v4; it is apimachinery's by use, though Go keeps it apart. As
-there, a field that is not there is null for `test`, `replace` and `copy`, an array is counted from its end by a
-negative index, and what stands before the first slash of a path does not count. The path "", the whole document, fits
-only `test` and, with an object or an array, `replace`. Errors have Go's texts.
+Mirrors the parts of the Go library json-patch v4 that Kubernetes uses. As in that library, `test`, `replace` and `copy`
+treat a missing field as null, a negative index counts from the end of an array, and text before the first slash of a
+path is ignored. Only `test` and, with an object or an array, `replace` accept the path "" of the whole document. Errors
+have Go's texts.
 
-Differs: the limit on copies is an argument of `apply`, a package variable in Go.
+Difference: the limit on copies is an argument of `apply`; in Go it is a package variable.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from clientgo.golang.strconv import parse_int
 
 
 class PatchError(ValueError):
-    """The patch cannot be applied to this document."""
+    """Raised for a patch that cannot be applied to the document."""
 
 
 class FailedTestError(PatchError):
-    """A `test` of the patch does not hold. Go: jsonpatch.ErrTestFailed."""
+    """Raised for a `test` operation that does not match. Go: jsonpatch.ErrTestFailed."""
 
 
 class AccumulatedCopySizeError(PatchError):
-    """The patch's `copy` operations exceed the caller's limit. Go: jsonpatch.AccumulatedCopySizeError."""
+    """Raised if the patch's `copy` operations exceed the caller's limit. Go: jsonpatch.AccumulatedCopySizeError."""
 
     def __init__(self, limit: int, accumulated: int) -> None:
         super().__init__(
@@ -41,10 +41,10 @@ class AccumulatedCopySizeError(PatchError):
 def apply(original: Any, operations: list[Any], *, accumulated_copy_size_limit: int = 0) -> Any:
     """Apply the operations in order and return the new document; `original` is not changed.
 
-    `accumulated_copy_size_limit` bounds the bytes of JSON that all `copy` operations add together; 0 is no limit. A
-    patch from an untrusted source needs one: 30 operations can double the document 30 times.
+    `accumulated_copy_size_limit` limits the bytes of JSON that all `copy` operations add together; 0 is unlimited. Set
+    it for patches from untrusted sources: 30 operations can double the document 30 times.
 
-    Raises PatchError when an operation does not fit, AccumulatedCopySizeError when the copies exceed the limit.
+    Raises PatchError if an operation does not apply, AccumulatedCopySizeError if the copies exceed the limit.
 
     >>> apply({"a": [1]}, [{"op": "add", "path": "/a/-", "value": 2}])
     {'a': [1, 2]}
@@ -59,13 +59,13 @@ def apply(original: Any, operations: list[Any], *, accumulated_copy_size_limit: 
                 raise PatchError(str(UnmarshalTypeError(operation, "jsonpatch.Operation")))
             document = _apply_operation(document, operation or {}, copies)
     except RecursionError:
-        # Copies of a value into itself add levels as fast as bytes.
+        # Copies of a value into itself add nesting levels as fast as bytes.
         raise PatchError("exceeded max depth") from None
     return document
 
 
 class _Copies:
-    """The size of the values copied so far. Values are measured as the JSON that Go keeps of them."""
+    """The size of the values copied so far, measured as the JSON that Go keeps of them."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -82,7 +82,7 @@ class _Copies:
 
 def _size(value: Any) -> int:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), check_circular=False)
-    # Go writes each of these as six ASCII characters; UTF-8 has one byte for the first three, three for the others.
+    # Go escapes each of these as six ASCII characters; UTF-8 needs one byte for the first three, three for the others.
     more = 5 * sum(map(text.count, "<>&")) + 3 * sum(map(text.count, "\u2028\u2029"))
     return len(text.encode("utf-8", "surrogatepass")) + more
 
@@ -156,13 +156,13 @@ def _test(document: Any, operation: dict[str, Any]) -> None:
         raise FailedTestError(f"testing value {path} failed: test failed")
 
 
-# What Go's errors end with, which say what kind of error it is.
+# The suffixes of Go's errors, which state the error's type.
 _MISSING = "missing value"
 _INVALID_INDEX = "invalid index referenced"
 
 
 def _text_of(operation: dict[str, Any], field: str, kind: str) -> str:
-    """Return the path or the origin of an operation. Raises PatchError with Go's text."""
+    """Return the path or the source of an operation. Raises PatchError with Go's text."""
     text = operation.get(field)
     if isinstance(text, str):
         return text
@@ -176,9 +176,9 @@ def _text_of(operation: dict[str, Any], field: str, kind: str) -> str:
 
 
 def _find(document: Any, path: str, failure: str) -> tuple[Any, str]:
-    """Return the container that a path's last part names something in, and that part.
+    """Return the container of a path's target, and the last part of the path.
 
-    The path "" names the whole document, which is in no container. Raises PatchError. Go: findObject.
+    The path "" names the whole document, which has no container. Raises PatchError. Go: findObject.
     """
     _, *parts = path.split("/")
     if not parts:
@@ -195,7 +195,7 @@ def _find(document: Any, path: str, failure: str) -> tuple[Any, str]:
 
 
 def _get(container: Any, key: str, failure: str) -> Any:
-    """Return a value; None for a key that an object does not have. Raises PatchError."""
+    """Return a value, or None for a key that an object does not have. Raises PatchError."""
     if isinstance(container, dict):
         return container.get(key)
     try:
@@ -243,7 +243,7 @@ def _insert(document: Any, path: str, value: Any, kind: str) -> None:
 
 
 def _equal(here: Any, wanted: Any) -> bool:
-    """A boolean is no number, at any depth."""
+    """Report whether two values are equal. A boolean never equals a number, at any depth."""
     if isinstance(here, dict) and isinstance(wanted, dict):
         return here.keys() == wanted.keys() and all(_equal(here[name], wanted[name]) for name in here)
     if isinstance(here, list) and isinstance(wanted, list):
@@ -252,7 +252,7 @@ def _equal(here: Any, wanted: Any) -> bool:
 
 
 def _index(items: list[Any], name: str, *, new: bool = False) -> int:
-    """Return the place of an item, or with `new` the one to insert an item at. Raises PatchError."""
+    """Return the index of an item, or with `new` the index for an insertion. Raises PatchError."""
     try:
         number = parse_int(name)
     except ValueError as err:

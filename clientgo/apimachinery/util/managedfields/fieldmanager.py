@@ -1,6 +1,7 @@
-"""Who owns which field: updates and server-side apply on plain documents, conflicts, metadata.managedFields.
+"""Field ownership in updates and server-side apply: conflicts, and metadata.managedFields.
 
-Mirrors k8s.io/apimachinery/pkg/util/managedfields (fieldmanager.go and its internal package). Pure functions.
+Mirrors k8s.io/apimachinery/pkg/util/managedfields (fieldmanager.go and its internal package). Pure functions on plain
+documents.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MAX_UPDATE_MANAGERS = 10
 _ANCIENT = "ancient-changes"
 _BEFORE_FIRST_APPLY = "before-first-apply"
 _META = ("f:metadata",)
-# What the server owns itself and no manager is shown to own.
+# Fields of the server, which no manager owns.
 _STRIPPED = {
     ("f:apiVersion",),
     ("f:kind",),
@@ -54,7 +55,7 @@ _STRIPPED = {
 
 
 class Writer(NamedTuple):
-    """Who writes: the manager, the version it speaks, and the subresource it writes to."""
+    """The writer of an object: its manager, the version it uses, and the subresource it writes to."""
 
     manager: str
     api_version: str
@@ -63,9 +64,9 @@ class Writer(NamedTuple):
 
 @operational_error
 class ConflictError(Exception):
-    """An apply without force would take fields from others.
+    """Raised when an apply without force would take fields from other managers.
 
-    `causes` has (field, message) for each, in the order a server lists them. Go: merge.Conflicts.
+    `causes` holds (field, message) for each field, in the order of a real server. Go: merge.Conflicts.
     """
 
     def __init__(self, message: str, causes: list[tuple[str, str]]) -> None:
@@ -76,7 +77,7 @@ class ConflictError(Exception):
 class Managers:
     """The managedFields of one object, decoded: entries by manager, operation, version and subresource.
 
-    Who applies is the same manager in all versions, so that the key has none; `versions` has what the entry speaks.
+    An applier is the same manager in all versions, so its key has no version; `versions` holds the entry's version.
     """
 
     Key = tuple[str, str, str, str]
@@ -103,7 +104,7 @@ class Managers:
         return manager, operation, "" if operation == "Apply" else api_version, subresource
 
     def encode(self) -> list[dict[str, Any]]:
-        """Entries in the order of the real server."""
+        """Return the entries in the order of a real server."""
         keys = [key for key, paths in self.sets.items() if paths]
         keys.sort(key=lambda key: (key[1], self.times.get(key, ""), key[0], self.versions[key], key[3]))
         return [self._entry(key) for key in keys]
@@ -127,7 +128,7 @@ class Managers:
         return out
 
     def cap(self) -> None:
-        """Fold the oldest Update managers of a version into one when there are too many; a version's only one stays."""
+        """Merge the oldest Update managers of a version while there are too many; keep the only one of a version."""
         updates = [key for key in self.sets if key[1] == "Update"]
         updates.sort(key=lambda key: (self.times.get(key, ""), key))
         oldest: dict[str, Managers.Key] = {}
@@ -146,9 +147,9 @@ class Managers:
 
 
 def validate_managed_fields(encoded_managed_fields: Sequence[Any]) -> None:
-    """Raise ValueError for entries that cannot be read: `Managers` would leave them out, or read less than they say.
+    """Raise ValueError for entries that cannot be decoded: `Managers` would drop them, entirely or in part.
 
-    `encoded_managed_fields` as in JSON. Go: managedfields.ValidateManagedFields.
+    `encoded_managed_fields` is in JSON form. Go: managedfields.ValidateManagedFields.
     """
     for number, entry in enumerate(encoded_managed_fields):
         if entry.get("operation") not in ("Apply", "Update"):
@@ -167,10 +168,10 @@ def validate_managed_fields(encoded_managed_fields: Sequence[Any]) -> None:
 
 
 def live_or_new(given: Any, live: Any, *, subresource: bool = False) -> Any:
-    """Which entries an update starts from: those sent, unless there are none or one cannot be read.
+    """Return the entries that an update starts from: the given ones, or the live ones if those are missing or invalid.
 
-    An empty list, or one empty entry, is how a client clears all of them; a subresource cannot set any. What nobody can
-    read in the live object is as if it were not there. Go: managedfields.decodeLiveOrNew.
+    An empty list, or one empty entry, clears all of them; a subresource cannot set any. Invalid live entries count as
+    missing. Go: managedfields.decodeLiveOrNew.
     """
     if subresource or given is None or (given != live and not _is_reset(given) and not _is_readable(given)):
         return live if _is_readable(live or ()) else []
@@ -198,9 +199,9 @@ def updated(
     now: str,
     ignored: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """The managedFields after an update. `ignored`: the top-level fields that this request cannot write.
+    """Return the managedFields after an update. `ignored` lists the top-level fields that this request cannot write.
 
-    None of an object that has what no path leads to.
+    Returns None if the object has a value that no path can address.
     """
     try:
         diff = _without_system_fields(compare(node, live, new))
@@ -220,7 +221,7 @@ def updated(
             after.sets[other] -= diff.removed
         if changed:
             after.sets[key] = (after.sets.get(key) or set()) | changed
-            # Whoever loses fields by that keeps their time.
+            # Managers that lose fields keep their time.
             after.times[key] = now
             after.versions[key] = writer.api_version
         after.cap()
@@ -239,9 +240,9 @@ def applied(
     created: bool,
     empty: dict[str, Any] | None = None,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Server-side apply: the merged object and its managedFields. Raises ConflictError unless `force`.
+    """Apply a configuration; return the merged object and its managedFields. Raises ConflictError unless `force`.
 
-    `empty` is an object of the type that has nothing but its zero values.
+    `empty` is an object of the type with only its zero values.
     """
     if not created and not Managers(entries).sets:
         before = Writer(_BEFORE_FIRST_APPLY, writer.api_version)
@@ -255,7 +256,7 @@ def applied(
     merged = _pruned(node, merge(node, live, config), after, last)
     diff = compare(node, live, merged)
     if diff:
-        # An apply that changes nothing leaves the time, of a new entry none at all.
+        # An apply without changes keeps the time; a new entry then has none.
         after.times[key] = now
     conflicts = [] if created else _conflicts(after, key, diff.added | diff.modified)
     if conflicts and not force:
@@ -266,20 +267,23 @@ def applied(
         if other != key:
             after.sets[other] -= diff.removed
     after.sets[key] -= _STRIPPED
-    # Here, not above: who only watches over owners needs no object model.
+    # Imported here, since field ownership alone does not need the object model.
     from clientgo.apimachinery.runtime.view import copy_json
 
     return copy_json(merged), after.encode()
 
 
 def _pruned(node: Node, merged: dict[str, Any], managers: Managers, last: FieldSet) -> Any:
-    """The merged object without what this manager applied the last time and nobody owns now. Go: Updater.prune."""
+    """Return the merged object without the fields that this manager applied last time and that have no owner now.
+
+    Go: Updater.prune.
+    """
     owned: FieldSet = set().union(*managers.sets.values())
     if last <= owned:
         return merged
     last = with_named_fields(node, last)
     there = with_named_fields(node, field_set(node, merged))
-    # Without all of it, and then with what somebody owns, and with what was never part of it.
+    # Remove all of them, then add back the owned fields and those outside of the set.
     bare = with_named_fields(node, field_set(node, remove(node, merged, last)))
     pruned = remove(node, merged, there - bare - with_named_fields(node, owned))
     kept = with_named_fields(node, field_set(node, pruned))
@@ -298,7 +302,7 @@ def _conflicts(managers: Managers, key: Managers.Key, changed: FieldSet) -> list
 
 
 def _conflict_error(conflicts: list[tuple[Managers.Key, FieldSet]]) -> ConflictError:
-    """The text is grouped by manager, as the real server does it."""
+    """Return an error whose text groups the fields by manager, as a real server does."""
     causes: list[tuple[str, str]] = []
     by_manager: list[str] = []
     for key, paths in sorted(conflicts):

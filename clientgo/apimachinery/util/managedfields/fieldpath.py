@@ -21,7 +21,7 @@ Path: TypeAlias = tuple[str, ...]
 FieldSet: TypeAlias = set[Path]
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
-# What may be written in another way in Go: what HTML knows, and floats. Here it is enough that most texts have none.
+# Texts that Go may write differently: HTML characters and floats. Most texts have none, and this check is enough.
 _UNUSUAL = re.compile("[<>&\u2028\u2029.]|e[-+]")
 
 
@@ -33,24 +33,24 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def compact(value: Any) -> str:
-    """A value inside a path element, as a server writes it."""
+    """Return the JSON of a value inside a path element, as a server writes it."""
     text = _compact(value)
     return marshal(value) if _UNUSUAL.search(text) else text
 
 
 class NoPathError(ValueError):
-    """An item of a set is a map or a list, which no path can name."""
+    """Raised for a map or a list in a set, which no path can address."""
 
 
 def set_element(item: Any) -> str:
-    """The path element of an item of a set. Raises NoPathError."""
+    """Return the path element of an item of a set. Raises NoPathError."""
     if isinstance(item, (dict, list)):
         raise NoPathError("associative list without keys has an element that's a map type")
     return f"v:{compact(item)}"
 
 
 def parse_set(trie: Any) -> FieldSet:
-    """FieldsV1 to a set of paths, without what a later version may know. Raises ValueError for what none can.
+    """Parse FieldsV1 into a set of paths; skips unknown path elements. Raises ValueError for invalid ones.
 
     Go: fieldpath.Set.FromJSON.
     """
@@ -60,7 +60,7 @@ def parse_set(trie: Any) -> FieldSet:
 
 
 def _parse_into(trie: Any, path: Path, out: FieldSet) -> bool:
-    """Add what is below the path. Gives whether there is anything; if not, the path itself is a member."""
+    """Add the paths below `path`. Returns False if there are none, so that the path itself is a member."""
     if trie is None:
         return False
     if not isinstance(trie, dict):
@@ -83,7 +83,7 @@ def _parse_into(trie: Any, path: Path, out: FieldSet) -> bool:
 
 @lru_cache(maxsize=4096)
 def parse_element(text: str) -> str | None:
-    """A path element in the one form that it has here, None for one of an unknown type. Raises ValueError.
+    """Return the canonical form of a path element, or None for an unknown type. Raises ValueError.
 
     Go: fieldpath.DeserializePathElement.
     """
@@ -110,9 +110,10 @@ def parse_element(text: str) -> str | None:
 
 
 def format_set(paths: FieldSet) -> dict[str, Any]:
-    """A set of paths as FieldsV1: a member with children shows itself as ".".
+    """Return a set of paths as FieldsV1: a member with children has the key ".".
 
-    Equal sets give the same dict, which nobody may change: objects made alike share it, and it is most of their size.
+    Equal sets return the same dict, which callers must not change: similar objects share it, which saves most of their
+    memory.
     """
     return _format(frozenset(paths))
 
@@ -139,7 +140,7 @@ def _sorted_trie(trie: dict[str, Any]) -> dict[str, Any]:
 
 
 def path_text(path: Path) -> str:
-    """A path as fieldpath.Path prints it: .spec.containers[name="x"].image"""
+    """Return a path as fieldpath.Path prints it: .spec.containers[name="x"].image"""
     out = ""
     for element in path:
         kind, _, rest = element.partition(":")

@@ -1,7 +1,7 @@
-"""Managers of replicas, as the scale subresource shows and takes them.
+"""Conversion of managers between an object's replicas and its scale subresource.
 
-Mirrors k8s.io/apimachinery/pkg/util/managedfields/scalehandler.go. Whoever owns the replicas of an object owns those of
-its Scale, and the other way round.
+Mirrors k8s.io/apimachinery/pkg/util/managedfields/scalehandler.go. The owner of an object's replicas also owns the
+replicas of its Scale, and vice versa.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _REPLICAS: Path = ("f:spec", "f:replicas")
 
 
 class ScaleHandler:
-    """Carries managers between an object and its Scale. Go: managedfields.ScaleHandler.
+    """A converter of managers between an object and its Scale. Go: managedfields.ScaleHandler.
 
-    `mappings` has where the replicas are for each version of the object, None for a version without scale.
+    `mappings` holds the path of the replicas for each version of the object, None for a version without scale.
     """
 
     def __init__(self, entries: Any, api_version: str, mappings: Mapping[str, Path | None]) -> None:
@@ -31,7 +31,7 @@ class ScaleHandler:
         return f"<ScaleHandler {self._api_version} {self._parent!r}>"
 
     def to_subresource(self) -> list[dict[str, Any]]:
-        """Who owns the replicas, as managers of the Scale. Go: ToSubresource."""
+        """Return the owners of the replicas as managers of the Scale. Go: ToSubresource."""
         out = Managers(())
         for key, paths in self._parent.sets.items():
             path = self._mappings.get(self._parent.versions[key])
@@ -42,7 +42,7 @@ class ScaleHandler:
         return out.encode()
 
     def to_parent(self, scale_entries: Any) -> list[dict[str, Any]]:
-        """The object's managers after a write to its Scale. Go: ToParent."""
+        """Return the object's managers after a write to its Scale. Go: ToParent."""
         parent, out = self._parent, Managers(())
         scale = Managers(scale_entries).sets
         for key, paths in parent.sets.items():
@@ -51,13 +51,13 @@ class ScaleHandler:
                 continue
             path = self._mappings[version]
             if path is not None and path in paths and scale.pop(key, None) is None:
-                # Somebody else has them now.
+                # Another manager owns them now.
                 paths = paths - {path}
             out.sets[key], out.times[key], out.versions[key] = paths, parent.times[key], version
         replicas = self._mappings[self._api_version]
         for key, paths in scale.items():
             if _REPLICAS in paths and replicas is not None:
-                # Without a time, which a new manager has in the Scale alone.
+                # Without a time: a new manager has one only in the Scale.
                 out.sets[key], out.versions[key] = {replicas}, self._api_version
                 out.times[key] = parent.times.get(key, "")
         return out.encode()

@@ -1,7 +1,7 @@
-"""Merge semantics of a type: which lists are associative, which values are atomic.
+"""The merge semantics of a type: associative lists and atomic values.
 
-Mirrors structured-merge-diff's schema package. A Node is one small interface over all sources of types: the facts about
-built-in ones, the structural schemas of CRDs, or nothing at all.
+Mirrors structured-merge-diff's schema package. Node is the common interface for all sources of types: built-in types,
+the structural schemas of CRDs, or no schema.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Any
 
 
 class Node:
-    """How one value merges, and what it may be.
+    """The merge semantics and the type of a value.
 
     kind: "leaf" (scalar or atomic), "struct" (named fields), "map" (any key), "assoc" (list by keys), "set", "list"
-    (only inside of an atomic list), "deduced" (no schema). A struct without `elem` has the fields of `fields` only.
+    (only inside of an atomic list), "deduced" (no schema). A struct without `elem` has only the fields in `fields`.
     """
 
     __slots__ = ("defaults", "elem", "fields", "inside", "keys", "kind", "scalar")
@@ -33,15 +33,15 @@ class Node:
         self.fields = fields if fields is not None else {}
         self.elem = elem
         self.keys = keys
-        # Values of keys that an item may leave out.
+        # Default values of keys that an item may omit.
         self.defaults = defaults or {}
-        # What an atomic value is made of.
+        # The node of an atomic value's elements.
         self.inside = inside
-        # "numeric", "string", "boolean", "untyped" (any of them), or "" for a value that nobody knows.
+        # "numeric", "string", "boolean", "untyped" (any of them), or "" if the type is unknown.
         self.scalar = scalar
 
     def child(self, name: str) -> Node:
-        """The node of a map entry or struct field; unknown ones merge as their JSON suggests."""
+        """Return the node of a map entry or a struct field; unknown ones merge by the shape of their JSON."""
         known = self.fields.get(name)
         if known is not None:
             return known

@@ -1,6 +1,6 @@
-"""From a kind to how its fields merge. Mirrors k8s.io/apimachinery/pkg/util/managedfields/typeconverter.go.
+"""Converters from a kind to its merge semantics. Mirrors k8s.io/apimachinery/pkg/util/managedfields/typeconverter.go.
 
-Here a converter is a function, and what it gives is the type alone; documents stay plain.
+Here a converter is a function that returns only the type; documents stay plain.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.schema import GroupVersionKind
 
 TypeConverter: TypeAlias = Callable[["GroupVersionKind"], Node]
-"""How the fields of a kind merge. Go: managedfields.TypeConverter."""
+"""A function that returns the merge semantics of a kind. Go: managedfields.TypeConverter."""
 
 
 def _object_meta() -> Node:
@@ -43,19 +43,22 @@ def _object_meta() -> Node:
 
 
 OBJECT_META = _object_meta()
-"""metav1.ObjectMeta, which every kind has."""
+"""The node of metav1.ObjectMeta, which every kind has."""
 
 DEDUCED_OBJECT = Node("deduced", fields={"metadata": OBJECT_META}, elem=DEDUCED)
-"""An object of which nothing but its metadata is known."""
+"""The node of an object with an unknown schema, except its metadata."""
 
 
 def new_deduced_type_converter() -> TypeConverter:
-    """A converter that takes every kind for what its JSON suggests. Go: managedfields.NewDeducedTypeConverter."""
+    """Return a converter that derives every kind's semantics from its JSON.
+
+    Go: managedfields.NewDeducedTypeConverter.
+    """
     return lambda gvk: DEDUCED_OBJECT
 
 
 def of_schema(doc: dict[str, Any] | None, root: bool = False) -> Node:
-    """The node of a structural schema as CRDs have them; of a whole object with `root`."""
+    """Return the node of a CRD's structural schema, or of the whole object with `root`."""
     if not doc:
         return DEDUCED_OBJECT if root else DEDUCED
     if doc.get("x-kubernetes-int-or-string"):
@@ -84,7 +87,7 @@ def _of_object(doc: dict[str, Any]) -> Node:
     more = doc.get("additionalProperties")
     if isinstance(more, dict):
         return Node("struct" if fields else "map", fields=fields, elem=of_schema(more))
-    # An object of which the schema says nothing may have any fields.
+    # An object without a schema may have any fields.
     is_open = more is True or doc.get(_PRESERVE) or not fields
     return Node("struct" if fields else "map", fields=fields, elem=DEDUCED if is_open else None)
 

@@ -1,7 +1,7 @@
-"""Documents compared, merged and taken apart by the merge semantics of their type. Pure functions.
+"""Comparison, merge and removal on documents by the merge semantics of their type. Pure functions.
 
-Mirrors structured-merge-diff's typed package. Nothing here changes what it is given. `ABSENT` is a value that is not
-there at all, which is not the same as null.
+Mirrors structured-merge-diff's typed package. Nothing here changes its arguments. `ABSENT` is a missing value, as
+opposed to null.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ABSENT: Any = object()
 
 
 def item_element(node: Node, item: Any) -> str:
-    """The path element of an item of an associative list."""
+    """Return the path element of an item of an associative list."""
     if node.kind == "set":
         return set_element(item)
     values = item if isinstance(item, dict) else {}
@@ -29,12 +29,12 @@ def item_element(node: Node, item: Any) -> str:
     return f"k:{{{','.join(pairs)}}}"
 
 
-# What `compact` makes of a text, without an encoder made for it.
+# Encodes a text as `compact` does, without creating an encoder.
 _quoted = json.encoder.encode_basestring
 
 
 def _shape(node: Node, value: Any) -> str:
-    """How to walk `value` under `node`: the node's way when the value has that shape, else as a leaf."""
+    """Return the traversal of `value`: by the node's kind if the value has that shape, otherwise as a leaf."""
     kind = node.kind
     if kind in ("struct", "map", "deduced"):
         return "map" if isinstance(value, dict) else "leaf"
@@ -47,7 +47,7 @@ def _shape(node: Node, value: Any) -> str:
 
 
 def field_set(node: Node, value: Any) -> FieldSet:
-    """The paths that a configuration owns. Go: TypedValue.ToFieldSet."""
+    """Return the paths that a configuration owns. Go: TypedValue.ToFieldSet."""
     out: FieldSet = set()
     _collect(node, value, (), out)
     return out
@@ -60,7 +60,7 @@ def _collect(node: Node, value: Any, path: Path, out: FieldSet) -> None:
             for name, item in value.items():
                 below = (*path, f"f:{name}")
                 _collect(node.child(name), item, below, out)
-                # A named field that has something inside is no member itself; a key of a map always is.
+                # A named field with content is not a member itself; a key of a map always is.
                 if item is None or item == {} or name not in fields:
                     out.add(below)
             return
@@ -76,7 +76,7 @@ def _collect(node: Node, value: Any, path: Path, out: FieldSet) -> None:
 
 
 def with_named_fields(node: Node, paths: FieldSet) -> FieldSet:
-    """The set with the named fields on the way to its members. Go: Set.EnsureNamedFieldsAreMembers."""
+    """Return the set with the named fields on the paths of its members. Go: Set.EnsureNamedFieldsAreMembers."""
     out = set(paths)
     for path in paths:
         at = node
@@ -124,19 +124,19 @@ def compare(node: Node, old: Any, new: Any) -> Comparison:
 
 
 def _compare(node: Node, old: Any, new: Any, path: Path, out: Comparison) -> None:
-    """Both are there; null is a value that takes the shape of the other."""
+    """Add the differences of two existing values; null takes the shape of the other value."""
     if old is new:
         return
     shape = _shape(node, old) if old is not None else _shape(node, new)
     other = _shape(node, new) if new is not None else shape
-    # Of two that are both empty one may be null, which is a difference.
+    # If both are empty and one is null, they differ.
     if shape == "leaf" or other == "leaf" or not (old or new):
         if old != new:
             out.modified.add(path)
         if shape == "map":
-            _every(node, old, path, out.removed, itself=False)
+            _add_all_paths(node, old, path, out.removed, itself=False)
         elif other == "map":
-            _every(node, new, path, out.added, itself=False)
+            _add_all_paths(node, new, path, out.added, itself=False)
     elif shape == "map":
         _compare_maps(node, old or {}, new or {}, path, out)
     else:
@@ -149,10 +149,10 @@ def _compare_maps(node: Node, old: dict[str, Any], new: dict[str, Any], path: Pa
         if name in old:
             _compare(node.child(name), old[name], item, below, out)
         else:
-            _every(node.child(name), item, below, out.added)
+            _add_all_paths(node.child(name), item, below, out.added)
     for name, item in old.items():
         if name not in new:
-            _every(node.child(name), item, (*path, f"f:{name}"), out.removed)
+            _add_all_paths(node.child(name), item, (*path, f"f:{name}"), out.removed)
 
 
 def _compare_items(node: Node, old: list[Any], new: list[Any], path: Path, out: Comparison) -> None:
@@ -162,15 +162,15 @@ def _compare_items(node: Node, old: list[Any], new: list[Any], path: Path, out: 
         below = (*path, name)
         known = before.get(name)
         if known is None:
-            _every_item(elem, items, below, out.added)
+            _add_all_item_paths(elem, items, below, out.added)
         elif len(items) == len(known) == 1:
             _compare(elem, known[0], items[0], below, out)
         elif items != known:
-            # Who has the same key twice owns them together.
+            # A manager owns all items with a duplicated key together.
             out.modified.add(below)
     for name, items in before.items():
         if name not in after:
-            _every_item(elem, items, (*path, name), out.removed)
+            _add_all_item_paths(elem, items, (*path, name), out.removed)
 
 
 def _by_element(node: Node, items: list[Any]) -> dict[str, list[Any]]:
@@ -180,32 +180,32 @@ def _by_element(node: Node, items: list[Any]) -> dict[str, list[Any]]:
     return out
 
 
-def _every_item(elem: Node, items: list[Any], path: Path, out: FieldSet) -> None:
+def _add_all_item_paths(elem: Node, items: list[Any], path: Path, out: FieldSet) -> None:
     if len(items) == 1:
-        _every(elem, items[0], path, out)
+        _add_all_paths(elem, items[0], path, out)
     else:
         out.add(path)
 
 
-def _every(node: Node, value: Any, path: Path, out: FieldSet, *, itself: bool = True) -> None:
-    """All paths of a value whose counterpart is absent, those of maps and lists too."""
+def _add_all_paths(node: Node, value: Any, path: Path, out: FieldSet, *, itself: bool = True) -> None:
+    """Add all paths of a value without a counterpart, including those of maps and lists."""
     if itself:
         out.add(path)
     shape = _shape(node, value)
     if shape == "map":
         for name, item in value.items():
-            _every(node.child(name), item, (*path, f"f:{name}"), out)
+            _add_all_paths(node.child(name), item, (*path, f"f:{name}"), out)
     elif shape == "list":
         elem = node.elem or DEDUCED
         for name, items in _by_element(node, value).items():
-            _every_item(elem, items, (*path, name), out)
+            _add_all_item_paths(elem, items, (*path, name), out)
 
 
 # ---- merge
 
 
 def merge(node: Node, live: Any, config: Any) -> Any:
-    """The live value with what the configuration says laid over it. Go: TypedValue.Merge."""
+    """Return the live value overlaid with the configuration. Go: TypedValue.Merge."""
     if live is ABSENT:
         return config
     shape = _shape(node, live) if live is not None else _shape(node, config)
@@ -224,14 +224,14 @@ def _merge_maps(node: Node, live: dict[str, Any], config: dict[str, Any]) -> Any
 
 
 def _merge_items(node: Node, live: list[Any], config: list[Any]) -> list[Any]:
-    """The items of both; where they share some, those come in the order of the configuration."""
+    """Return the items of both; common items follow the order of the configuration."""
     elem = node.elem or DEDUCED
     ours = [item_element(node, item) for item in config]
     wanted = dict(zip(ours, config, strict=True))
     theirs = [item_element(node, item) for item in live]
     known: dict[str, Any] = {}
     for name, item in zip(theirs, live, strict=True):
-        # What is there twice is not merged, but replaced.
+        # Duplicated items are replaced, not merged.
         known[name] = ABSENT if name in known else item
     shared = [name for name in ours if name in known]
     merged: set[str] = set()
@@ -253,7 +253,7 @@ def _merge_items(node: Node, live: list[Any], config: list[Any]) -> list[Any]:
                     left, right = left + 1, right + 1
                     continue
                 if name in wanted and shared and shared[0] != name:
-                    # Comes later, in the place that the configuration gives it.
+                    # Added later, at its position in the configuration.
                     left += 1
                     continue
             if name not in wanted:
@@ -272,7 +272,10 @@ def _merge_items(node: Node, live: list[Any], config: list[Any]) -> list[Any]:
 
 
 def remove(node: Node, value: Any, gone: Iterable[Path]) -> Any:
-    """The value without the paths in `gone`; a container left empty by that is null. Go: TypedValue.RemoveItems."""
+    """Return the value without the paths in `gone`; a container that becomes empty is null.
+
+    Go: TypedValue.RemoveItems.
+    """
     paths = set(gone)
     if not paths:
         return value

@@ -1,7 +1,7 @@
-"""Whether an applied configuration fits its type: unknown fields, wrong scalars, list items without their key.
+"""Validation of an applied configuration: unknown fields, wrong scalars, list items without their key.
 
-Mirrors the validation of structured-merge-diff's typed package, whose texts people search for. It is stricter than
-decoding: server-side apply refuses unknown fields whatever the field validation asked for.
+Mirrors the validation of structured-merge-diff's typed package with its exact texts. It is stricter than decoding:
+server-side apply rejects unknown fields regardless of the field validation.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _walk_map(node: Node, value: Any, path: str, found: list[str]) -> None:
     for name, item in value.items():
         child = node.fields.get(name) or node.elem
         if child is None:
-            # The real walker stops at the first as well.
+            # The real implementation also stops at the first error.
             found.append(f"{path}.{name}: field not declared in schema")
             return
         _walk(child, item, f"{path}.{name}", found)
@@ -72,7 +72,7 @@ def _walk_list(node: Node, value: Any, path: str, found: list[str]) -> None:
 
 
 def _wrong_item(node: Node, item: Any) -> str:
-    """Why an item cannot be told from the others of its list, empty when it can."""
+    """Return the problem of an item that is not unique in its list, or ""."""
     if node.kind == "set":
         if item is None:
             return "associative list without keys has an element that's an explicit null"
@@ -114,7 +114,7 @@ def _go_type(value: Any) -> str:
 
 
 def _go_syntax(value: Any) -> str:
-    """A value as fmt prints it with %#v."""
+    """Return a value as fmt formats it with %#v."""
     if isinstance(value, dict):
         items = (f"{_json(name)}:{_go_syntax(value[name])}" for name in sorted(value))
         return f"map[string]interface {{}}{{{', '.join(items)}}}"

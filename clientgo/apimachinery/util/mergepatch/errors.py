@@ -1,4 +1,4 @@
-"""What can be wrong with patches.
+"""The errors of patches.
 
 Mirrors k8s.io/apimachinery/pkg/util/mergepatch/errors.go. Every class is a ValueError.
 """
@@ -12,7 +12,7 @@ from clientgo.golang.fmt import go_value
 
 
 class MergePatchError(ValueError):
-    """The base of the errors here."""
+    """The base class of the errors in this module."""
 
     MESSAGE = ""
 
@@ -57,11 +57,11 @@ class ErrUnsupportedStrategicMergePatchFormat(MergePatchError):
 
 
 class ErrPreconditionFailed(MergePatchError):
-    """A precondition refused the patch. Go: mergepatch.ErrPreconditionFailed."""
+    """Raised when a precondition rejects the patch. Go: mergepatch.ErrPreconditionFailed."""
 
 
 class ErrConflict(MergePatchError):
-    """The patch would revert another client's change. Go: mergepatch.ErrConflict."""
+    """Raised when the patch would revert another client's change. Go: mergepatch.ErrConflict."""
 
 
 def err_no_merge_key(m: Mapping[str, Any], k: str) -> MergePatchError:

@@ -9,16 +9,16 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 PreconditionFunc: TypeAlias = Callable[[Any], bool]
-"""Reports whether a patch (as a JSON value) is acceptable. Go: mergepatch.PreconditionFunc."""
+"""A predicate that accepts or rejects a patch, given as a JSON value. Go: mergepatch.PreconditionFunc."""
 
 
 def require_key_unchanged(key: str) -> PreconditionFunc:
-    """The patch must not touch the key. Go: mergepatch.RequireKeyUnchanged."""
+    """Return a precondition that rejects patches of the key. Go: mergepatch.RequireKeyUnchanged."""
     return lambda patch: not isinstance(patch, dict) or key not in patch
 
 
 def require_metadata_key_unchanged(key: str) -> PreconditionFunc:
-    """The patch must not touch the key of the metadata. Go: mergepatch.RequireMetadataKeyUnchanged."""
+    """Return a precondition that rejects patches of the metadata's key. Go: mergepatch.RequireMetadataKeyUnchanged."""
 
     def precondition(patch: Any) -> bool:
         metadata = patch.get("metadata") if isinstance(patch, dict) else None
@@ -28,7 +28,7 @@ def require_metadata_key_unchanged(key: str) -> PreconditionFunc:
 
 
 def has_conflicts(left: Any, right: Any) -> bool:
-    """Report whether two JSON merge patches set different values in one place. Go: mergepatch.HasConflicts."""
+    """Report whether two JSON merge patches set different values at the same path. Go: mergepatch.HasConflicts."""
     if isinstance(left, dict) and isinstance(right, dict):
         return any(key in right and has_conflicts(value, right[key]) for key, value in left.items())
     if isinstance(left, list) and isinstance(right, list):

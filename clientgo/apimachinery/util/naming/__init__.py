@@ -1,4 +1,4 @@
-"""Names for what a program made without giving it one. Mirrors k8s.io/apimachinery/pkg/util/naming."""
+"""Names derived from the caller's position. Mirrors k8s.io/apimachinery/pkg/util/naming."""
 
 from clientgo.apimachinery.util.naming.from_stack import get_name_from_callsite, never_name_after
 

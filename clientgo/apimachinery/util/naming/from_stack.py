@@ -12,12 +12,12 @@ from types import FrameType
 
 from clientgo.golang import callers
 
-# What said so itself. Changed only while modules are imported.
+# Modules that asked for it. Changed only during imports.
 _never: tuple[str, ...] = ()
 
 
 def get_name_from_callsite(*ignored_modules: str, default: str) -> str:
-    """The nearest caller that is in none of those modules, nor below them, as file:line; `default` without one.
+    """Return the nearest caller outside of these modules and their submodules as file:line, or `default`.
 
     Go: naming.GetNameFromCallsite.
     """
@@ -33,7 +33,7 @@ def get_name_from_callsite(*ignored_modules: str, default: str) -> str:
 
 
 def never_name_after(module: str) -> None:
-    """Ignore a module, and those below it, in every name: it runs functions that it knows nothing of. Beyond Go."""
+    """Exclude a module and its submodules from every name, because it runs functions of other modules. Not in Go."""
     global _never
     if module not in _never:
         _never = (*_never, module)

@@ -1,4 +1,4 @@
-"""Classifies errors of the network and of HTTP (k8s.io/apimachinery/pkg/util/net)."""
+"""Classification of network and HTTP errors (k8s.io/apimachinery/pkg/util/net)."""
 
 from clientgo.apimachinery.util.net.http import family, is_probable_eof, is_timeout
 from clientgo.apimachinery.util.net.port_split import join_scheme_name_port, split_scheme_name_port

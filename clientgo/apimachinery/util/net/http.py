@@ -1,9 +1,9 @@
-"""What an exception of the HTTP stack means: the stream is over, or it took too long.
+"""Classification of HTTP exceptions: end of stream, or timeout.
 
-Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/http.go. Go names its errors; here they are builtin
-exceptions, and what urllib3 and requests make of them when a round tripper of the user's own sends through those. They
-wrap each other in several ways, so the whole family is searched. What is no builtin is recognised by name: this module
-imports none of them.
+Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/http.go. Go names its errors. Here they are builtin
+exceptions, or those of urllib3 and requests if a user's round tripper uses these libraries. They wrap each other in
+several ways, so the functions search all related errors. Exceptions of the libraries are recognised by name, since this
+module does not import them.
 """
 
 from __future__ import annotations
@@ -41,15 +41,12 @@ def is_timeout(err: BaseException | None) -> bool:
 def _is_timeout(err: BaseException) -> bool:
     if isinstance(err, TimeoutError):
         return True
-    # urllib3 derives "connection refused" from its timeout, for the sake of old programs.
+    # For compatibility, urllib3 derives "connection refused" from its timeout class.
     return _has_class(err, _TIMEOUT_NAMES) and not _has_class(err, _NO_TIMEOUT_NAMES)
 
 
 def is_probable_eof(err: BaseException | None) -> bool:
-    """Report whether the connection ended in a normal way, so that a watch can be reopened.
-
-    Go: net.IsProbableEOF.
-    """
+    """Report whether the connection ended normally, so that a watch can be reopened. Go: net.IsProbableEOF."""
     return any(_is_eof(each) for each in family(err))
 
 
@@ -61,14 +58,15 @@ def _is_eof(err: BaseException) -> bool:
 
 
 def _has_class(err: BaseException, names: frozenset[str]) -> bool:
-    """Report whether the error is an instance of a class of http.client, requests or urllib3 with such a name."""
+    """Report whether the error is an instance of such a class of http.client, requests or urllib3."""
     return any(cls.__name__ in names and cls.__module__.startswith(_LIBRARIES) for cls in type(err).__mro__)
 
 
 def family(err: BaseException | None) -> Iterator[BaseException]:
-    """The error and all errors inside it: causes, contexts without one, `reason` (urllib3) and arguments (requests).
+    """Yield the error and all errors inside it.
 
-    Nothing inside the error of a context: what happened to the connection of a request that was given up is no news.
+    These are causes, contexts without a cause, `reason` (urllib3) and arguments (requests). Errors inside the error of
+    a context are excluded: the connection of a cancelled request is irrelevant.
     """
     seen: set[int] = set()
     waiting: list[object] = [err]

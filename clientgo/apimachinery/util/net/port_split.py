@@ -1,4 +1,4 @@
-"""Names of what a proxy request goes to: "<scheme>:<name>:<port>". Mirrors util/net/port_split.go."""
+"""The target of a proxy request: "<scheme>:<name>:<port>". Mirrors util/net/port_split.go."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _SCHEMES: Final = ("http", "https", "")
 
 
 def split_scheme_name_port(id: str) -> tuple[str, str, str, bool]:
-    """(scheme, name, port, valid) of "<name>", "<name>:<port>" or "<scheme>:<name>:<port>".
+    """Split "<name>", "<name>:<port>" or "<scheme>:<name>:<port>" into (scheme, name, port, valid).
 
-    Valid means that there is a name and that the scheme is http, https or absent; a port may be a name too. Go:
+    It is valid if there is a name and the scheme is http, https or absent; a port may be a name too. Go:
     SplitSchemeNamePort.
 
     >>> split_scheme_name_port("https:web:metrics")
@@ -32,7 +32,7 @@ def split_scheme_name_port(id: str) -> tuple[str, str, str, bool]:
 
 
 def join_scheme_name_port(scheme: str, name: str, port: str) -> str:
-    """The shortest form that says all; no part may contain a colon. Go: JoinSchemeNamePort.
+    """Return the shortest equivalent text; no part may contain a colon. Go: JoinSchemeNamePort.
 
     >>> join_scheme_name_port("", "web", "80")
     'web:80'

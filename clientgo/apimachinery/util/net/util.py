@@ -1,4 +1,4 @@
-"""Classifies exceptions of the network: refused, reset.
+"""Classification of network exceptions: connection refused, connection reset.
 
 Mirrors the error functions of k8s.io/apimachinery/pkg/util/net/util.go.
 """

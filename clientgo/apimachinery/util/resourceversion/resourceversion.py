@@ -12,7 +12,10 @@ _WELL_FORMED: Final = re.compile("[1-9][0-9]*")
 
 
 class InvalidResourceVersion(ValueError):
-    """A text that is no positive decimal integer in canonical form. Go: resourceversion.InvalidResourceVersion."""
+    """Raised for a text that is not a positive decimal integer in canonical form.
+
+    Go: resourceversion.InvalidResourceVersion.
+    """
 
     def __init__(self, rv: str) -> None:
         super().__init__(rv)
@@ -23,10 +26,10 @@ class InvalidResourceVersion(ValueError):
 
 
 def compare_resource_version(a: str, b: str) -> int:
-    """-1, 0 or 1 as `a` is older than, the same as or newer than `b`; only for objects of one resource.
+    """Return -1, 0 or 1 if `a` is older than, the same as or newer than `b`, for objects of the same resource.
 
-    Raises InvalidResourceVersion, also for "0", which no live object has. The texts may have any length.
-    Go: resourceversion.CompareResourceVersion.
+    Raises InvalidResourceVersion, also for "0", which live objects never have. The texts may have any length. Go:
+    resourceversion.CompareResourceVersion.
 
     >>> compare_resource_version("9", "10")
     -1
@@ -34,6 +37,6 @@ def compare_resource_version(a: str, b: str) -> int:
     for rv in (a, b):
         if not _WELL_FORMED.fullmatch(rv):
             raise InvalidResourceVersion(rv)
-    # Canonical integers: the longer is the larger, and texts of one length compare as their numbers do.
+    # Canonical integers: the longer one is larger, and those of equal length compare like their texts.
     left, right = (len(a), a), (len(b), b)
     return (left > right) - (left < right)

@@ -1,7 +1,7 @@
-"""Handling of crashes and of errors that have nowhere to go. Mirrors k8s.io/apimachinery/pkg/util/runtime.
+"""Handling of crashes and of errors without a caller. Mirrors k8s.io/apimachinery/pkg/util/runtime.
 
-Usually imported as `from clientgo.apimachinery.util import runtime as utilruntime`. The names that programs change are
-module attributes of `runtime.runtime` and can be read and set here as well.
+Usually imported as `from clientgo.apimachinery.util import runtime as utilruntime`. Programs can read and set the
+changeable names of `runtime.runtime` through this package as well.
 """
 
 import sys
@@ -49,7 +49,8 @@ _CHANGEABLE = frozenset({"ERROR_HANDLERS", "PANIC_HANDLERS", "REALLY_CRASH"})
 
 
 class _Package(ModuleType):
-    """Passes the changeable names on to the module that uses them: `utilruntime.REALLY_CRASH = True` has to work."""
+    """A module that forwards assignments such as `utilruntime.REALLY_CRASH = True` to the module that uses the names.
+    """
 
     def __getattr__(self, name: str) -> object:
         if name in _CHANGEABLE:

@@ -1,15 +1,15 @@
-"""What to do with errors nobody returns and exceptions nobody catches.
+"""Handling of errors that cannot be returned and of uncaught exceptions.
 
 Mirrors apimachinery/pkg/util/runtime/runtime.go.
 
 Differs from Go: a Go panic is a bug and ends the process unless ReallyCrash is turned off; a Python exception is an
-ordinary error, so `REALLY_CRASH` is False by default. `HandleCrash` is deferred in Go and a `with` statement here. What
-Go returns as an error is raised here, and passes the `with` statement as a crash does. So `handle_crash` raises on what
-it has logged: the port of a Go function that begins with `defer HandleCrash()` and ends in `return fmt.Errorf(...)`
-keeps its error. A loop that is to go on with its next item says so with `go_on=True`.
+ordinary error, so `REALLY_CRASH` is False by default. `HandleCrash` is deferred in Go and a `with` statement here. Go's
+returned errors are raised here, and pass the `with` statement as a crash does. So `handle_crash` logs an exception and
+raises it again: the port of a Go function that begins with `defer HandleCrash()` and ends in `return fmt.Errorf(...)`
+keeps its error. A loop that must continue with its next item passes `go_on=True`.
 
-`REALLY_CRASH`, `PANIC_HANDLERS` and `ERROR_HANDLERS` are meant to be changed by programs: always write
-`runtime.ERROR_HANDLERS`, never import the names themselves.
+`REALLY_CRASH`, `PANIC_HANDLERS` and `ERROR_HANDLERS` may be changed by programs: always write `runtime.ERROR_HANDLERS`,
+and never import the names themselves.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ __all__ = [
 ]
 
 REALLY_CRASH = False
-"""True to end the process if an exception reaches `handle_crash` in a thread (Go's default: true)."""
+"""End the process if an exception reaches `handle_crash` in a thread. Go's default is true."""
 
 PanicHandler = Callable[[Context, BaseException], None]
 
 
 class ErrorHandler(Protocol):
-    """One of `ERROR_HANDLERS`. Go: runtime.ErrorHandler."""
+    """A function in `ERROR_HANDLERS`. Go: runtime.ErrorHandler."""
 
     def __call__(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
-        """Deal with an error; must not raise."""
+        """Handle an error. Must not raise."""
         ...
 
 
@@ -64,7 +64,7 @@ class ErrorHandler(Protocol):
 
 
 class _CrashGuard:
-    """The context manager behind `handle_crash`: no generator, for it stands around every handler call."""
+    """The context manager of `handle_crash`. It is not a generator, because it runs around every handler call."""
 
     __slots__ = ("_additional", "_ctx", "_go_on")
 
@@ -80,18 +80,19 @@ class _CrashGuard:
         self, kind: type[BaseException] | None, err: BaseException | None, trace: TracebackType | None
     ) -> bool:
         if err is None or not isinstance(err, Exception):
-            return False  # KeyboardInterrupt and SystemExit are no crashes
+            return False  # KeyboardInterrupt and SystemExit are not crashes
         _handle_crash(self._ctx or background_context(), err, self._additional)
         return self._go_on and not REALLY_CRASH
 
 
 def handle_crash(*additional_handlers: Callable[[BaseException], None], go_on: bool = False) -> _CrashGuard:
-    """`with handle_crash(): ...` logs an exception with its traceback and raises it on (Go: `defer HandleCrash()`).
+    """Return a context manager that logs an exception with its traceback and raises it again. Go: `defer
+    HandleCrash()`.
 
-    Runs PANIC_HANDLERS, then the given ones. With `go_on` the exception is swallowed then, and the program goes on
-    behind the block: for loops, not for functions that tell their caller of an error. With REALLY_CRASH nothing is
-    swallowed, and from any thread but the main one the process ends with code 2. A loop may make the guard once and
-    enter it for every item.
+    It runs PANIC_HANDLERS, then the given handlers. With `go_on` it suppresses the exception, and the program continues
+    after the block: use this in loops, not in functions that report errors to their caller. With REALLY_CRASH it
+    suppresses nothing, and exits the process with status 2 in any thread except the main one. A loop may create the
+    context manager once and enter it for every item.
     """
     with_context = tuple(_without_context(handler) for handler in additional_handlers)
     return _CrashGuard(None, with_context, go_on)
@@ -120,12 +121,12 @@ def _without_context(handler: Callable[[BaseException], None]) -> PanicHandler:
 
 
 def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandler, ...]) -> None:
-    # The log line names the function with the `with` statement, which called __exit__, which called this.
+    # The log line names the function with the `with` statement, which called __exit__, which called this function.
     ctx = klog.new_context(ctx, klog.from_context(ctx).with_call_depth(3))
     for handler in (*PANIC_HANDLERS, *additional):
         handler(ctx, err)
     if REALLY_CRASH and threading.current_thread() is not threading.main_thread():
-        # Raising would end this thread only, and the others would go on without it.
+        # An exception would end only this thread, and the others would continue without it.
         klog.flush_and_exit(klog.EXIT_FLUSH_TIMEOUT, 2)
 
 
@@ -133,7 +134,7 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
     stacktrace = stacktrace_of(err)
     failure = klog.failure_of(err)
     at = {"at": failure.at} if failure is not None else {}
-    # One line, or the first line of the log would end before it. The stack trace ends with the whole text.
+    # One line, since the log line would otherwise end early. The stack trace contains the whole text.
     text = to_string(err).strip().partition("\n")[0] or type(err).__name__
     klog.from_context(ctx).error(
         None, "Observed a panic", panic=text, panicGoValue=to_string(err, repr), **at, stacktrace=stacktrace
@@ -141,7 +142,7 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
 
 
 PANIC_HANDLERS: list[PanicHandler] = [_log_panic]
-"""Functions that every `handle_crash` calls with the exception. Programs may add to it."""
+"""Functions that every `handle_crash` calls with the exception. Programs may extend the list."""
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------
@@ -164,10 +165,8 @@ def handle_error_with_context(
 ) -> None:
     """Log an error with the context's logger and pass it to the other ERROR_HANDLERS.
 
-    The error may be None. Pairs are given by name, or as in Go key after key and value. Errors are slowed down to a
-    thousand a second: the calling thread may block for 1 ms.
-
-    Go: runtime.HandleErrorWithContext.
+    The error may be None. Pass pairs by name, or alternate keys and values as in Go. Errors are limited to a thousand
+    per second: the calling thread may block for 1 ms. Go: runtime.HandleErrorWithContext.
     """
     _handle_error(ctx, err, msg, as_pairs(keys_and_values, pairs))
 
@@ -194,7 +193,7 @@ def _log_error(ctx: Context, err: BaseException | None, msg: str, /, **pairs: ob
 
 
 class _RudimentaryErrorBackoff:
-    """Holds a thread that reports an error less than `min_period` seconds after the last one."""
+    """A limiter that blocks a thread that reports an error less than `min_period` seconds after the previous one."""
 
     def __init__(self, min_period: float, clock: RealClock) -> None:
         self._min_period = min_period
@@ -207,19 +206,20 @@ class _RudimentaryErrorBackoff:
         with self._lock:
             since_last = now - self._last_error_time
             self._last_error_time = self._clock.now()
-        # Outside the lock: only the thread that reports too often waits. Time going backwards waits at most the period.
+        # Outside the lock, so that only the reporting thread waits. If time goes backwards, the wait is at most the
+        # period.
         self._clock.sleep(min(self._min_period - since_last, self._min_period))
 
 
 ERROR_HANDLERS: list[ErrorHandler] = [_log_error, _RudimentaryErrorBackoff(0.001, REAL_CLOCK).on_error]
-"""Functions called with every handled error, in this order. Programs may replace or extend it."""
+"""Functions that receive every handled error, in this order. Programs may replace or extend the list."""
 
 
 # --- helpers --------------------------------------------------------------------------------------------------------
 
 
 def get_caller() -> str:
-    """The dotted name of the function that called the caller of this one. Go: runtime.GetCaller."""
+    """Return the dotted name of the caller's caller. Go: runtime.GetCaller."""
     frame = callers.caller(2)
     if frame is None:
         return "Unable to find caller"
@@ -228,11 +228,9 @@ def get_caller() -> str:
 
 @contextmanager
 def recover_from_panic() -> Iterator[None]:
-    """`with recover_from_panic(): ...` turns any exception into a RuntimeError that shows where it came from.
+    """Return a context manager that turns any exception into a RuntimeError with the stack trace.
 
-    Go writes the error to a variable of the caller; here it is raised.
-
-    Go: runtime.RecoverFromPanic.
+    Go writes the error to a variable of the caller; here it is raised. Go: runtime.RecoverFromPanic.
     """
     try:
         yield
@@ -242,6 +240,6 @@ def recover_from_panic() -> Iterator[None]:
 
 
 def must(err: BaseException | None) -> None:
-    """Raise `err` unless it is None: for errors that cannot happen. Go: runtime.Must."""
+    """Raise `err` unless it is None. For errors that cannot happen. Go: runtime.Must."""
     if err is not None:
         raise err

@@ -20,15 +20,15 @@ class Byte(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order. Go: Byte.List."""
+        """Return the items in order. Go: Byte.List."""
         return sorted(self)
 
 
 def new_byte(*items: int) -> Byte:
-    """A set of the items. Go: sets.NewByte."""
+    """Return a set of the items. Go: sets.NewByte."""
     return Byte(items)
 
 
 def byte_key_set(the_map: Mapping[int, Any]) -> Byte:
-    """The keys of a mapping. Go: sets.ByteKeySet."""
+    """Return the keys of a mapping. Go: sets.ByteKeySet."""
     return Byte(the_map)

@@ -8,4 +8,4 @@ __all__ = ["Empty"]
 
 
 class Empty(NamedTuple):
-    """A value without content. Go: sets.Empty. Nothing here uses it; Python's sets need no value."""
+    """A value without content. Unused, since Python's sets need no value. Go: sets.Empty."""

@@ -20,15 +20,15 @@ class Int(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order. Go: Int.List."""
+        """Return the items in order. Go: Int.List."""
         return sorted(self)
 
 
 def new_int(*items: int) -> Int:
-    """A set of the items. Go: sets.NewInt."""
+    """Return a set of the items. Go: sets.NewInt."""
     return Int(items)
 
 
 def int_key_set(the_map: Mapping[int, Any]) -> Int:
-    """The keys of a mapping. Go: sets.IntKeySet."""
+    """Return the keys of a mapping. Go: sets.IntKeySet."""
     return Int(the_map)

@@ -20,15 +20,15 @@ class Int32(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order. Go: Int32.List."""
+        """Return the items in order. Go: Int32.List."""
         return sorted(self)
 
 
 def new_int32(*items: int) -> Int32:
-    """A set of the items. Go: sets.NewInt32."""
+    """Return a set of the items. Go: sets.NewInt32."""
     return Int32(items)
 
 
 def int32_key_set(the_map: Mapping[int, Any]) -> Int32:
-    """The keys of a mapping. Go: sets.Int32KeySet."""
+    """Return the keys of a mapping. Go: sets.Int32KeySet."""
     return Int32(the_map)

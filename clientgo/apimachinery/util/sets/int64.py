@@ -20,15 +20,15 @@ class Int64(Set[int]):
     __slots__ = ()
 
     def list(self) -> builtins.list[int]:
-        """The items in order. Go: Int64.List."""
+        """Return the items in order. Go: Int64.List."""
         return sorted(self)
 
 
 def new_int64(*items: int) -> Int64:
-    """A set of the items. Go: sets.NewInt64."""
+    """Return a set of the items. Go: sets.NewInt64."""
     return Int64(items)
 
 
 def int64_key_set(the_map: Mapping[int, Any]) -> Int64:
-    """The keys of a mapping. Go: sets.Int64KeySet."""
+    """Return the keys of a mapping. Go: sets.Int64KeySet."""
     return Int64(the_map)

@@ -1,7 +1,7 @@
 """Sets with Go's vocabulary. Mirrors apimachinery/pkg/util/sets/set.go.
 
-A `Set` is a Python set, so everything a set can do works as well. The methods named as in Go return a Set, the mutating
-ones the set itself.
+A `Set` is a Python set with additional methods. The methods with Go's names return a Set; the mutating ones return the
+set itself.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class Set(builtins.set[T]):
     __slots__ = ()
 
     def insert(self: SetT, *items: Any) -> SetT:
-        """Add the items; returns this set. Go: Set.Insert."""
+        """Add the items and return this set. Go: Set.Insert."""
         self.update(items)
         return self
 
     def delete(self: SetT, *items: Any) -> SetT:
-        """Remove the items that are there; returns this set. Go: Set.Delete."""
+        """Remove the items that exist and return this set. Go: Set.Delete."""
         self.difference_update(items)
         return self
 
     def clear(self: SetT) -> SetT:  # type: ignore[override]
-        """Remove everything; returns this set. Go: Set.Clear."""
+        """Remove everything and return this set. Go: Set.Clear."""
         super().clear()
         return self
 
@@ -56,23 +56,23 @@ class Set(builtins.set[T]):
         return not self.isdisjoint(items)
 
     def clone(self: SetT) -> SetT:
-        """A set of its own with the same items. Go: Set.Clone."""
+        """Return a copy. Go: Set.Clone."""
         return type(self)(self)
 
     def difference(self: SetT, *others: Iterable[Any]) -> SetT:
-        """The items that are in none of the others. Go: Set.Difference."""
+        """Return the items that none of the others contains. Go: Set.Difference."""
         return type(self)(super().difference(*others))
 
     def symmetric_difference(self: SetT, other: Iterable[Any]) -> SetT:  # type: ignore[override]
-        """The items that are in exactly one of the two. Go: Set.SymmetricDifference."""
+        """Return the items that exactly one of the two contains. Go: Set.SymmetricDifference."""
         return type(self)(super().symmetric_difference(other))
 
     def union(self: SetT, *others: Iterable[Any]) -> SetT:  # type: ignore[override]
-        """The items of all the sets. Go: Set.Union."""
+        """Return the items of all the sets. Go: Set.Union."""
         return type(self)(super().union(*others))
 
     def intersection(self: SetT, *others: Iterable[Any]) -> SetT:
-        """The items that are in all the sets. Go: Set.Intersection."""
+        """Return the items that all sets contain. Go: Set.Intersection."""
         return type(self)(super().intersection(*others))
 
     def is_superset(self, other: Iterable[Any]) -> bool:
@@ -84,11 +84,14 @@ class Set(builtins.set[T]):
         return self == builtins.set(other)
 
     def unsorted_list(self) -> builtins.list[T]:
-        """The items in any order. Go: Set.UnsortedList."""
+        """Return the items in any order. Go: Set.UnsortedList."""
         return builtins.list(self)
 
     def pop_any(self) -> tuple[T | None, bool]:
-        """Remove some item: `(item, True)`, or `(None, False)` when there is none. Go: Set.PopAny."""
+        """Remove an arbitrary item and return `(item, True)`, or `(None, False)` if the set is empty.
+
+        Go: Set.PopAny.
+        """
         return (self.pop(), True) if self else (None, False)
 
     def len(self) -> int:
@@ -97,20 +100,20 @@ class Set(builtins.set[T]):
 
 
 def new(*items: T) -> Set[T]:
-    """A set of the items. Go: sets.New."""
+    """Return a set of the items. Go: sets.New."""
     return Set(items)
 
 
 def key_set(the_map: Mapping[T, Any]) -> Set[T]:
-    """The keys of a mapping. Go: sets.KeySet."""
+    """Return the keys of a mapping. Go: sets.KeySet."""
     return Set(the_map)
 
 
 def insert(set: Set[T], *items: T) -> Set[T]:
-    """`set.insert(*items)`. Go: sets.Insert."""
+    """Add the items to the set and return it. Go: sets.Insert."""
     return set.insert(*items)
 
 
 def list(s: Set[OrderedT]) -> builtins.list[OrderedT]:
-    """The items in order. Go: sets.List."""
+    """Return the items in order. Go: sets.List."""
     return sorted(s)

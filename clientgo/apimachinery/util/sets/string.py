@@ -20,15 +20,15 @@ class String(Set[str]):
     __slots__ = ()
 
     def list(self) -> builtins.list[str]:
-        """The items in order. Go: String.List."""
+        """Return the items in order. Go: String.List."""
         return sorted(self)
 
 
 def new_string(*items: str) -> String:
-    """A set of the items. Go: sets.NewString."""
+    """Return a set of the items. Go: sets.NewString."""
     return String(items)
 
 
 def string_key_set(the_map: Mapping[str, Any]) -> String:
-    """The keys of a mapping. Go: sets.StringKeySet."""
+    """Return the keys of a mapping. Go: sets.StringKeySet."""
     return String(the_map)

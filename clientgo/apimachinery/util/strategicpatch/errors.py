@@ -1,4 +1,4 @@
-"""What can be wrong with the type a strategic merge patch is for.
+"""The errors of a strategic merge patch's type.
 
 Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/errors.go.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class LookupPatchMetaError(ValueError):
-    """The patch rules of a field cannot be found. Go: strategicpatch.LookupPatchMetaError."""
+    """Raised if a field has no patch rules. Go: strategicpatch.LookupPatchMetaError."""
 
     def __init__(self, path: str, err: BaseException) -> None:
         super().__init__(f"LookupPatchMetaError({path}): {err}")
@@ -16,7 +16,7 @@ class LookupPatchMetaError(ValueError):
 
 
 class FieldNotFoundError(ValueError):
-    """The type has no such field. Go: strategicpatch.FieldNotFoundError."""
+    """Raised if the type does not have the field. Go: strategicpatch.FieldNotFoundError."""
 
     def __init__(self, path: str, field: str) -> None:
         super().__init__(f'unable to find api field "{field}" in {path}')
@@ -25,7 +25,7 @@ class FieldNotFoundError(ValueError):
 
 
 class InvalidTypeError(ValueError):
-    """The field has another type than the patch. Go: strategicpatch.InvalidTypeError."""
+    """Raised if the field has another type than the patch. Go: strategicpatch.InvalidTypeError."""
 
     def __init__(self, path: str, expected: str, actual: str) -> None:
         super().__init__(f'invalid type for {path}: got "{actual}", expected "{expected}"')

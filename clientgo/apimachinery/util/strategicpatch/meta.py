@@ -1,8 +1,8 @@
-"""How the fields of a type are patched: merged by which key, or replaced.
+"""The patch rules of a type's fields: merge by key, or replace.
 
 Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/meta.go. Go reads struct tags by reflection; here the declared
-fields of a runtime.Struct class say the same. Kinds without a class are patched by the schemas that the server itself
-publishes as OpenAPI v3; Go's model of OpenAPI v2 is not ported.
+fields of a runtime.Struct class provide the rules. Kinds without a class use the schemas that the server publishes as
+OpenAPI v3; Go's model of OpenAPI v2 is not ported.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ class PatchMeta:
 
 
 class LookupPatchMeta(Protocol):
-    """Finds the patch rules of a type's fields. Go: strategicpatch.LookupPatchMeta."""
+    """A source of patch rules for the fields of a type. Go: strategicpatch.LookupPatchMeta."""
 
     def lookup_patch_metadata_for_struct(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
-        """The field's type, and the rules for it. Raises FieldNotFoundError."""
+        """Return the field's type and its rules. Raises FieldNotFoundError."""
         ...
 
     def lookup_patch_metadata_for_slice(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
-        """The type of the elements of a list field, and the rules for it. Raises FieldNotFoundError."""
+        """Return the type of a list field's elements, and the field's rules. Raises FieldNotFoundError."""
         ...
 
     def name(self) -> str:
-        """What messages call the type."""
+        """Return the type's name for messages."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PatchMetaFromStruct:
-    """The rules of a class, or of a type in Go's notation as the class' module understands it.
+    """The rules of a class, or of a type in Go's notation that the class' module resolves.
 
     Go: strategicpatch.PatchMetaFromStruct.
     """
 
-    # A class, or the text of a list, map or scalar type.
+    # A class, or the name of a list, map or scalar type.
     t: type[Struct] | str
     module: str = ""
 
@@ -71,14 +71,14 @@ class PatchMetaFromStruct:
         if info is None:
             raise FieldNotFoundError(self.name(), key)
         strategies = tuple(info.patch_strategy.split(",")) if info.patch_strategy else ()
-        # The field may be declared by a base class, in another module.
+        # A base class in another module may declare the field.
         return _type_of(info.type, _declaring_module(self.t, info.attr)), PatchMeta(strategies, info.patch_merge_key)
 
     def lookup_patch_metadata_for_slice(self, key: str) -> tuple[PatchMetaFromStruct, PatchMeta]:
         """Go: PatchMetaFromStruct.LookupPatchMetadataForSlice."""
         subschema, patch_meta = self.lookup_patch_metadata_for_struct(key)
         if not isinstance(subschema.t, str) and self._is_pointer(key):
-            # Go takes a list for a pointer to a struct, too.
+            # Go also accepts a list as a pointer to a struct.
             return subschema, patch_meta
         if not isinstance(subschema.t, str) or not subschema.t.startswith("[]"):
             raise InvalidTypeError(f"{self.name()}.{key}", "array", subschema.name())
@@ -93,12 +93,14 @@ class PatchMetaFromStruct:
 
 
 def new_patch_meta_from_struct(data_struct: Any) -> PatchMetaFromStruct:
-    """The rules of a class, or of an object's class. Raises TypeError. Go: strategicpatch.NewPatchMetaFromStruct."""
+    """Return the rules of a class, or of an object's class. Raises TypeError. Go:
+    strategicpatch.NewPatchMetaFromStruct.
+    """
     return PatchMetaFromStruct(get_tag_struct_type_or_die(data_struct))
 
 
 def get_tag_struct_type_or_die(data_struct: Any) -> type[Struct]:
-    """The class itself. Raises TypeError for what is none. Go: strategicpatch.GetTagStructTypeOrDie."""
+    """Return the class. Raises TypeError for other values. Go: strategicpatch.GetTagStructTypeOrDie."""
     cls = data_struct if isinstance(data_struct, type) else type(data_struct)
     if not issubclass(cls, Struct):
         raise TypeError(f"expected a struct, but received a {cls.__name__}")
@@ -109,19 +111,25 @@ def get_tag_struct_type_or_die(data_struct: Any) -> type[Struct]:
 class PatchMetaFromOpenAPIV3:
     """The rules of a schema in a server's OpenAPI v3 document. Go: strategicpatch.PatchMetaFromOpenAPIV3.
 
-    `schema_list` is the document's components.schemas, to follow references; of no schema nothing is known.
+    `schema_list` is the document's components.schemas, which resolve references.
     """
 
     schema_list: Mapping[str, Mapping[str, Any]]
     schema: Mapping[str, Any] | None
 
     def lookup_patch_metadata_for_struct(self, key: str) -> tuple[PatchMetaFromOpenAPIV3, PatchMeta]:
-        """Raises ValueError for an unknown field or reference. Go: LookupPatchMetadataForStruct."""
+        """Return the field's type and its rules. Raises ValueError for an unknown field or reference.
+
+        Go: LookupPatchMetadataForStruct.
+        """
         field = self._property(key)
         return self._resolved(field), _rules_of(field)
 
     def lookup_patch_metadata_for_slice(self, key: str) -> tuple[PatchMetaFromOpenAPIV3, PatchMeta]:
-        """Raises ValueError for an unknown field or reference. Go: LookupPatchMetadataForSlice."""
+        """Return the type of a list field's elements, and the field's rules. Raises ValueError for an unknown one.
+
+        Go: LookupPatchMetadataForSlice.
+        """
         field = self._property(key)
         return self._resolved(field.get("items") or field), _rules_of(field)
 
@@ -134,7 +142,7 @@ class PatchMetaFromOpenAPIV3:
         return cast("Mapping[str, Any]", field)
 
     def _resolved(self, schema: Mapping[str, Any]) -> PatchMetaFromOpenAPIV3:
-        """A reference stands in an allOf of one when something else is said beside it."""
+        """Return the referenced schema. A reference with siblings is the only element of an allOf."""
         schema = next(iter(schema.get("allOf") or ()), schema)
         reference = schema.get("$ref")
         if not reference:

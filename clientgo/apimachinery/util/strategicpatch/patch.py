@@ -1,14 +1,14 @@
-"""Strategic merge patches: made of two or three documents, and applied.
+"""Strategic merge patches: creation from two or three documents, and application.
 
 Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/patch.go. A strategic merge patch is a JSON merge patch that knows
 the type: lists whose elements have a merge key are merged element by element. Directives inside a patch:
 
-* `$patch: delete|replace|merge` says what to do with the map, or with the list element, it stands in;
+* `$patch: delete|replace|merge` deletes, replaces or merges the map or list element that contains it;
 * `$retainKeys: [...]` removes all other keys of the map;
 * `$deleteFromPrimitiveList/<key>: [...]` removes values from a list of scalars;
 * `$setElementOrder/<key>: [...]` orders the list after the merge.
 
-Go's functions take bytes, or maps they partly change; here the documents given are never changed.
+Go's functions take bytes, or maps that some of them change; these functions never change their arguments.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class DiffOptions:
 
 @dataclass(frozen=True, slots=True)
 class MergeOptions:
-    """How a patch is merged into a document (both true), or into another patch. Go: strategicpatch.MergeOptions."""
+    """The options of a merge into a document (both true) or into another patch. Go: strategicpatch.MergeOptions."""
 
     merge_parallel_list: bool = False
     ignore_unmatched_nulls: bool = False
@@ -75,7 +75,7 @@ class MergeOptions:
 def create_two_way_merge_patch(
     original: bytes | str, modified: bytes | str, data_struct: Any, *fns: PreconditionFunc
 ) -> bytes:
-    """The patch that makes `original` into `modified`, documents of the class (or object) `data_struct`.
+    """Return the patch that turns `original` into `modified`, documents of the class (or object) `data_struct`.
 
     Raises ErrBadJSONDoc, ErrPreconditionFailed and other ValueErrors. Go: strategicpatch.CreateTwoWayMergePatch.
     """
@@ -86,7 +86,7 @@ def create_two_way_merge_patch(
 def create_two_way_merge_patch_using_lookup_patch_meta(
     original: bytes | str, modified: bytes | str, schema: LookupPatchMeta, *fns: PreconditionFunc
 ) -> bytes:
-    """create_two_way_merge_patch for a schema. Go: CreateTwoWayMergePatchUsingLookupPatchMeta."""
+    """Return the patch between two documents of a schema. Go: CreateTwoWayMergePatchUsingLookupPatchMeta."""
     before, after = _unmarshal(original), _unmarshal(modified)
     patch = create_two_way_merge_map_patch_using_lookup_patch_meta(before, after, schema, *fns)
     return marshal(patch).encode()
@@ -95,7 +95,7 @@ def create_two_way_merge_patch_using_lookup_patch_meta(
 def create_two_way_merge_map_patch(
     original: JSONMap, modified: JSONMap, data_struct: Any, *fns: PreconditionFunc
 ) -> JSONMap:
-    """create_two_way_merge_patch for JSON objects. Go: strategicpatch.CreateTwoWayMergeMapPatch."""
+    """Return the patch between two JSON objects. Go: strategicpatch.CreateTwoWayMergeMapPatch."""
     schema = new_patch_meta_from_struct(data_struct)
     return create_two_way_merge_map_patch_using_lookup_patch_meta(original, modified, schema, *fns)
 
@@ -103,7 +103,7 @@ def create_two_way_merge_map_patch(
 def create_two_way_merge_map_patch_using_lookup_patch_meta(
     original: JSONMap, modified: JSONMap, schema: LookupPatchMeta, *fns: PreconditionFunc
 ) -> JSONMap:
-    """create_two_way_merge_patch for JSON objects and a schema. Go: ...MapPatchUsingLookupPatchMeta."""
+    """Return the patch between two JSON objects of a schema. Go: CreateTwoWayMergeMapPatchUsingLookupPatchMeta."""
     patch: JSONMap = copy_json(_diff_maps(original, modified, schema, DiffOptions(set_element_order=True)))
     _check_preconditions(patch, fns)
     return patch
@@ -201,7 +201,7 @@ def _diff_list_field(
 def _diff_lists(
     before: list[Any], after: list[Any], schema: LookupPatchMeta, merge_key: str, options: DiffOptions
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """What to add or merge, what to delete (scalars only), and the order to set."""
+    """Return the elements to add or merge, those to delete (scalars only), and the order to set."""
     if not before:
         return ([] if options.ignore_changes_and_additions else after), [], []
     if _element_type(before, after) is dict:
@@ -253,16 +253,15 @@ def _diff_lists_of_maps(
 
 
 def _by_merge_key(elements: list[Any], key_text: Callable[[Any], str]) -> list[Any]:
-    """Sort by merge key, and equal keys as Go's sort leaves them. Go: sortMapsBasedOnField.
+    """Sort by merge key, with Go's order of equal keys. Go: sortMapsBasedOnField.
 
-    Go's Less reports also of equal keys that the later element comes first. Its sort of up to twelve elements therefore
-    reverses them; in a longer list their order depends on the pivots. Which elements become a pair depends on it, and
-    with that the patch.
+    Go's Less also returns true for equal keys, so its sort of up to twelve elements reverses them; in a longer list
+    their order depends on the pivots. The order decides which elements become a pair, and thereby the patch.
     """
     keyed = [(key_text(element), element) for element in elements]
     if len({key for key, _ in keyed}) == len(keyed):
         return [element for _, element in sorted(keyed, key=lambda pair: pair[0])]
-    from clientgo.golang import sort as gosort  # Few lists need it.
+    from clientgo.golang import sort as gosort  # Imported here, since few lists need it.
 
     gosort.sort(keyed, lambda one, other: one[0] <= other[0])
     return [element for _, element in keyed]
@@ -274,7 +273,7 @@ _ONLY_AFTER: Final = "after"
 
 
 def _walk(before: list[Any], after: list[Any], text: Any) -> Iterable[tuple[str, Any]]:
-    """Go through two lists sorted by `text` side by side; equal elements come as pairs."""
+    """Iterate over two lists sorted by `text` in parallel; equal elements form pairs."""
     i = j = 0
     while i < len(before) or j < len(after):
         left = text(before[i]) if i < len(before) else ""
@@ -294,7 +293,7 @@ def _walk(before: list[Any], after: list[Any], text: Any) -> Iterable[tuple[str,
 
 
 def strategic_merge_patch(original: bytes | str, patch: bytes | str, data_struct: Any) -> bytes:
-    """`original` with the patch applied, documents of the class (or object) `data_struct`. Raises ValueErrors.
+    """Return `original` with the patch applied, documents of the class (or object) `data_struct`. Raises ValueErrors.
 
     Go: strategicpatch.StrategicMergePatch.
     """
@@ -305,13 +304,16 @@ def strategic_merge_patch(original: bytes | str, patch: bytes | str, data_struct
 def strategic_merge_patch_using_lookup_patch_meta(
     original: bytes | str, patch: bytes | str, schema: LookupPatchMeta
 ) -> bytes:
-    """strategic_merge_patch for a schema. Go: StrategicMergePatchUsingLookupPatchMeta."""
+    """Return `original` with the patch applied, for documents of a schema.
+
+    Go: StrategicMergePatchUsingLookupPatchMeta.
+    """
     merged = strategic_merge_map_patch_using_lookup_patch_meta(_unmarshal(original), _unmarshal(patch), schema)
     return marshal(merged).encode()
 
 
 def strategic_merge_map_patch(original: JSONMap, patch: JSONMap, data_struct: Any) -> JSONMap:
-    """strategic_merge_patch for JSON objects. Go: strategicpatch.StrategicMergeMapPatch."""
+    """Return the JSON object `original` with the patch applied. Go: strategicpatch.StrategicMergeMapPatch."""
     from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 
     schema = new_patch_meta_from_struct(data_struct)
@@ -323,13 +325,16 @@ def strategic_merge_map_patch(original: JSONMap, patch: JSONMap, data_struct: An
 def strategic_merge_map_patch_using_lookup_patch_meta(
     original: JSONMap, patch: JSONMap, schema: LookupPatchMeta
 ) -> JSONMap:
-    """strategic_merge_patch for JSON objects and a schema. Go: StrategicMergeMapPatchUsingLookupPatchMeta."""
+    """Return the JSON object `original` with the patch applied, for a schema.
+
+    Go: StrategicMergeMapPatchUsingLookupPatchMeta.
+    """
     options = MergeOptions(merge_parallel_list=True, ignore_unmatched_nulls=True)
     return _merge_map(copy_json(original), copy_json(patch), schema, options)
 
 
 def merge_strategic_merge_map_patch_using_lookup_patch_meta(schema: LookupPatchMeta, *patches: JSONMap) -> JSONMap:
-    """Several patches as one. Go: MergeStrategicMergeMapPatchUsingLookupPatchMeta."""
+    """Combine several patches into one. Go: MergeStrategicMergeMapPatchUsingLookupPatchMeta."""
     merged: JSONMap = {}
     for patch in patches:
         merged = _merge_map(merged, copy_json(patch), schema, MergeOptions())
@@ -337,7 +342,7 @@ def merge_strategic_merge_map_patch_using_lookup_patch_meta(schema: LookupPatchM
 
 
 def _merge_map(original: JSONMap, patch: JSONMap, schema: LookupPatchMeta, options: MergeOptions) -> JSONMap:
-    """Merge `patch` into `original`; both are ours to change."""
+    """Merge `patch` into `original`. Changes both arguments."""
     if _DIRECTIVE_MARKER in patch:
         return _apply_directive(patch)
     _apply_retain_keys(original, patch, options)
@@ -435,7 +440,7 @@ def _merge_lists(
 
 
 def _apply_element_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
-    """Carry out what elements with `$patch` say; give what is left of both lists."""
+    """Apply the elements with `$patch`; return the rest of both lists."""
     plain: list[Any] = []
     replacing = False
     for element in patch:
@@ -489,7 +494,7 @@ def _apply_retain_keys(original: JSONMap, patch: JSONMap, options: MergeOptions)
 
 
 def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchMeta, options: MergeOptions) -> None:
-    """Merge and order the lists that have a `$setElementOrder`, and take both out of the patch."""
+    """Merge and sort the lists that have a `$setElementOrder`, and remove both from the patch."""
     for directive in [key for key in patch if key.startswith(_SET_ELEMENT_ORDER)]:
         order = patch.pop(directive)
         if not options.merge_parallel_list and original.setdefault(directive, order) != order:
@@ -523,10 +528,10 @@ def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchM
 
 
 def _order_after_merge(present: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
-    """The server's order, against which the merged list is sorted.
+    """Return the order by which the merged list is sorted.
 
-    Go merges into the list's own memory and reads the order from there afterwards: what the patch deleted has made
-    room, and new elements stand in it. Servers order lists by that, so it is kept.
+    Go merges into the list's own memory and then reads the order from there: new elements take the places of deleted
+    ones. Servers sort lists by that order, so it is kept.
     """
     if not merge_key:
         return present
@@ -541,7 +546,7 @@ def _order_after_merge(present: list[Any], patch: list[Any], merge_key: str) -> 
 
 
 def _validate_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
-    """The elements of the patch must stand in the order that is to be set."""
+    """Raise an error unless the patch's elements follow the order to set."""
     if not order or not patch:
         return
     waiting = [element for element in patch if not (isinstance(element, dict) and _DIRECTIVE_MARKER in element)]
@@ -556,7 +561,7 @@ def _validate_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def _partition(merged: list[Any], order: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
-    """The elements that `order` names, and the others."""
+    """Return the elements that `order` names, and the others."""
     named: list[Any] = []
     others: list[Any] = []
     for element in merged:
@@ -565,7 +570,7 @@ def _partition(merged: list[Any], order: list[Any], merge_key: str) -> tuple[lis
 
 
 def _merge_sorted(left: list[Any], right: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
-    """Both lists as one: an element of `left` goes first where the server has it before that of `right`."""
+    """Merge both lists: an element of `left` comes first if the server has it before the element of `right`."""
     merged: list[Any] = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -581,10 +586,10 @@ def _merge_sorted(left: list[Any], right: list[Any], server_order: list[Any], me
 
 
 def _in_order(elements: list[Any], order: list[Any], merge_key: str) -> list[Any]:
-    """Sort by the position in `order`; elements that are to be deleted come last. Go: normalizeSliceOrder.
+    """Sort by the position in `order`; elements to delete come last. Go: normalizeSliceOrder.
 
-    An element that `order` does not have is less than every other one, and every other one is less than it. Go's stable
-    sort makes an order of that all the same.
+    An element that `order` lacks is less than every other one, and every other one is less than it. Go's stable sort
+    still produces an order, which this function reproduces.
     """
     kept = [each for each in elements if not (isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE)]
     deleted = [each for each in elements if isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE]
@@ -592,14 +597,14 @@ def _in_order(elements: list[Any], order: list[Any], merge_key: str) -> list[Any
     if all(position >= 0 for position, _ in placed):
         placed.sort(key=lambda pair: pair[0])
     else:
-        from clientgo.golang import sort as gosort  # Few lists need it.
+        from clientgo.golang import sort as gosort  # Imported here, since few lists need it.
 
         gosort.stable(placed, lambda one, other: one[0] < 0 or other[0] < 0 or one[0] < other[0])
     return [each for _, each in placed] + deleted
 
 
 def _remove_directives(value: Any) -> tuple[Any, bool]:
-    """The value without parts that have a directive, and whether anything is left of it."""
+    """Return the value without the parts that have a directive, and whether anything is left."""
     if isinstance(value, dict):
         if _DIRECTIVE_MARKER in value:
             return None, False
@@ -629,9 +634,11 @@ def create_three_way_merge_patch(
     overwrite: bool,
     *fns: PreconditionFunc,
 ) -> bytes:
-    """A patch for `current` with what changed from `original` to `modified`; what others set stays.
+    """Return a patch of `current` with the changes from `original` to `modified`; it keeps the changes of other
+    clients.
 
-    Without `overwrite`, raises ErrConflict when others changed the same. Go: strategicpatch.CreateThreeWayMergePatch.
+    Without `overwrite`, raises ErrConflict if another client changed the same field.
+    Go: strategicpatch.CreateThreeWayMergePatch.
     """
     before, wanted, now = _unmarshal(original), _unmarshal(modified), _unmarshal(current)
     delta = _diff_maps(now, wanted, schema, DiffOptions(set_element_order=True, ignore_deletions=True))
@@ -648,7 +655,7 @@ def create_three_way_merge_patch(
 
 
 def merging_maps_have_conflicts(left: JSONMap, right: JSONMap, schema: LookupPatchMeta) -> bool:
-    """Report whether two patches set different values in one place. Go: strategicpatch.MergingMapsHaveConflicts."""
+    """Report whether two patches set different values at the same path. Go: strategicpatch.MergingMapsHaveConflicts."""
     return _fields_have_conflicts(left, right, schema, "", "")
 
 
@@ -706,12 +713,12 @@ def _lists_have_conflicts(
 
 
 def item_added_to_modified_slice(original: str, modified: str) -> bool:
-    """In two sorted lists: the second has an element the first has not. Go: ItemAddedToModifiedSlice."""
+    """Report whether the second of two sorted lists has an additional element. Go: ItemAddedToModifiedSlice."""
     return original > modified
 
 
 def item_removed_from_modified_slice(original: str, modified: str) -> bool:
-    """In two sorted lists: the first has an element the second has not. Go: ItemRemovedFromModifiedSlice."""
+    """Report whether the first of two sorted lists has an additional element. Go: ItemRemovedFromModifiedSlice."""
     return original < modified
 
 
@@ -721,7 +728,7 @@ def item_matches_original_and_modified_slice(original: str, modified: str) -> bo
 
 
 def create_delete_directive(merge_key: str, merge_key_value: Any) -> JSONMap:
-    """The element of a patch that deletes an element. Go: strategicpatch.CreateDeleteDirective."""
+    """Return the element of a patch that deletes an element. Go: strategicpatch.CreateDeleteDirective."""
     return {merge_key: merge_key_value, _DIRECTIVE_MARKER: _DELETE}
 
 
@@ -737,7 +744,7 @@ def _split_strategies(strategies: Sequence[str]) -> tuple[bool, str]:
 
 
 def _element_type(*lists: list[Any]) -> type:
-    """Return the common type of all elements. Raises if there are several, or none."""
+    """Return the common type of all elements. Raises an error for several types, or for none."""
     types = {type(element) for each in lists for element in each}
     if list in types:
         raise ErrNoListOfLists
@@ -766,7 +773,7 @@ def _identity(element: Any, merge_key: str) -> Any:
 
 
 def _index(elements: list[Any], identity: Any, merge_key: str) -> int:
-    """The position of the element with this identity, or -1."""
+    """Return the position of the element with this identity, or -1."""
     for position, element in enumerate(elements):
         if (_require_map(element).get(merge_key) if merge_key else element) == identity:
             return position

@@ -1,6 +1,6 @@
-"""Checks of names, ports and keys; every `is_*` gives a list of messages, empty when the value is good.
+"""Validation of names, ports and keys. Every `is_*` returns a list of messages, which is empty for a valid value.
 
-Mirrors k8s.io/apimachinery/pkg/util/validation/validation.go. The messages are Go's to the letter: people search
+Mirrors k8s.io/apimachinery/pkg/util/validation/validation.go. The messages are exactly Go's, so that users can search
 for them.
 """
 
@@ -19,7 +19,7 @@ is_qualified_name = content.is_label_key
 
 
 def is_fully_qualified_name(fld_path: Path | None, name: str) -> ErrorList:
-    """A DNS name of at least three segments. Go: validation.IsFullyQualifiedName."""
+    """Check that the name is a DNS name of at least three segments. Go: validation.IsFullyQualifiedName."""
     if not name:
         return ErrorList([required(fld_path, "")])
     if errs := is_dns1123_subdomain(name):
@@ -31,7 +31,10 @@ def is_fully_qualified_name(fld_path: Path | None, name: str) -> ErrorList:
 
 
 def is_fully_qualified_domain_name(fld_path: Path | None, name: str) -> ErrorList:
-    """A DNS name of at least two segments; one dot at its end is allowed. Go: IsFullyQualifiedDomainName."""
+    """Check that the name is a DNS name of at least two segments, with an optional dot at its end.
+
+    Go: IsFullyQualifiedDomainName.
+    """
     if not name:
         return ErrorList([required(fld_path, "")])
     name = name.removesuffix(".")
@@ -50,7 +53,10 @@ _HTTP_PATH: Final = re.compile(_HTTP_PATH_FMT)
 
 
 def is_domain_prefixed_path(fld_path: Path | None, dp_path: str) -> ErrorList:
-    """A text such as `acme.io/foo`. Go: validation.IsDomainPrefixedPath."""
+    """Check that the text is a path with a domain prefix, such as `acme.io/foo`.
+
+    Go: validation.IsDomainPrefixedPath.
+    """
     if not dp_path:
         return ErrorList([required(fld_path, "")])
     host, _, path = dp_path.partition("/")
@@ -63,7 +69,7 @@ def is_domain_prefixed_path(fld_path: Path | None, dp_path: str) -> ErrorList:
 
 
 def is_domain_prefixed_key(fld_path: Path | None, key: str) -> ErrorList:
-    """A label key that must have a prefix. Go: validation.IsDomainPrefixedKey."""
+    """Check that the key is a label key with a prefix. Go: validation.IsDomainPrefixedKey."""
     if not key:
         return ErrorList([required(fld_path, "")])
     errs: list[Error] = [invalid(fld_path, key, message) for message in content.is_label_key(key)]
@@ -90,7 +96,7 @@ _DNS1123_LABEL: Final = re.compile(_DNS1123_LABEL_FMT)
 
 
 def is_dns1123_label(value: str) -> list[str]:
-    """A DNS label (RFC 1123). Go: validation.IsDNS1123Label."""
+    """Check that the text is a DNS label (RFC 1123). Go: validation.IsDNS1123Label."""
     errs = _length_errors(value, DNS1123_LABEL_MAX_LENGTH)
     if _DNS1123_LABEL.fullmatch(value):
         return errs
@@ -118,7 +124,10 @@ _DNS1123_SUBDOMAIN_WITH_UNDERSCORE: Final = re.compile(_DNS1123_SUBDOMAIN_FMT_WI
 
 
 def is_dns1123_subdomain(value: str) -> list[str]:
-    """A DNS subdomain (RFC 1123): what most object names are. Go: validation.IsDNS1123Subdomain."""
+    """Check that the text is a DNS subdomain (RFC 1123), as most object names are.
+
+    Go: validation.IsDNS1123Subdomain.
+    """
     errs = _length_errors(value, DNS1123_SUBDOMAIN_MAX_LENGTH)
     if not _DNS1123_SUBDOMAIN.fullmatch(value):
         errs.append(regex_error(_DNS1123_SUBDOMAIN_ERR_MSG, _DNS1123_SUBDOMAIN_FMT, "example.com"))
@@ -126,7 +135,10 @@ def is_dns1123_subdomain(value: str) -> list[str]:
 
 
 def is_dns1123_subdomain_with_underscore(value: str) -> list[str]:
-    """A DNS subdomain whose labels may hold `_`. Go: validation.IsDNS1123SubdomainWithUnderscore."""
+    """Check that the text is a DNS subdomain whose labels may contain `_`.
+
+    Go: validation.IsDNS1123SubdomainWithUnderscore.
+    """
     errs = _length_errors(value, DNS1123_SUBDOMAIN_MAX_LENGTH)
     if not _DNS1123_SUBDOMAIN_WITH_UNDERSCORE.fullmatch(value):
         rule = regex_error(_DNS1123_SUBDOMAIN_ERR_MSG_FG, _DNS1123_SUBDOMAIN_FMT_WITH_UNDERSCORE, "example.com")
@@ -145,7 +157,7 @@ _DNS1035_LABEL: Final = re.compile(_DNS1035_LABEL_FMT)
 
 
 def is_dns1035_label(value: str) -> list[str]:
-    """A DNS label (RFC 1035): what Service names are. Go: validation.IsDNS1035Label."""
+    """Check that the text is a DNS label (RFC 1035), as Service names are. Go: validation.IsDNS1035Label."""
     errs = _length_errors(value, DNS1035_LABEL_MAX_LENGTH)
     if not _DNS1035_LABEL.fullmatch(value):
         errs.append(regex_error(_DNS1035_LABEL_ERR_MSG, _DNS1035_LABEL_FMT, "my-name", "abc-123"))
@@ -161,7 +173,7 @@ _WILDCARD_DNS1123_SUBDOMAIN: Final = re.compile(_WILDCARD_DNS1123_SUBDOMAIN_FMT)
 
 
 def is_wildcard_dns1123_subdomain(value: str) -> list[str]:
-    """`*.` and a DNS subdomain. Go: validation.IsWildcardDNS1123Subdomain."""
+    """Check that the text is `*.` and a DNS subdomain. Go: validation.IsWildcardDNS1123Subdomain."""
     errs = _length_errors(value, DNS1123_SUBDOMAIN_MAX_LENGTH)
     if not _WILDCARD_DNS1123_SUBDOMAIN.fullmatch(value):
         rule = regex_error(_WILDCARD_DNS1123_SUBDOMAIN_ERR_MSG, _WILDCARD_DNS1123_SUBDOMAIN_FMT, "*.example.com")
@@ -174,12 +186,12 @@ is_c_identifier = content.is_c_identifier
 
 
 def is_valid_port_num(port: int) -> list[str]:
-    """1 to 65535. Go: validation.IsValidPortNum."""
+    """Check that the port is between 1 and 65535. Go: validation.IsValidPortNum."""
     return is_in_range(port, 1, 65535)
 
 
 def is_in_range(value: int, min: int, max: int) -> list[str]:
-    """Between both limits, which are allowed too. Go: validation.IsInRange."""
+    """Check that the value is between the limits, inclusive. Go: validation.IsInRange."""
     return [] if min <= value <= max else [inclusive_range_error(min, max)]
 
 
@@ -187,12 +199,12 @@ _MAX_ID: Final = (1 << 31) - 1
 
 
 def is_valid_group_id(gid: int) -> list[str]:
-    """A POSIX group id. Go: validation.IsValidGroupID."""
+    """Check that the number is a POSIX group ID. Go: validation.IsValidGroupID."""
     return is_in_range(gid, 0, _MAX_ID)
 
 
 def is_valid_user_id(uid: int) -> list[str]:
-    """A POSIX user id. Go: validation.IsValidUserID."""
+    """Check that the number is a POSIX user ID. Go: validation.IsValidUserID."""
     return is_in_range(uid, 0, _MAX_ID)
 
 
@@ -201,7 +213,7 @@ _PORT_NAME_ONE_LETTER: Final = re.compile("[a-z]")
 
 
 def is_valid_port_name(port: str) -> list[str]:
-    """A named port (RFC 6335). Go: validation.IsValidPortName."""
+    """Check that the text is a port name (RFC 6335). Go: validation.IsValidPortName."""
     errs = _length_errors(port, 15)
     if not _PORT_NAME_CHARSET.fullmatch(port):
         errs.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
@@ -220,7 +232,7 @@ _PERCENT: Final = re.compile(_PERCENT_FMT)
 
 
 def is_valid_percent(percent: str) -> list[str]:
-    """Digits and a percent sign. Go: validation.IsValidPercent."""
+    """Check that the text consists of digits and a percent sign. Go: validation.IsValidPercent."""
     if _PERCENT.fullmatch(percent):
         return []
     return [regex_error(_PERCENT_ERR_MSG, _PERCENT_FMT, "1%", "93%")]
@@ -232,7 +244,7 @@ _HTTP_HEADER_NAME: Final = re.compile(_HTTP_HEADER_NAME_FMT)
 
 
 def is_http_header_name(value: str) -> list[str]:
-    """The name of an HTTP header. Go: validation.IsHTTPHeaderName."""
+    """Check that the text is a name of an HTTP header. Go: validation.IsHTTPHeaderName."""
     if _HTTP_HEADER_NAME.fullmatch(value):
         return []
     return [regex_error(_HTTP_HEADER_NAME_ERR_MSG, _HTTP_HEADER_NAME_FMT, "X-Header-Name")]
@@ -251,7 +263,7 @@ _RELAXED_ENV_VAR_NAME: Final = re.compile("[ -<>-~]*")
 
 
 def is_env_var_name(value: str) -> list[str]:
-    """The name of an environment variable. Go: validation.IsEnvVarName."""
+    """Check that the text is a name of an environment variable. Go: validation.IsEnvVarName."""
     errs = []
     if not _ENV_VAR_NAME.fullmatch(value):
         examples = ("my.env-name", "MY_ENV.NAME", "MyEnvName1")
@@ -260,7 +272,7 @@ def is_env_var_name(value: str) -> list[str]:
 
 
 def is_relaxed_env_var_name(value: str) -> list[str]:
-    """Any printable ASCII but `=`. Go: validation.IsRelaxedEnvVarName."""
+    """Check that the text is printable ASCII without `=`. Go: validation.IsRelaxedEnvVarName."""
     if not value:
         return [f"environment variable name {empty_error()}"]
     return [] if _RELAXED_ENV_VAR_NAME.fullmatch(value) else [_RELAXED_ENV_VAR_NAME_ERR_MSG]
@@ -272,7 +284,7 @@ _CONFIG_MAP_KEY: Final = re.compile(_CONFIG_MAP_KEY_FMT)
 
 
 def is_config_map_key(value: str) -> list[str]:
-    """A key of a ConfigMap or Secret. Go: validation.IsConfigMapKey."""
+    """Check that the text is a key of a ConfigMap or Secret. Go: validation.IsConfigMapKey."""
     errs = _length_errors(value, DNS1123_SUBDOMAIN_MAX_LENGTH)
     if not _CONFIG_MAP_KEY.fullmatch(value):
         errs.append(regex_error(_CONFIG_MAP_KEY_ERR_MSG, _CONFIG_MAP_KEY_FMT, "key.name", "KEY_NAME", "key-name"))
@@ -280,7 +292,10 @@ def is_config_map_key(value: str) -> list[str]:
 
 
 def max_len_error(length: int) -> str:
-    """Go: validation.MaxLenError (says "characters" where content.max_len_error says "bytes")."""
+    """Return the message for a maximum length in characters; content.max_len_error uses bytes.
+
+    Go: validation.MaxLenError.
+    """
     return f"must be no more than {length} characters"
 
 
@@ -301,7 +316,10 @@ def _length_errors(value: str, limit: int) -> list[str]:
 
 
 def _ch_dir_prefix_errors(value: str) -> list[str]:
-    """Keys become file names; none may lead out of its directory. Go: validation.hasChDirPrefix."""
+    """Check that the key, which becomes a file name, does not lead out of its directory.
+
+    Go: validation.hasChDirPrefix.
+    """
     if value in (".", ".."):
         return [f"must not be '{value}'"]
     return ["must not start with '..'"] if value.startswith("..") else []

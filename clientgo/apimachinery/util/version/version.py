@@ -1,6 +1,6 @@
 """Version numbers and their order. Mirrors apimachinery/pkg/util/version/version.go.
 
-Python has no panics: each `must_parse...` raises what its twin without `must` raises.
+Python has no panics: each `must_parse...` raises the errors of its counterpart without `must`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def highest_supported_version(versions: Sequence[str]) -> Version:
 
 
 def parse_generic(str: str) -> Version:
-    """Return a version of at least two numbers; text behind them is ignored, as are blanks and a "v" before them.
+    """Parse a version of at least two numbers; ignores text after them, and whitespace and a "v" before them.
 
     Raises ValueError with Go's text. Go: version.ParseGeneric.
     """
@@ -70,12 +70,12 @@ def parse_generic(str: str) -> Version:
 
 
 def must_parse_generic(str: str) -> Version:
-    """Return what `parse_generic` returns. Go: version.MustParseGeneric."""
+    """Parse a version as `parse_generic` does. Go: version.MustParseGeneric."""
     return parse_generic(str)
 
 
 def parse(str: str) -> Version:
-    """Return a semantic version, or else a generic one. Raises ValueError with Go's text. Go: version.Parse."""
+    """Parse a semantic version, or else a generic one. Raises ValueError with Go's text. Go: version.Parse."""
     try:
         return _parse(str, semver=True)
     except ValueError:
@@ -83,23 +83,23 @@ def parse(str: str) -> Version:
 
 
 def must_parse(str: str) -> Version:
-    """Return what `parse` returns. Go: version.MustParse."""
+    """Parse a version as `parse` does. Go: version.MustParse."""
     return parse(str)
 
 
 def parse_major_minor(str: str) -> Version:
-    """Return the first two numbers of a generic version. Raises ValueError. Go: version.ParseMajorMinor."""
+    """Parse the first two numbers of a generic version. Raises ValueError. Go: version.ParseMajorMinor."""
     version = parse_generic(str)
     return major_minor(version.major(), version.minor())
 
 
 def must_parse_major_minor(str: str) -> Version:
-    """Return what `parse_major_minor` returns. Go: version.MustParseMajorMinor."""
+    """Parse a version as `parse_major_minor` does. Go: version.MustParseMajorMinor."""
     return parse_major_minor(str)
 
 
 def parse_semantic(str: str) -> Version:
-    """Return a version by the rules of semver.org; blanks around it and a "v" before it are ignored.
+    """Parse a version by the rules of semver.org; ignores surrounding whitespace and a leading "v".
 
     Raises ValueError with Go's text. Go: version.ParseSemantic.
     """
@@ -107,7 +107,7 @@ def parse_semantic(str: str) -> Version:
 
 
 def must_parse_semantic(str: str) -> Version:
-    """Return what `parse_semantic` returns. Go: version.MustParseSemantic."""
+    """Parse a version as `parse_semantic` does. Go: version.MustParseSemantic."""
     return parse_semantic(str)
 
 
@@ -118,7 +118,7 @@ def major_minor(major: int, minor: int) -> Version:
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A version number. Immutable. Its methods compare; `==` tells identity, as in Go. Go: version.Version."""
+    """A version number. Immutable. Its methods compare; `==` compares identity, as in Go. Go: version.Version."""
 
     _components: tuple[int, ...]
     _semver: bool = False
@@ -158,7 +158,7 @@ class Version:
         return replace(self, _components=(self.major(), minor, self.patch()))
 
     def offset_minor(self, offset: int) -> Version:
-        """Return major and minor number with the offset added to the latter, at least 0.
+        """Return the version with `offset` added to the minor number, which is at least 0.
 
         Go: version.Version.OffsetMinor.
         """

@@ -1,4 +1,4 @@
-"""Waiting for conditions, repeating work, and groups of threads. Mirrors k8s.io/apimachinery/pkg/util/wait."""
+"""Polling for conditions, repeated calls, and groups of threads. Mirrors k8s.io/apimachinery/pkg/util/wait."""
 
 from clientgo.apimachinery.util.wait.backoff import (
     Backoff,

@@ -1,4 +1,4 @@
-"""Delays that grow, and loops that wait them. Mirrors apimachinery/pkg/util/wait/backoff.go."""
+"""Growing delays, and loops with such delays. Mirrors apimachinery/pkg/util/wait/backoff.go."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _MAX_STEPS = 2**31 - 1
 
 @dataclass
 class Backoff:
-    """A series of delays, each `factor` times the one before. Go: wait.Backoff. Not thread-safe.
+    """A series of delays, each `factor` times the previous one. Not thread-safe. Go: wait.Backoff.
 
-    Every field may be left at its zero, as in a Go literal.
+    Every field may keep its zero value, as in a Go literal.
     """
 
     duration: float = 0.0
@@ -60,16 +60,16 @@ class Backoff:
     """Maximum of `duration` in seconds, if positive. When it is reached, `steps` becomes zero."""
 
     def step(self) -> float:
-        """The delay to wait now, in seconds; moves this backoff on. Go: Backoff.Step."""
+        """Return the delay to wait now in seconds, and advance this backoff. Go: Backoff.Step."""
         delay, self.duration, self.steps = _delay(self.steps, self.duration, self.cap, self.factor, self.jitter)
         return delay
 
     def delay_func(self) -> DelayFunc:
-        """A function that steps a copy of this backoff. Go: Backoff.DelayFunc."""
+        """Return a function that steps a copy of this backoff. Go: Backoff.DelayFunc."""
         return DelayFunc(dataclasses.replace(self).step)
 
     def timer(self) -> Timer:
-        """A timer with the delays of `delay_func`, as simple a one as they allow. Go: Backoff.Timer."""
+        """Return a timer with the delays of `delay_func`, of the simplest suitable type. Go: Backoff.Timer."""
         if self.steps > 1 or self.jitter != 0:
             return _timer._VariableTimer(self.delay_func(), _timer._internal_clock)
         if self.duration > 0:
@@ -77,12 +77,10 @@ class Backoff:
         return _timer._NoopTimer()
 
     def delay_with_reset(self, c: PassiveClock, reset_interval: float) -> DelayFunc:
-        """A function that steps a copy and starts it anew when `reset_interval` seconds have passed since it started.
+        """Return a function that steps a copy and resets it `reset_interval` seconds after its start.
 
-        An interval that is not positive means the first delay every time; without a factor there is nothing to reset.
-        The function is thread-safe.
-
-        Go: Backoff.DelayWithReset.
+        With an interval that is not positive it always returns the first delay; without a factor there is nothing to
+        reset. The function is thread-safe. Go: Backoff.DelayWithReset.
         """
         if self.factor <= 0:
             return self.delay_func()
@@ -92,14 +90,14 @@ class Backoff:
 
 
 def _delay(steps: int, duration: float, cap: float, factor: float, jitter_factor: float) -> tuple[float, float, int]:
-    """The delay to wait now, the duration of the next step, and the steps left after this one."""
+    """Return the delay to wait now, the duration of the next step, and the number of remaining steps."""
     now = jitter(duration, jitter_factor) if jitter_factor > 0 else duration
     if steps < 1:
         return now, duration, 0
     steps -= 1
     if factor == 0:
         return now, duration, steps
-    # Whole nanoseconds, as Go's Duration.
+    # Rounded to whole nanoseconds, as Go's Duration.
     following = int(round(duration * _NS) * factor) / _NS
     if 0 < cap < following:
         return now, cap, 0
@@ -125,11 +123,9 @@ class _ResettingBackoff:
 
 
 def until(f: Callable[[], object], period: float, stop_ch: StopChannel) -> None:
-    """Call `f` again and again until `stop_ch` is set, with `period` seconds between the end of one call and the next.
+    """Call `f` repeatedly until `stop_ch` is set, with `period` seconds between the end of one call and the next.
 
-    Blocks. An exception of `f` is logged and the loop goes on.
-
-    Go: wait.Until.
+    Blocks. Logs an exception of `f` and continues. Go: wait.Until.
     """
     jitter_until(f, period, 0.0, True, stop_ch)
 
@@ -157,10 +153,8 @@ def jitter_until(
 ) -> None:
     """Call `f` until `stop_ch` is set, every `period` seconds plus a random part of up to `jitter_factor` times it.
 
-    A factor that is not positive means no jitter. `sliding`: the period starts when `f` has returned, otherwise before
-    it is called. Blocks.
-
-    Go: wait.JitterUntil.
+    A factor that is not positive disables jitter. With `sliding` the period starts when `f` has returned, otherwise
+    before it is called. Blocks. Go: wait.JitterUntil.
     """
     backoff_until(f, new_jittered_backoff_manager(period, jitter_factor, REAL_CLOCK), sliding, stop_ch)
 
@@ -173,7 +167,7 @@ def jitter_until_with_context(
 
 
 def backoff_until(f: Callable[[], object], backoff: BackoffManager, sliding: bool, stop_ch: StopChannel) -> None:
-    """Call `f` until `stop_ch` is set, waiting what `backoff` says; `sliding` as in `jitter_until`. Blocks.
+    """Call `f` until `stop_ch` is set, with the delays of `backoff`; `sliding` as in `jitter_until`. Blocks.
 
     Go: wait.BackoffUntil.
     """
@@ -193,20 +187,23 @@ def backoff_until_with_context(
             timer = backoff.backoff()
         if select([done, timer.c()]).case == 0:
             timer.stop()
-            timer.c().try_receive()  # the manager may use its timer again: leave no old value in it
+            timer.c().try_receive()  # the manager may reuse its timer: leave no old value in it
             return
 
 
 class BackoffManager(Protocol):
-    """Says how long to wait before the next turn. Go: wait.BackoffManager. Not thread-safe."""
+    """A source of delays between calls. Not thread-safe. Go: wait.BackoffManager."""
 
     def backoff(self) -> ClockTimer:
-        """The manager's one timer, set anew; receive from it before the next call. Go: BackoffManager.Backoff."""
+        """Return the manager's only timer after a reset; receive from it before the next call.
+
+        Go: BackoffManager.Backoff.
+        """
         ...
 
 
 class _TimerBackoffManager:
-    """Keeps one timer and resets it to what `next_backoff` returns."""
+    """A manager with one timer, which it resets to the result of `next_backoff`."""
 
     def __init__(self, clock: Clock, next_backoff: Callable[[], float]) -> None:
         self._clock = clock
@@ -230,10 +227,11 @@ def new_exponential_backoff_manager(
     jitter_factor: float,
     c: Clock,
 ) -> BackoffManager:
-    """Delays from `init_backoff` to `max_backoff` seconds, each `backoff_factor` times the last, plus jitter.
+    """Return a manager of delays from `init_backoff` to `max_backoff` seconds, each `backoff_factor` times the
+    previous.
 
-    They start anew when more than `reset_duration` seconds have passed since the last one was asked for. Deprecated in
-    Go: use `Backoff.delay_with_reset`, which counts from the first one instead.
+    Adds jitter. The delays start again if more than `reset_duration` seconds have passed since the last one was
+    requested. Deprecated in Go: use `Backoff.delay_with_reset`, which measures from the first one instead.
     """
     series = Backoff(init_backoff, backoff_factor, jitter_factor, _MAX_STEPS, max_backoff)
     last_start = c.now()
@@ -260,8 +258,7 @@ def new_jittered_backoff_manager(duration: float, jitter_factor: float, c: Clock
 def exponential_backoff(backoff: Backoff, condition: Callable[[], bool]) -> None:
     """Call `condition` at most `backoff.steps` times, until it returns True, with the backoff's delays in between.
 
-    Blocks; `backoff` itself is not changed. Raises what the condition raises, and ErrWaitTimeout after the last step.
-
+    Blocks; does not change `backoff`. Raises the condition's errors, and ErrWaitTimeout after the last step.
     Go: wait.ExponentialBackoff.
     """
     backoff = dataclasses.replace(backoff)

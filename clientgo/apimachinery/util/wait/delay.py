@@ -1,4 +1,4 @@
-"""Functions that give the delay before each turn of a loop. Mirrors apimachinery/pkg/util/wait/delay.go."""
+"""Functions that return the delays of a loop. Mirrors apimachinery/pkg/util/wait/delay.go."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ __all__ = ["DelayFunc"]
 
 
 class DelayFunc:
-    """Called before each turn, returns the seconds to wait. Go: wait.DelayFunc. Not thread-safe: see `concurrent`."""
+    """A function that returns the seconds to wait before the next call. Not thread-safe: see `concurrent`.
+
+    Go: wait.DelayFunc.
+    """
 
     __slots__ = ("_fn",)
 
@@ -27,21 +30,20 @@ class DelayFunc:
         return self._fn()
 
     def timer(self, c: Clock) -> Timer:
-        """A timer of clock `c` with these delays. Not to be used by several threads. Go: DelayFunc.Timer."""
+        """Return a timer of clock `c` with these delays. Not thread-safe. Go: DelayFunc.Timer."""
         return _timer._VariableTimer(self._fn, c)
 
     def until(self, ctx: Context, immediate: bool, sliding: bool, condition: ConditionWithContextFunc) -> None:
-        """Block until `condition` returns True, waiting these delays in between.
+        """Wait until `condition` returns True, with these delays in between.
 
-        `immediate`: check before the first delay. `sliding`: the delay starts after the condition returned, otherwise
-        before it was called. Raises what the condition raises, and `ctx.err()` when the context is done.
-
+        With `immediate` it checks before the first delay. With `sliding` the delay starts after the condition returned,
+        otherwise before it is called. Raises the condition's errors, and `ctx.err()` when the context is done.
         Go: DelayFunc.Until.
         """
         loop_condition_until_context(ctx, self.timer(_timer._internal_clock), immediate, sliding, condition)
 
     def concurrent(self) -> DelayFunc:
-        """Return a thread-safe version of this function: one thread at a time calls it. Go: DelayFunc.Concurrent."""
+        """Return a thread-safe version of this function, which one thread at a time calls. Go: DelayFunc.Concurrent."""
         lock = threading.Lock()
         fn = self._fn
 

@@ -1,4 +1,4 @@
-"""The errors of waiting. Mirrors apimachinery/pkg/util/wait/error.go."""
+"""The errors of interrupted waits. Mirrors apimachinery/pkg/util/wait/error.go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["ErrWaitTimeout", "error_interrupted", "interrupted"]
 
 
 class _ErrInterrupted(Exception):
-    """Marks an error as "interrupted"; prints as its cause does."""
+    """A base class that marks an error as "interrupted" and has its cause's text."""
 
     def __init__(self, cause: BaseException | None = None) -> None:
         super().__init__("timed out waiting for the condition" if cause is None else str(cause))
@@ -16,18 +16,19 @@ class _ErrInterrupted(Exception):
 
 
 class ErrWaitTimeout(_ErrInterrupted):
-    """The condition was not met in time. Go: wait.ErrWaitTimeout. Ask with `interrupted`, not by this class."""
+    """Raised when the condition was not met in time. Check with `interrupted`, not with this class.
+
+    Go: wait.ErrWaitTimeout.
+    """
 
     def __init__(self) -> None:
         super().__init__()
 
 
 def interrupted(err: BaseException | None) -> bool:
-    """Report whether the wait ended without an answer: timed out, cancelled, or past its deadline.
+    """Report whether the wait ended without a result: timed out, cancelled, or past its deadline.
 
-    Searches the chain of causes, so `raise X from err` stays interrupted.
-
-    Go: wait.Interrupted.
+    Follows the chain of causes, so an error raised from an interrupted one is interrupted too. Go: wait.Interrupted.
     """
     while err is not None:
         if isinstance(err, _ErrInterrupted | Canceled | DeadlineExceeded):
@@ -37,7 +38,7 @@ def interrupted(err: BaseException | None) -> bool:
 
 
 def error_interrupted(cause: BaseException | None) -> BaseException:
-    """An error that prints as `cause` and counts as `interrupted`; conditions of their own may raise it.
+    """Return an error that has the text of `cause` and counts as `interrupted`; conditions may raise it.
 
     Go: wait.ErrorInterrupted.
     """

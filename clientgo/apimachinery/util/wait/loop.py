@@ -1,4 +1,4 @@
-"""The loop under every poll function. Mirrors apimachinery/pkg/util/wait/loop.go."""
+"""The loop of all poll functions. Mirrors apimachinery/pkg/util/wait/loop.go."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def loop_condition_until_context(
 ) -> None:
     """Call `condition` whenever `t` fires until it returns True; see `DelayFunc.until`.
 
-    With `immediate` the condition is called at least once, even if the context is done already. The timer is stopped.
+    With `immediate` it calls the condition at least once, even if the context is already done. Stops the timer at the
+    end.
     """
     try:
         _loop(ctx, t, immediate, sliding, condition)
@@ -31,7 +32,7 @@ def _loop(ctx: Context, t: Timer, immediate: bool, sliding: bool, condition: Con
     fired = t.c()
     done = ctx.done()
     while True:
-        # `select` prefers its first case: a timer that is always due cannot outrun a context that is done.
+        # `select` prefers its first case: a timer that is always due cannot hide a context that is done.
         select([done, fired])
         err = ctx.err()
         if err is not None:

@@ -1,7 +1,7 @@
-"""Waiting for a condition by asking again and again. Mirrors apimachinery/pkg/util/wait/poll.go.
+"""Polling for a condition. Mirrors apimachinery/pkg/util/wait/poll.go.
 
-The functions without "until_context" in their name are deprecated in Go and kept because walkthroughs use them: they
-raise ErrWaitTimeout whatever the reason, where the newer ones raise the context's error.
+The functions without "until_context" in their name are deprecated in Go and kept because tutorials use them. They raise
+ErrWaitTimeout for any reason; the newer ones raise the context's error.
 """
 
 from __future__ import annotations
@@ -40,11 +40,9 @@ _Condition = Callable[[], bool]
 def poll_until_context_cancel(
     ctx: Context, interval: float, immediate: bool, condition: ConditionWithContextFunc
 ) -> None:
-    """Block until `condition` returns True, asking every `interval` seconds, first at once if `immediate`.
+    """Call `condition` every `interval` seconds until it returns True, first at once if `immediate`. Blocks.
 
-    Raises what the condition raises, and `ctx.err()` when the context is done.
-
-    Go: wait.PollUntilContextCancel.
+    Raises the condition's errors, and `ctx.err()` when the context is done. Go: wait.PollUntilContextCancel.
     """
     loop_condition_until_context(ctx, Backoff(duration=interval).timer(), immediate, False, condition)
 
@@ -64,11 +62,9 @@ def poll_until_context_timeout(
 
 
 def poll(interval: float, timeout: float, condition: _Condition) -> None:
-    """Ask every `interval` seconds until `condition` returns True; ErrWaitTimeout after `timeout` seconds.
+    """Call `condition` every `interval` seconds until it returns True. Raises ErrWaitTimeout after `timeout` seconds.
 
-    A timeout of 0 means none. The condition is asked once more when the time is over.
-
-    Go: wait.Poll.
+    A timeout of 0 is unlimited. Calls the condition once more at the timeout. Go: wait.Poll.
     """
     poll_with_context(context.background(), interval, timeout, lambda _ctx: condition())
 
@@ -151,7 +147,7 @@ def _poll(ctx: Context, immediate: bool, interval: float, timeout: float, condit
                 return
             if chosen == 1:
                 break
-            # Go's poller drops the ticks that pass while the condition is busy.
+            # Go's poller drops the ticks during a call of the condition.
             ticker.c().try_receive()
         raise ErrWaitTimeout()
     finally:

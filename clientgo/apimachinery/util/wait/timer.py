@@ -1,4 +1,4 @@
-"""Timers that know their next interval, for the loops of this package. Mirrors apimachinery/pkg/util/wait/timer.go."""
+"""Timers with their own intervals, for the loops of this package. Mirrors apimachinery/pkg/util/wait/timer.go."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ __all__ = ["REAL_TIMER", "Timer"]
 
 
 class Timer(Protocol):
-    """Tells a loop when to go round again. Go: wait.Timer. Not for use by several threads."""
+    """A timer for a loop. Not thread-safe. Go: wait.Timer."""
 
     def c(self) -> Channel[float]:
-        """The channel that receives a value when the interval is over; starts the first interval. Go: Timer.C."""
+        """Return the channel that receives a value at the end of an interval; starts the first interval.
+
+        Go: Timer.C.
+        """
         ...
 
     def next(self) -> None:
-        """Start the next interval. Only after the value of the last one was received. Go: Timer.Next."""
+        """Start the next interval. Call it only after receiving the value of the last one. Go: Timer.Next."""
         ...
 
     def stop(self) -> None:
-        """Release the timer. Also allowed when it was never used. Go: Timer.Stop."""
+        """Release the timer. Allowed even if it was never used. Go: Timer.Stop."""
         ...
 
 
 class _NoopTimer:
-    """Always due."""
+    """A timer that is always due."""
 
     def __init__(self) -> None:
         self._closed: Channel[float] = Channel()
@@ -46,7 +49,7 @@ class _NoopTimer:
 
 
 class _VariableTimer:
-    """Asks a function for every interval."""
+    """A timer that asks a function for every interval."""
 
     def __init__(self, fn: Callable[[], float], clock: Clock) -> None:
         self._fn = fn
@@ -69,7 +72,7 @@ class _VariableTimer:
 
 
 class _FixedTimer:
-    """Goes on by itself, a ticker."""
+    """A timer with a fixed interval: a ticker."""
 
     def __init__(self, interval: float, clock: WithTicker) -> None:
         self._interval = interval
@@ -91,7 +94,7 @@ class _FixedTimer:
 
 
 REAL_TIMER: Callable[[float], ClockTimer] = REAL_CLOCK.new_timer
-"""Makes timers of the real clock, for functions that want a way to make timers."""
+"""Makes timers of the real clock."""
 
-# What the loops of this package measure with; tests put a fake clock here.
+# The clock of this package's loops; tests replace it.
 _internal_clock: WithTicker = REAL_CLOCK

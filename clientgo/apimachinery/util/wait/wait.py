@@ -1,7 +1,7 @@
 """Groups of threads, jitter and conditions. Mirrors apimachinery/pkg/util/wait/wait.go.
 
-Differs from Go: a condition returns a bool and raises its error. There is thus no telling an error from a crash, and a
-condition that raises ends the loop and is raised to its caller, where Go would recover a panic and go on.
+Difference: a condition returns a bool and raises its error. Errors and crashes can therefore not be distinguished: a
+condition that raises ends the loop, and its caller gets the exception. Go would recover a panic and continue.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = [
 ]
 
 FOREVER_TEST_TIMEOUT = 30.0
-"""Seconds; what tests wait for something that should happen at once."""
+"""Seconds that tests wait for an event that should happen at once."""
 
 NEVER_STOP: StopChannel = Signal()
 """A stop channel that is never set."""
 
 
 class Group:
-    """Starts threads and waits for all of them. Go: wait.Group. Thread-safe.
+    """A group of threads that are awaited together. Thread-safe. Go: wait.Group.
 
-    The threads are daemons. A function that raises is logged and ends only its own thread.
+    The threads are daemons. An exception of a function is logged and ends only its own thread.
 
-    Invariant: `_threads` holds exactly the threads that were started and not yet joined.
+    Invariant: `_threads` contains exactly the threads that were started and not yet joined.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Group:
         self._threads: list[threading.Thread] = []
 
     def wait(self) -> None:
-        """Block until every thread has ended, also those started meanwhile. Not to be called by one of them.
+        """Wait until every thread has ended, including those started meanwhile. Must not be called by one of them.
 
         Go: Group.Wait.
         """
@@ -82,7 +82,7 @@ class Group:
         thread = threading.Thread(target=run, name=name, daemon=True)
         with self._lock:
             self._threads = [started for started in self._threads if started.is_alive()]
-            # Started under the lock: a thread in the list that does not run yet would look as if it had ended.
+            # Started under the lock: a thread in the list that does not run yet would look like one that has ended.
             thread.start()
             self._threads.append(thread)
 
@@ -96,17 +96,17 @@ def _name_of(f: Callable[..., object]) -> str:
 
 def forever(f: Callable[[], object], period: float) -> None:
     """Call `f` every `period` seconds and never return. Prefer `until`, which can be stopped. Go: wait.Forever."""
-    from clientgo.apimachinery.util.wait.backoff import until  # backoff.py stands on this module
+    from clientgo.apimachinery.util.wait.backoff import until  # backoff.py imports this module
 
     until(f, period, NEVER_STOP)
 
 
-# Tests put a function of their own here.
+# Tests replace this function.
 _jitter_rand: Callable[[], float] = random.random
 
 
 def jitter(duration: float, max_factor: float) -> float:
-    """`duration` plus a random part of up to `max_factor` times it; a factor that is not positive counts as 1.
+    """Return `duration` plus a random part of up to `max_factor` times it; a factor that is not positive means 1.
 
     Go: wait.Jitter.
     """
@@ -116,9 +116,9 @@ def jitter(duration: float, max_factor: float) -> float:
 
 
 class ConditionFunc:
-    """A function that says whether the condition is met. Go: wait.ConditionFunc.
+    """A function that reports whether the condition is met. Go: wait.ConditionFunc.
 
-    Wherever one is expected a plain function does as well; this class only adds `with_context`.
+    Functions that expect one accept a plain function too; this class only adds `with_context`.
     """
 
     __slots__ = ("_fn",)
@@ -136,18 +136,15 @@ class ConditionFunc:
 
 
 ConditionWithContextFunc = Callable[[Context], bool]
-"""A condition that gets the context of its loop. Go: wait.ConditionWithContextFunc."""
+"""A condition that receives the context of its loop. Go: wait.ConditionWithContextFunc."""
 
 
 def context_for_channel(parent_ch: StopChannel) -> Context:
-    """A context that is cancelled when `parent_ch` is set, for functions that take only a context.
+    """Return a context that is cancelled when `parent_ch` is set, for functions that need a context.
 
-    Needs no thread of its own, except for a StopChannel that cannot call back, as a threading.Event, once somebody asks
-    for a callback, as deriving another context does: see `channel.add_done_callback`.
-
-    Raises TypeError for something else, such as a context: the threads it would have been for could not say so.
-
-    Go: wait.ContextForChannel.
+    It needs a thread only for a StopChannel without callbacks, such as a threading.Event, once another context is
+    derived from it: see `channel.add_done_callback`. Raises TypeError for other types, such as a context, since the
+    threads that use the result could not report it. Go: wait.ContextForChannel.
     """
     if not callable(getattr(parent_ch, "is_set", None)):
         raise TypeError(f"expected a stop channel, as a threading.Event or ctx.done(), got {parent_ch!r}")

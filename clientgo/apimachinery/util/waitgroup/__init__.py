@@ -1,4 +1,4 @@
-"""Counters of work in progress, for servers that shut down. Mirrors k8s.io/apimachinery/pkg/util/waitgroup."""
+"""Counters of work in progress, for a server's shutdown. Mirrors k8s.io/apimachinery/pkg/util/waitgroup."""
 
 from clientgo.apimachinery.util.waitgroup.ratelimited_waitgroup import (
     NotDrainedError,

@@ -1,4 +1,4 @@
-"""A counter of work in progress whose end is rate limited. Mirrors util/waitgroup/ratelimited_waitgroup.go."""
+"""A counter of work in progress that limits how fast work may end. Mirrors util/waitgroup/ratelimited_waitgroup.go."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class RateLimiter(Protocol):
     """A limit on how fast work ends. Thread-safe. Go: waitgroup.RateLimiter."""
 
     def wait(self, ctx: Context) -> object:
-        """Block until the next one may end, or the context is done. Go: waitgroup.RateLimiter.Wait."""
+        """Wait until the next piece of work may end, or the context is done. Go: waitgroup.RateLimiter.Wait."""
         ...
 
 
 RateLimiterFactoryFunc: TypeAlias = Callable[[int], tuple[RateLimiter, Context, Callable[[], None]]]
-"""Makes the limiter for that much work in progress, the context that ends the wait, and the context's cancel function.
+"""A function that makes the limiter for an amount of work in progress, the wait's context, and its cancel function.
 
 Go: waitgroup.RateLimiterFactoryFunc.
 """
 
 
 class NotDrainedError(Exception):
-    """The wait ended before all work did. The cause is the context's error."""
+    """Raised when the wait ended before all work did. The cause is the context's error."""
 
     def __init__(self, before: int, after: int, cause: BaseException | None) -> None:
         super().__init__(str(cause))
@@ -41,15 +41,15 @@ class NotDrainedError(Exception):
 
 
 class RateLimitedSafeWaitGroup:
-    """A counter of work in progress; once it is waited for, work ends no faster than a rate limiter lets it.
+    """A counter of work in progress; during a wait, a rate limiter delays the end of work. Thread-safe.
 
-    Thread-safe. Go: waitgroup.RateLimitedSafeWaitGroup.
+    Go: waitgroup.RateLimitedSafeWaitGroup.
     """
 
     def __init__(self) -> None:
-        # Guards the fields below; notified when work has ended and when the wait has to end. Not held in the limiter.
+        # Guards the fields below; notified when work has ended and when the wait must end. Not held in the limiter.
         self._changed = threading.Condition()
-        # Work in progress, and work whose `done` has not returned: it may still be in the limiter.
+        # The work in progress, including work whose `done` has not returned: it may still be in the limiter.
         self._count = 0
         self._unfinished = 0
         self._limiter: RateLimiter | None = None
@@ -73,7 +73,7 @@ class RateLimitedSafeWaitGroup:
             self._changed.notify_all()
 
     def done(self) -> None:
-        """Take one from the counter; blocks in the rate limiter while another thread waits.
+        """Decrement the counter; blocks in the rate limiter while another thread waits.
 
         Raises ValueError below zero. Go: waitgroup.RateLimitedSafeWaitGroup.Done.
         """
@@ -84,7 +84,7 @@ class RateLimitedSafeWaitGroup:
             limiter, ctx = self._limiter, self._stop_ctx
         try:
             if limiter is not None and ctx is not None:
-                # As in Go: what ends anyway need not know why the limiter let it go.
+                # As in Go, the reason why the limiter returned is ignored, since the work ends in any case.
                 with suppress(Exception):
                     limiter.wait(ctx)
         finally:
@@ -93,10 +93,9 @@ class RateLimitedSafeWaitGroup:
                 self._changed.notify_all()
 
     def wait(self, limiter_factory: RateLimiterFactoryFunc | None) -> tuple[int, int]:
-        """Block until all work has ended; return the counter at the beginning and at the end.
+        """Wait until all work has ended; return the counter at the start and at the end.
 
-        Raises NotDrainedError when the factory's context is done before, ValueError without a factory.
-
+        Raises NotDrainedError if the factory's context is done first, ValueError without a factory.
         Go: waitgroup.RateLimitedSafeWaitGroup.Wait.
         """
         if limiter_factory is None:

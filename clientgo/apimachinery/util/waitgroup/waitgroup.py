@@ -1,4 +1,4 @@
-"""A counter of work in progress that takes no more once it is waited for. Mirrors util/waitgroup/waitgroup.go."""
+"""A counter of work in progress that rejects new work during a wait. Mirrors util/waitgroup/waitgroup.go."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SafeWaitGroup:
             self._add_locked(delta)
 
     def done(self) -> None:
-        """Take one from the counter. Raises ValueError below zero. Go: waitgroup.SafeWaitGroup.Done."""
+        """Decrement the counter. Raises ValueError below zero. Go: waitgroup.SafeWaitGroup.Done."""
         with self._changed:
             self._add_locked(-1)
 

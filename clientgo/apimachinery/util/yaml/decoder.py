@@ -1,14 +1,15 @@
-"""YAML read into what JSON could have said, by Go's rules and within bounds.
+"""A YAML parser that returns JSON values, by Go's rules and with limits.
 
-Mirrors apimachinery/pkg/util/yaml/decoder.go, which stands on sigs.k8s.io/yaml and go.yaml.in/yaml/v2: the first
-document counts, keys become texts, times stay texts, a later key wins over an earlier one, `<<` merges where it stands.
+Mirrors apimachinery/pkg/util/yaml/decoder.go, which builds on sigs.k8s.io/yaml and go.yaml.in/yaml/v2: the first
+document is used, keys become texts, times stay texts, a later key overrides an earlier one, and `<<` merges at its
+position.
 
-Differs: Go allows 10,000 levels; here the bounds are arguments, since what reads a value further may recurse. Error
-texts are libyaml's, of which Go's library is a translation; a PyYAML built without libyaml has words of its own.
+Difference: Go allows 10,000 levels; here the limits are arguments, since code that processes a value may recurse. Error
+texts are libyaml's, from which Go's library is translated; a PyYAML without libyaml has its own texts.
 
-The parser's events are read one by one and put together without recursion: neither libyaml's composer nor Python's
-stack sees how deep a document is. Aliases are expanded by going through the events of their anchor again, so that each
-bound holds for what a document expands to.
+The decoder consumes the parser's events one by one without recursion, so that neither libyaml's composer nor Python's
+stack depends on a document's depth. It expands an alias by replaying the events of its anchor, so that all limits apply
+to the expanded document.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ __all__ = ["DEFAULT_LIMITS", "Limits", "YAMLSyntaxError", "unmarshal"]
 
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# Each directive is compared with all before it: many of them cost quadratic time, and no document needs more than few.
+# libyaml compares each directive with all earlier ones, in quadratic time, and documents need only a few.
 _MAX_TAG_DIRECTIVES: Final = 100
 
-# How a value begins.
+# The tokens that start a value.
 _VALUES: Final = (yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent)
 
 # The depth that libyaml has allowed since PyYAML 6.0.4, and its message for a deeper document.
@@ -43,23 +44,25 @@ class Limits(NamedTuple):
     """Limits of a document; exceeding one raises YAMLSyntaxError."""
 
     size: int = 16 * 1024 * 1024
-    """Bytes of the text."""
+    """The maximum size of the text in bytes."""
     depth: int = 200
     """Lists and maps inside each other. Go's limit is 10,000; libyaml's is 1,000, from PyYAML 6.0.4 on.
 
     Documents with many values at a great depth are rejected below that limit.
     """
     values: int = 1_000_000
-    """Lists, maps, keys and scalars, aliases expanded. About a million take a second or two."""
+    """The maximum number of lists, maps, keys and scalars after the expansion of aliases. A million take a second or
+    two.
+    """
 
 
 DEFAULT_LIMITS: Final = Limits()
 
 
 class YAMLSyntaxError(ValueError):
-    """The text is not YAML that can be said as JSON, or is more than its reader allows. Go: yaml.YAMLSyntaxError.
+    """Raised for a text that is not YAML, has no JSON equivalent, or exceeds a limit. Go: yaml.YAMLSyntaxError.
 
-    `redacted` is the message without any word of the document, for files that hold secrets.
+    `redacted` is the message without any text of the document, for files with secrets.
     """
 
     def __init__(self, problem: str, *, document_words: str = "", after: str = "") -> None:
@@ -68,9 +71,9 @@ class YAMLSyntaxError(ValueError):
 
 
 def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS, duplicates: list[str] | None = None) -> Any:
-    """The JSON value of the first document of a YAML or JSON text; None for an empty one. Go: yaml.Unmarshal.
+    """Return the JSON value of the first document of a YAML or JSON text; None for an empty one. Go: yaml.Unmarshal.
 
-    `duplicates` takes what Go's UnmarshalStrict says of keys that one map has twice.
+    If `duplicates` is a list, the messages of Go's UnmarshalStrict for duplicate keys are appended to it.
 
     Raises YAMLSyntaxError, never RecursionError. O(n) in the text's size, times the depth for a deep one.
 
@@ -98,7 +101,7 @@ def _problem(err: Exception, max_depth: int) -> str:
     problem_mark, context_mark = getattr(err, "problem_mark", None), getattr(err, "context_mark", None)
     line = 0
     if problem_mark is not None and problem_mark.line:
-        # The scanner counts lines from zero; the parser stands behind the line it complains about.
+        # The scanner counts lines from zero; the parser's position is after the line with the problem.
         line = problem_mark.line + isinstance(err, yaml.scanner.ScannerError)
     elif context_mark is not None:
         line = context_mark.line
@@ -122,7 +125,7 @@ class _OpenAnchor(NamedTuple):
 
 
 class _Mapping:
-    """A map under construction: its items and the key that waits for a value, as text and as it was."""
+    """A map under construction: its items, and the key that waits for a value, as text and in its original type."""
 
     __slots__ = ("awaits_key", "items", "key", "merges", "raw_key")
 
@@ -134,7 +137,7 @@ class _Mapping:
         self.merges = False
 
     def add(self, value: Any, is_merge: bool) -> None:
-        """Take a key or a value, whichever is due."""
+        """Add a key or a value, whichever is next."""
         if self.awaits_key:
             self.merges = is_merge
             self.key, self.raw_key = "" if is_merge else _key(value), value
@@ -148,10 +151,10 @@ class _Mapping:
 
 
 class _Builder:
-    """Puts the value of one document together from the parser's events.
+    """A builder of one document's value from the parser's events.
 
-    Invariants: `_open` holds the lists and maps that are not finished, outermost first; `_log` the events seen since an
-    anchor was first open, with aliases as spans of the log; `_from_aliases` <= `_decoded`.
+    Invariants: `_open` holds the unfinished lists and maps, outermost first; `_log` holds the events since an anchor
+    was first open, with aliases as spans of the log; `_from_aliases` <= `_decoded`.
     """
 
     def __init__(self, limits: Limits, duplicates: list[str] | None) -> None:
@@ -176,7 +179,7 @@ class _Builder:
                 direct = len(sources) == 1
                 if direct:
                     self._looks += len(self._open)
-                    event = self._note(event)
+                    event = self._log_event(event)
                 if isinstance(event, _Span):
                     self._count(not direct, event)
                     sources.append(iter(self._log[event.start : event.end]))
@@ -190,8 +193,8 @@ class _Builder:
 
     # --- anchors and aliases ---
 
-    def _note(self, event: yaml.Event | _Span) -> yaml.Event | _Span:
-        """Log an event of the document where an anchor is open, and find what an alias stands for."""
+    def _log_event(self, event: yaml.Event | _Span) -> yaml.Event | _Span:
+        """Log an event while an anchor is open, and resolve an alias."""
         anchor: Any = getattr(event, "anchor", None)
         if type(event) is yaml.AliasEvent:
             event = self._span(anchor)
@@ -220,7 +223,7 @@ class _Builder:
     def _take(self, event: yaml.Event | _Span, from_alias: bool) -> None:
         kind = type(event)
         if self._duplicates is not None and kind in _VALUES:
-            self._note_duplicate(event, self._duplicates)
+            self._report_duplicate(event, self._duplicates)
         if kind is yaml.ScalarEvent:
             self._count(from_alias, event)
             self._add(_scalar(event), _is_merge(event))
@@ -238,8 +241,8 @@ class _Builder:
         if len(self._open) > self._limits.depth:
             raise YAMLSyntaxError(f"yaml: {_line(event)}exceeded max depth of {self._limits.depth}")
 
-    def _note_duplicate(self, event: Any, duplicates: list[str]) -> None:
-        """Tell of a value whose key its map has already."""
+    def _report_duplicate(self, event: Any, duplicates: list[str]) -> None:
+        """Report a value whose key already exists in its map."""
         parent = self._open[-1] if self._open else None
         if isinstance(parent, _Mapping) and not parent.awaits_key and not parent.merges and parent.key in parent.items:
             duplicates.append(f"line {event.start_mark.line + 1}: key {_go_syntax(parent.raw_key)} already set in map")
@@ -268,7 +271,7 @@ class _Builder:
 
 
 def _allowed_alias_ratio(decoded: int) -> float:
-    """How much of a document may come from aliases: 99 % of a small one, 10 % of a very large one."""
+    """Return the allowed share of values from aliases: 99 % of a small document, 10 % of a very large one."""
     low, high = 400_000, 4_000_000
     return 0.99 - 0.89 * min(max(decoded - low, 0) / (high - low), 1.0)
 
@@ -297,7 +300,7 @@ def _scalar(event: Any) -> Any:
 
 
 def _key(key: Any) -> str:
-    """The text of a key. Raises YAMLSyntaxError for what Go cannot say in JSON: null, lists and maps."""
+    """Return the text of a key. Raises YAMLSyntaxError for keys without a JSON equivalent: null, lists and maps."""
     if isinstance(key, str):
         return key
     if isinstance(key, bool):
@@ -313,7 +316,7 @@ def _key(key: Any) -> str:
 
 
 def _go_syntax(key: Any) -> str:
-    """A value as Go's %#v shows it: what stands for `{{ .Values.name }}` in a template nobody rendered."""
+    """Return a value as Go's %#v formats it, for example of an unrendered `{{ .Values.name }}` of a template."""
     if isinstance(key, dict):
         pairs = ", ".join(f"{_go_syntax(name)}:{_go_syntax(value)}" for name, value in key.items())
         return f"map[interface {{}}]interface {{}}{{{pairs}}}"
@@ -325,7 +328,7 @@ def _go_syntax(key: Any) -> str:
 
 
 def _merge(items: dict[str, Any], value: Any) -> None:
-    """Put the maps of a merge key in where it stands; of a list of them, the first counts most."""
+    """Merge the maps of a merge key at its position; in a list of maps, the first takes precedence."""
     maps = value if isinstance(value, list) else [value]
     for merged in reversed(maps):
         if not isinstance(merged, dict):

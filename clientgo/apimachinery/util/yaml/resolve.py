@@ -1,7 +1,7 @@
-"""Which value a YAML scalar without quotes stands for.
+"""Resolution of YAML scalars without quotes.
 
-Mirrors resolve.go of go.yaml.in/yaml/v2, YAML 1.1 with Go's number syntax: `yes`, `0o17` and `1_000` are values,
-`12:30:00` is a text, and so is a time.
+Mirrors resolve.go of go.yaml.in/yaml/v2, YAML 1.1 with Go's number syntax: `yes`, `0o17` and `1_000` are values;
+`12:30:00` and times are texts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BY_NAME: Final[dict[str, bool | float | None]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
 
-# Any other first character makes a text.
+# A text with any other first character is a string.
 _HINTS: Final = frozenset("+-.0123456789yYnNtTfFoO~")
 _BASES: Final = {"b": 2, "o": 8, "x": 16}
 _INTEGER: Final = re.compile(r"([-+]?)(?:0([xX])([0-9a-fA-F]+)|0([oO])([0-7]+)|0([bB])([01]+)|0([0-7]*)|([1-9][0-9]*))")
@@ -33,7 +33,7 @@ _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0
 _TIMESTAMP: Final = re.compile(
     r"\d{4}-\d\d?-\d\d?(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)| \d\d?:\d\d?:\d\d?(?:\.\d+)?)?"
 )
-# A number of more digits than 64 bits have in base 2 is none.
+# A number with more digits than 64 bits have in base 2 is not a number.
 _MAX_DIGITS: Final = 64
 
 
@@ -41,7 +41,7 @@ _BASE_60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text without quotes is read as itself, by other readers of YAML 1.1 too.
+    """Report whether YAML 1.1 parsers read a text without quotes as that text.
 
     >>> is_plain("web"), is_plain("1"), is_plain("yes"), is_plain("2001-01-01T00:00:00Z"), is_plain("12:30")
     (True, False, False, False, False)
@@ -55,9 +55,9 @@ def is_plain(text: str) -> bool:
 
 
 def resolve(tag: str, text: str) -> Any:
-    """The value of a plain scalar, or of one with a tag: a text, bool, int, float or None. O(len(text)).
+    """Return the value of a scalar with an optional tag: a text, bool, int, float or None. O(len(text)).
 
-    Raises ValueError where the text is not what its tag says.
+    Raises ValueError if the text does not match its tag.
 
     >>> [resolve("", text) for text in ("yes", "0x1F", "1_000", "1e3", "08", "12:30", "~", "yess")]
     [True, 31, 1000, 1000.0, 8.0, '12:30', None, 'yess']
@@ -100,14 +100,14 @@ def _number(text: str) -> int | float | str:
         prefix = next((group for group in match.group(2, 4, 6) if group is not None), "")
         base = _BASES[prefix.lower()] if prefix else 10 if match.group(9) is not None else 8
         number = int(match.group(1) + (digits or "0"), base) if len(digits) <= _MAX_DIGITS else None
-        # What has a sign is an int64, what has none may also be a uint64.
+        # A signed number is an int64; an unsigned one may also be a uint64.
         if number is not None and -(2**63) <= number < (2**63 if match.group(1) else 2**64):
             return number
     return _float(plain, text)
 
 
 def _float(plain: str, text: str) -> float | str:
-    """The number; the text if it is none, or one that a float64 cannot hold."""
+    """Return the number, or the text if it is not a number or exceeds a float64."""
     if _FLOAT.fullmatch(plain) is None:
         return text
     number = float(plain)

@@ -1,6 +1,6 @@
-"""What texts in API objects may contain (k8s.io/apimachinery/pkg/api/validate/content).
+"""Validation of texts in API objects (k8s.io/apimachinery/pkg/api/validate/content).
 
-Every `is_*` function gives a list of messages, empty when the value is good.
+Every `is_*` function returns a list of messages, which is empty for a valid value.
 """
 
 from typing import TYPE_CHECKING

@@ -11,7 +11,7 @@ _CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def is_decimal_integer(value: str) -> list[str]:
-    """[] when the text is an integer without plus sign and leading zeros, else what is wrong.
+    """Check that the text is an integer without plus sign or leading zeros; return the problems.
 
     Go: content.IsDecimalInteger.
     """

@@ -33,7 +33,7 @@ _SUBDOMAIN_CASELESS: Final = re.compile(_DNS1123_SUBDOMAIN_FMT, re.IGNORECASE | 
 
 
 def is_dns1123_label(value: str) -> list[str]:
-    """[] when the text is a DNS label (RFC 1123), else what is wrong. Go: content.IsDNS1123Label."""
+    """Check that the text is a DNS label (RFC 1123); return the problems. Go: content.IsDNS1123Label."""
     errs = []
     if byte_length(value) > DNS1123_LABEL_MAX_LENGTH:
         errs.append(max_len_error(DNS1123_LABEL_MAX_LENGTH))
@@ -47,12 +47,15 @@ def is_dns1123_label(value: str) -> list[str]:
 
 
 def is_dns1123_subdomain(value: str) -> list[str]:
-    """[] when the text is a DNS subdomain (RFC 1123), else what is wrong. Go: content.IsDNS1123Subdomain."""
+    """Check that the text is a DNS subdomain (RFC 1123); return the problems. Go: content.IsDNS1123Subdomain."""
     return _check_subdomain(value, _SUBDOMAIN, _DNS1123_SUBDOMAIN_ERR_MSG, "example.com")
 
 
 def is_dns1123_subdomain_caseless(value: str) -> list[str]:
-    """is_dns1123_subdomain with upper case allowed. Go: content.IsDNS1123SubdomainCaseless."""
+    """Check that the text is a DNS subdomain, in upper or lower case; return the problems.
+
+    Go: content.IsDNS1123SubdomainCaseless.
+    """
     return _check_subdomain(value, _SUBDOMAIN_CASELESS, _DNS1123_SUBDOMAIN_CASELESS_ERR_MSG, "Example.com")
 
 

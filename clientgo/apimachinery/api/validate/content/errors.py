@@ -1,4 +1,4 @@
-"""Texts of broken rules (k8s.io/apimachinery/pkg/api/validate/content/errors.go)."""
+"""Messages of validation errors (k8s.io/apimachinery/pkg/api/validate/content/errors.go)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def empty_error() -> str:
 
 
 def regex_error(msg: str, re: str, *examples: str) -> str:
-    """A rule in words, examples of good values, and the regular expression. Go: content.RegexError."""
+    """Return a message with the rule, examples of valid values and the regular expression. Go: content.RegexError."""
     if not examples:
         return f"{msg} (regex used for validation is '{re}')"
-    # The comma after each example is Go's, also before "or".
+    # The comma after each example, also before "or", is Go's.
     good = " or ".join(f"'{example}', " for example in examples)
     return f"{msg} (e.g. {good}regex used for validation is '{re}')"
 
@@ -41,5 +41,5 @@ def neq_error(disallowed: object) -> str:
 
 
 def byte_length(value: str) -> int:
-    """How long Go finds the text: bytes of its UTF-8 form."""
+    """Return the length as Go counts it: the bytes of the UTF-8 encoding."""
     return len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))

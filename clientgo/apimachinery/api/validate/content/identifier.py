@@ -16,7 +16,7 @@ _C_IDENTIFIER: Final = re.compile(_C_IDENTIFIER_FMT)
 
 
 def is_c_identifier(value: str) -> list[str]:
-    """[] when the text is a C identifier, else what is wrong. Go: content.IsCIdentifier."""
+    """Check that the text is a C identifier; return the problems. Go: content.IsCIdentifier."""
     if _C_IDENTIFIER.fullmatch(value):
         return []
     return [regex_error(_IDENTIFIER_ERR_MSG, _C_IDENTIFIER_FMT, "my_name", "MY_NAME", "MyName")]

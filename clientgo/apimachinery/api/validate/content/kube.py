@@ -26,7 +26,7 @@ _LABEL_VALUE: Final = re.compile(_LABEL_VALUE_FMT)
 
 
 def is_label_key(value: str) -> list[str]:
-    """[] when the text is `[prefix/]name` as label keys are, else what is wrong. Go: content.IsLabelKey."""
+    """Check that the text is a label key, `[prefix/]name`; return the problems. Go: content.IsLabelKey."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         rule = regex_error(_LABEL_KEY_ERR_MSG, _LABEL_KEY_FMT, "MyName", "my.name", "123-abc")
@@ -58,7 +58,7 @@ def _name_errors(name: str) -> list[str]:
 
 
 def is_label_value(value: str) -> list[str]:
-    """[] when the text may be a label's value, else what is wrong. Go: content.IsLabelValue."""
+    """Check that the text is a label value; return the problems. Go: content.IsLabelValue."""
     errs = []
     if byte_length(value) > LABEL_VALUE_MAX_LENGTH:
         errs.append(max_len_error(LABEL_VALUE_MAX_LENGTH))

@@ -1,4 +1,4 @@
-"""meta/v1: the types and helpers every API group shares. Mirrors k8s.io/apimachinery/pkg/apis/meta/v1."""
+"""meta/v1: the types and helpers that all API groups share. Mirrors k8s.io/apimachinery/pkg/apis/meta/v1."""
 
 from typing import TYPE_CHECKING
 

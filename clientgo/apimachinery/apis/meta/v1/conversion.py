@@ -1,7 +1,7 @@
 """Conversions between texts, query parameters and values.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/conversion.go as far as it says anything in Python: Go's conversions between
-a pointer and its value, or a value and a copy of it, are plain assignments here.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/conversion.go without the conversions between a pointer and its value, or a
+value and its copy, which are plain assignments in Python.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from clientgo.apimachinery.apis.meta.v1.types import DeleteOptions, LabelSelecto
 
 
 def convert_slice_string_to_v1_time(values: Sequence[str]) -> Time | None:
-    """The first value as a time. Raises ValueError. Go: Convert_Slice_string_To_v1_Time."""
+    """Return the first value as a time. Raises ValueError. Go: Convert_Slice_string_To_v1_Time."""
     if not values or values[0] in ("", "null"):
         return None
     return Time.unmarshal_query_parameter(values[0])
 
 
 def convert_slice_string_to_pointer_v1_time(values: Sequence[str]) -> Time | None:
-    """The same: no time is None. Go: Convert_Slice_string_To_Pointer_v1_Time."""
+    """Return the first value as a time, or None. Raises ValueError. Go: Convert_Slice_string_To_Pointer_v1_Time."""
     return convert_slice_string_to_v1_time(values)
 
 
@@ -51,14 +51,17 @@ def convert_map_string_to_string_to_v1_label_selector(labels: Mapping[str, str])
 
 
 def convert_v1_label_selector_to_map_string_to_string(selector: LabelSelector) -> dict[str, str]:
-    """Raises ValueError when the selector demands more. Go: Convert_v1_LabelSelector_To_Map_string_To_string."""
+    """Return the labels that the selector requires. Raises ValueError for any other requirement.
+
+    Go: Convert_v1_LabelSelector_To_Map_string_To_string.
+    """
     from clientgo.apimachinery.apis.meta.v1.helpers import label_selector_as_map
 
     return label_selector_as_map(selector)
 
 
 def convert_slice_string_to_slice_int32(values: Sequence[str]) -> list[int]:
-    """Each text a list of numbers with commas. Raises ValueError. Go: Convert_Slice_string_To_Slice_int32."""
+    """Parse comma-separated numbers in each text. Raises ValueError. Go: Convert_Slice_string_To_Slice_int32."""
     return [int(number) for value in values for number in value.split(",")]
 
 
@@ -78,7 +81,7 @@ def convert_slice_string_to_v1_resource_version_match(values: Sequence[str]) -> 
 
 
 def convert_url_values_to_v1_delete_options(values: Mapping[str, Sequence[str]]) -> DeleteOptions:
-    """Delete options given as query parameters. Raises ValueError. Go: Convert_url_Values_To_v1_DeleteOptions."""
+    """Return the delete options in query parameters. Raises ValueError. Go: Convert_url_Values_To_v1_DeleteOptions."""
 
     def first(name: str) -> str:
         return next(iter(values.get(name) or ()), "")

@@ -1,7 +1,7 @@
 """metav1.Duration: a length of time with Go's text form, such as 1m30s.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/duration.go. In the API of this library lengths of time are float seconds;
-`parse_duration` and `format_duration` convert them, and stand in clientgo.golang.duration.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/duration.go. The API of this library uses float seconds for durations;
+`parse_duration` and `format_duration` in clientgo.golang.duration convert them.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from clientgo.golang.duration import format_nanoseconds, parse_nanoseconds
 
 @dataclass(frozen=True, order=True, slots=True)
 class Duration:
-    """A length of time, exact to the nanosecond. Go: metav1.Duration."""
+    """A duration, exact to the nanosecond. Go: metav1.Duration."""
 
     nanoseconds: int = 0
 
     @classmethod
     def unmarshal_json(cls, b: str | bytes) -> Duration:
-        """Read the JSON form. Raises ValueError with Go's text. Go: Duration.UnmarshalJSON."""
+        """Parse the JSON form. Raises ValueError with Go's text. Go: Duration.UnmarshalJSON."""
         value = json.loads(b)
         return cls(parse_nanoseconds("" if value is None else _require_string(value)))
 
     def marshal_json(self) -> str:
-        """The JSON form. Go: Duration.MarshalJSON."""
+        """Return the JSON form. Go: Duration.MarshalJSON."""
         return f'"{self}"'
 
     def to_unstructured(self) -> str:
-        """The value an unstructured object holds. Go: Duration.ToUnstructured."""
+        """Return the value for an unstructured object. Go: Duration.ToUnstructured."""
         return str(self)
 
     def seconds(self) -> float:
-        """As float seconds. Go: time.Duration.Seconds."""
+        """Return the duration in seconds. Go: time.Duration.Seconds."""
         return self.nanoseconds / 1_000_000_000
 
     @staticmethod

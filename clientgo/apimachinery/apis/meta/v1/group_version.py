@@ -1,7 +1,7 @@
 """Group, version, kind and resource names as values inside API objects.
 
 Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/group_version.go. The classes are generated with the other types of the
-package; for names outside of documents there is `runtime.schema`.
+package; use `runtime.schema` for names outside of documents.
 """
 
 from __future__ import annotations

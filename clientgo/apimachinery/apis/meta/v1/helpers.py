@@ -1,4 +1,4 @@
-"""Label selectors of the API as selectors, options in one line, and other small helpers.
+"""Conversions of label selectors, constructors of options, and other helpers.
 
 Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go.
 """
@@ -34,7 +34,7 @@ _API_OPERATORS: Final = {operator: name for name, operator in _OPERATORS.items()
 
 
 def label_selector_as_selector(ps: LabelSelector | None) -> labels.Selector:
-    """The selector a LabelSelector stands for: nothing for None, everything for an empty one.
+    """Return the selector of a LabelSelector: None selects no object, an empty one selects all.
 
     Raises ValueError, or an Aggregate of field errors. Go: metav1.LabelSelectorAsSelector.
     """
@@ -51,12 +51,15 @@ def _requirements(ps: LabelSelector) -> Iterator[labels.Requirement]:
         operator = _OPERATORS.get(expr.operator)
         if operator is None:
             raise ValueError(f"{quote(expr.operator)} is not a valid label selector operator")
-        # None is how an absent list shows in the message of an error.
+        # The message of an error shows an absent list as None.
         yield labels.new_requirement(expr.key, operator, list(expr.values) or None)
 
 
 def label_selector_as_map(ps: LabelSelector | None) -> dict[str, str]:
-    """The labels a selector demands, if it only demands exact values. Raises ValueError. Go: LabelSelectorAsMap."""
+    """Return the labels that a selector requires. Raises ValueError if it has any other requirement.
+
+    Go: LabelSelectorAsMap.
+    """
     if ps is None:
         return {}
     selector = dict(ps.match_labels)
@@ -75,7 +78,7 @@ def label_selector_as_map(ps: LabelSelector | None) -> dict[str, str]:
 
 
 def parse_to_label_selector(selector: str) -> LabelSelector:
-    """The LabelSelector for a selector's text. Raises ValueError. Go: metav1.ParseToLabelSelector."""
+    """Parse the text of a selector into a LabelSelector. Raises ValueError. Go: metav1.ParseToLabelSelector."""
     try:
         requirements = labels.parse_to_requirements(selector)
     except Exception as err:
@@ -99,12 +102,12 @@ def parse_to_label_selector(selector: str) -> LabelSelector:
 
 
 def set_as_label_selector(ls: Mapping[str, str] | None) -> LabelSelector | None:
-    """A LabelSelector that demands exactly these labels; None for None. Go: metav1.SetAsLabelSelector."""
+    """Return a LabelSelector that requires these labels, or None for None. Go: metav1.SetAsLabelSelector."""
     return None if ls is None else LabelSelector(match_labels=dict(ls))
 
 
 def format_label_selector(label_selector: LabelSelector | None) -> str:
-    """The selector's text; "<none>" when there is nothing to say, "<error>" when it is wrong. Never raises.
+    """Return the selector's text, "<none>" if it is empty, "<error>" if it is invalid. Never raises.
 
     Go: metav1.FormatLabelSelector.
     """
@@ -115,7 +118,7 @@ def format_label_selector(label_selector: LabelSelector | None) -> str:
 
 
 def extract_group_versions(l: APIGroupList) -> list[str]:  # noqa: E741 (Go's name)
-    """The `group/version` texts of all groups. Go: metav1.ExtractGroupVersions."""
+    """Return the `group/version` texts of all groups. Go: metav1.ExtractGroupVersions."""
     return [version.group_version for group in l.groups for version in group.versions]
 
 
@@ -140,18 +143,18 @@ def set_meta_data_label(obj: ObjectMeta, label: str, value: str) -> None:
 
 
 def single_object(meta: ObjectMeta) -> ListOptions:
-    """Options to watch one object from its version on. Go: metav1.SingleObject."""
+    """Return options that watch one object from its resource version. Go: metav1.SingleObject."""
     selector = str(one_term_equal_selector("metadata.name", meta.name))
     return ListOptions(field_selector=selector, resource_version=meta.resource_version)
 
 
 def new_delete_options(grace: int) -> DeleteOptions:
-    """Delete after so many seconds of grace. Go: metav1.NewDeleteOptions."""
+    """Return options that delete after this number of seconds. Go: metav1.NewDeleteOptions."""
     return DeleteOptions(grace_period_seconds=grace)
 
 
 def new_precondition_delete_options(uid: str) -> DeleteOptions:
-    """Delete only the object with this uid. Go: metav1.NewPreconditionDeleteOptions."""
+    """Return options that delete only the object with this uid. Go: metav1.NewPreconditionDeleteOptions."""
     return DeleteOptions(preconditions=Preconditions(uid=uid))
 
 
@@ -161,17 +164,17 @@ def new_uid_preconditions(uid: str) -> Preconditions:
 
 
 def new_rv_deletion_precondition(rv: str) -> DeleteOptions:
-    """Delete only the object at this resource version. Go: metav1.NewRVDeletionPrecondition."""
+    """Return options that delete only the object at this resource version. Go: metav1.NewRVDeletionPrecondition."""
     return DeleteOptions(preconditions=Preconditions(resource_version=rv))
 
 
 def has_object_meta_system_field_values(meta: Object) -> bool:
-    """Whether fields that only the server sets are set. Go: metav1.HasObjectMetaSystemFieldValues."""
+    """Report whether fields that only the server sets are set. Go: metav1.HasObjectMetaSystemFieldValues."""
     return meta.get_creation_timestamp() is not None or meta.get_uid() != ""
 
 
 def reset_object_meta_for_status(meta: Object, existing_meta: Object) -> None:
-    """Undo what an update of the status must not change in the metadata. Go: metav1.ResetObjectMetaForStatus."""
+    """Restore the metadata that an update of the status must not change. Go: metav1.ResetObjectMetaForStatus."""
     meta.set_deletion_timestamp(existing_meta.get_deletion_timestamp())
     meta.set_generation(existing_meta.get_generation())
     meta.set_self_link(existing_meta.get_self_link())

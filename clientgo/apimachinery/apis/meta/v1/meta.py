@@ -1,7 +1,7 @@
-"""The interfaces of objects and lists: what can be read and set without knowing the kind.
+"""The interfaces of objects and lists, for access without knowledge of the kind.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/meta.go. runtime.ResourceObject and runtime.ListObject have these methods,
-so every typed and unstructured object does.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/meta.go. runtime.ResourceObject and runtime.ListObject implement them, so
+all typed and unstructured objects do.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ class ObjectMetaAccessor(Protocol):
     """Something with an object's metadata. Go: metav1.ObjectMetaAccessor."""
 
     def get_object_meta(self) -> Object | None:
-        """The metadata."""
+        """Return the metadata."""
         ...
 
 
 class Common(Protocol):
-    """What objects and lists both have. Go: metav1.Common."""
+    """The interface that objects and lists have in common. Go: metav1.Common."""
 
     def get_resource_version(self) -> str: ...
     def set_resource_version(self, version: str) -> None: ...
@@ -31,7 +31,7 @@ class Common(Protocol):
 
 @runtime_checkable
 class Object(Common, Protocol):
-    """An object of a resource. Getters give copies. Go: metav1.Object."""
+    """An object of a resource. Getters return copies. Go: metav1.Object."""
 
     def get_namespace(self) -> str: ...
     def set_namespace(self, namespace: str) -> None: ...
@@ -66,7 +66,7 @@ class ListMetaAccessor(Protocol):
     """Something with a list's metadata. Go: metav1.ListMetaAccessor."""
 
     def get_list_meta(self) -> ListInterface | None:
-        """The metadata."""
+        """Return the metadata."""
         ...
 
 
@@ -90,7 +90,7 @@ class ShardedListInterface(Protocol):
 
 @runtime_checkable
 class Type(Protocol):
-    """The apiVersion and kind an object carries. Go: metav1.Type."""
+    """The apiVersion and kind of an object. Go: metav1.Type."""
 
     def get_api_version(self) -> str: ...
     def set_api_version(self, version: str) -> None: ...

@@ -1,6 +1,6 @@
-"""metav1.MicroTime: a moment with the JSON form of microseconds.
+"""metav1.MicroTime: a time whose JSON form has microseconds.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/micro_time.go; see time.py for how it fits with datetime.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/micro_time.go; time.py explains its relation to datetime.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
 
 
 class MicroTime(Time):
-    """A moment in UTC, written with microseconds. Go: metav1.MicroTime."""
+    """A time in UTC, written with microseconds. Go: metav1.MicroTime."""
 
     LAYOUT = RFC3339_MICRO
 
@@ -25,29 +25,29 @@ class MicroTime(Time):
         return format_micro_time(self)
 
     def before_time(self, u: datetime | None) -> bool:
-        """Whether this is earlier. Go: MicroTime.BeforeTime."""
+        """Report whether this time is earlier. Go: MicroTime.BeforeTime."""
         return self.before(u)
 
     def equal_time(self, u: datetime | None) -> bool:
-        """Whether both are one moment. Go: MicroTime.EqualTime."""
+        """Report whether both times are the same. Go: MicroTime.EqualTime."""
         return self.equal(u)
 
 
 def new_micro_time(time: datetime) -> MicroTime:
-    """A datetime with a time zone as a MicroTime. Go: metav1.NewMicroTime."""
+    """Convert a datetime with a time zone. Go: metav1.NewMicroTime."""
     return MicroTime.of(time)
 
 
 def date_micro(year: int, month: int, day: int, hour: int, min: int, sec: int, nsec: int, loc: tzinfo) -> MicroTime:
-    """A moment by its parts. Go: metav1.DateMicro."""
+    """Return the time with these parts. Go: metav1.DateMicro."""
     return MicroTime.of(datetime(year, month, day, hour, min, sec, nsec // 1000, tzinfo=loc), nsec % 1000)
 
 
 def now_micro() -> MicroTime:
-    """The moment the process' real clock shows. Go: metav1.NowMicro."""
+    """Return the time of the process' real clock. Go: metav1.NowMicro."""
     return MicroTime.of(_now())
 
 
 def unix_micro(sec: int, nsec: int) -> MicroTime:
-    """So many seconds and nanoseconds since 1970. Go: metav1.UnixMicro."""
+    """Return the time this number of seconds and nanoseconds after 1970. Go: metav1.UnixMicro."""
     return MicroTime.of(*unix_parts(sec, nsec))

@@ -9,7 +9,7 @@ from clientgo.apimachinery.runtime.schema import GroupKind, GroupResource, Group
 
 GROUP_NAME = "meta.k8s.io"
 SCHEME_GROUP_VERSION = GroupVersion(GROUP_NAME, "v1")
-# The types that stand in the core group's v1 whatever their group: Status, the discovery documents.
+# The types that belong to the core group's v1 in every group: Status and the discovery documents.
 UNVERSIONED = GroupVersion("", "v1")
 WATCH_EVENT_KIND = "WatchEvent"
 
@@ -37,12 +37,12 @@ META_TYPES: tuple[type[runtime.Object], ...] = (
 
 
 def kind(name: str) -> GroupKind:
-    """The kind of this group. Go: Kind."""
+    """Return the kind of this group. Go: Kind."""
     return SCHEME_GROUP_VERSION.with_kind(name).group_kind()
 
 
 def resource(name: str) -> GroupResource:
-    """The resource of this group. Go: Resource."""
+    """Return the resource of this group. Go: Resource."""
     return SCHEME_GROUP_VERSION.with_resource(name).group_resource()
 
 

@@ -1,8 +1,8 @@
-"""metav1.Time: a moment with the JSON form of whole seconds.
+"""metav1.Time: a time whose JSON form has whole seconds.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/time.go. Fields of API objects read as plain aware `datetime`s and accept
-them; a Time is such a datetime with Go's methods, and with the nanoseconds a datetime has no room for. Go's zero time is
-None in fields; here it is year 1 of UTC, for which `is_zero` holds. CBOR and protobuf are not ported.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/time.go. Fields of API objects return and accept plain aware `datetime`s; a
+Time is a datetime with Go's methods and with the nanoseconds that a datetime lacks. Go's zero time is None in fields;
+here it is year 1 in UTC, for which `is_zero` returns True. CBOR and protobuf are not ported.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from clientgo.golang.strconv import quote
 from clientgo.utils.clock import RealClock
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
-"""Go's name for the format."""
+"""The layout's name in Go."""
 
 _ZERO: Final = datetime(1, 1, 1, tzinfo=UTC)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Time(datetime):
-    """A moment in UTC, to the nanosecond. Immutable; compares as the datetime it is. Go: metav1.Time."""
+    """A time in UTC, to the nanosecond. Immutable; compares as a datetime. Go: metav1.Time."""
 
-    # Nanoseconds beyond the datetime's microseconds, 0 to 999.
+    # Nanoseconds in addition to the datetime's microseconds, 0 to 999.
     nanosecond: int = 0
 
     LAYOUT = RFC3339
 
     @classmethod
     def of(cls, moment: datetime, nanosecond: int = 0) -> Self:
-        """The same moment as a Time. Raises ValueError when `moment` has no time zone."""
+        """Convert a datetime. Raises ValueError if it has no time zone."""
         if moment.tzinfo is None:
             raise ValueError(f"a time needs a time zone, got {moment!r}")
         utc = moment.astimezone(UTC)
@@ -43,7 +43,7 @@ class Time(datetime):
 
     @classmethod
     def unmarshal_json(cls, b: str | bytes) -> Self:
-        """Read the JSON form; null is the zero time. Raises ValueError with Go's text. Go: Time.UnmarshalJSON."""
+        """Parse the JSON form; null is the zero time. Raises ValueError with Go's text. Go: Time.UnmarshalJSON."""
         value = json.loads(b)
         if value is None:
             return cls.of(_ZERO)
@@ -51,7 +51,7 @@ class Time(datetime):
 
     @classmethod
     def unmarshal_query_parameter(cls, str: str) -> Self:
-        """Read a query parameter; "" and "null" are the zero time. Go: Time.UnmarshalQueryParameter."""
+        """Parse a query parameter; "" and "null" are the zero time. Go: Time.UnmarshalQueryParameter."""
         return cls.of(_ZERO) if str in ("", "null") else cls._parse(str)
 
     @classmethod
@@ -60,42 +60,42 @@ class Time(datetime):
         return cls.of(moment, nanosecond)
 
     def marshal_json(self) -> str:
-        """The JSON form. Go: Time.MarshalJSON."""
+        """Return the JSON form. Go: Time.MarshalJSON."""
         return "null" if self.is_zero() else f'"{self._format()}"'
 
     def marshal_query_parameter(self) -> str:
-        """The form of a query parameter, "" for the zero time. Go: Time.MarshalQueryParameter."""
+        """Return the form for a query parameter, or "" for the zero time. Go: Time.MarshalQueryParameter."""
         return "" if self.is_zero() else self._format()
 
     def to_unstructured(self) -> str | None:
-        """The value an unstructured object holds. Go: Time.ToUnstructured."""
+        """Return the value for an unstructured object. Go: Time.ToUnstructured."""
         return None if self.is_zero() else self._format()
 
     def _format(self) -> str:
         return format_time(self)
 
     def is_zero(self) -> bool:
-        """Whether this is Go's zero time. Go: Time.IsZero."""
+        """Report whether this is Go's zero time. Go: Time.IsZero."""
         return datetime.__eq__(self, _ZERO)
 
     def before(self, u: datetime | None) -> bool:
-        """Whether this is earlier; False when `u` is None. Go: Time.Before."""
+        """Report whether this time is earlier; False if `u` is None. Go: Time.Before."""
         return u is not None and self.unix_nano() < unix_nano(u)
 
     def equal(self, u: datetime | None) -> bool:
-        """Whether both are one moment. Go: Time.Equal."""
+        """Report whether both times are the same. Go: Time.Equal."""
         return u is not None and self.unix_nano() == unix_nano(u)
 
     def unix_nano(self) -> int:
-        """Nanoseconds since 1970. Go: time.Time.UnixNano."""
+        """Return the nanoseconds since 1970. Go: time.Time.UnixNano."""
         return unix_nano(self)
 
     def rfc3339_copy(self) -> Self:
-        """The moment without what the JSON form leaves out. Go: Time.Rfc3339Copy."""
+        """Return the time without the fraction of a second, which the JSON form omits. Go: Time.Rfc3339Copy."""
         return type(self).of(self.replace(microsecond=0))
 
     def deep_copy(self) -> Self:
-        """Itself: it cannot change. Go: Time.DeepCopy."""
+        """Return this time, which is immutable. Go: Time.DeepCopy."""
         return self
 
     @staticmethod
@@ -110,38 +110,38 @@ class Time(datetime):
 
 
 def new_time(time: datetime) -> Time:
-    """A datetime with a time zone as a Time. Go: metav1.NewTime."""
+    """Convert a datetime with a time zone. Go: metav1.NewTime."""
     return Time.of(time)
 
 
 def date(year: int, month: int, day: int, hour: int, min: int, sec: int, nsec: int, loc: tzinfo) -> Time:
-    """A moment by its parts. Go: metav1.Date."""
+    """Return the time with these parts. Go: metav1.Date."""
     return Time.of(datetime(year, month, day, hour, min, sec, nsec // 1000, tzinfo=loc), nsec % 1000)
 
 
 def now() -> Time:
-    """The moment the process' real clock shows (tests may replace its time source). Go: metav1.Now."""
+    """Return the time of the process' real clock; tests may replace its source. Go: metav1.Now."""
     return from_clock(RealClock().now())
 
 
 def unix(sec: int, nsec: int) -> Time:
-    """So many seconds and nanoseconds since 1970. Go: metav1.Unix."""
+    """Return the time this number of seconds and nanoseconds after 1970. Go: metav1.Unix."""
     return Time.of(*unix_parts(sec, nsec))
 
 
 def from_clock(seconds: float) -> Time:
-    """The moment a clock's `now()` means: seconds since 1970, to the microsecond."""
+    """Convert the result of a clock's `now()`: seconds since 1970, to the microsecond."""
     return Time.of(_EPOCH + timedelta(seconds=seconds))
 
 
 def unix_parts(sec: int, nsec: int) -> tuple[datetime, int]:
-    """A moment as a datetime and the nanoseconds that do not fit in."""
+    """Return the time as a datetime and the nanoseconds below its resolution."""
     micros, nanosecond = divmod(sec * 1_000_000_000 + nsec, 1000)
     return _EPOCH + timedelta(microseconds=micros), nanosecond
 
 
 def unix_nano(moment: datetime) -> int:
-    """Nanoseconds since 1970."""
+    """Return the nanoseconds since 1970."""
     since = moment - _EPOCH
     micros = (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
     return micros * 1000 + int(getattr(moment, "nanosecond", 0))
@@ -154,7 +154,7 @@ def _require_string(value: Any) -> str:
     raise ValueError(f"json: cannot unmarshal {kind} into Go value of type string")
 
 
-# What Go's parser reads one after the other: its own name for the element, the pattern, and the range of its number.
+# The elements that Go's parser reads in order: its name for the element, the pattern, and the number's range.
 _ELEMENTS: Final = (
     ("2006", re.compile(r"[0-9]{4}"), "year", 0, 9999),
     ("-", re.compile(r"-"), "", 0, 0),
@@ -174,9 +174,9 @@ _ZONE: Final = re.compile(r"Z|([+-])([0-9]{2}):([0-9]{2})")
 
 
 def parse(text: str, layout: str) -> tuple[datetime, int]:
-    """Read RFC3339, or RFC3339_MICRO which wants exactly six fractional digits: the moment and its nanoseconds.
+    """Parse RFC3339 or RFC3339_MICRO (exactly six fractional digits); return the time and its nanoseconds.
 
-    Raises ValueError with the text Go's time.Parse gives.
+    Raises ValueError with the text of Go's time.Parse.
     """
     rest = text
     numbers: list[int] = []

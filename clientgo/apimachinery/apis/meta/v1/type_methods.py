@@ -1,7 +1,7 @@
-"""The methods of the generated types, which inherit them from here.
+"""Base classes of the generated types with their methods.
 
-Mirrors what Go writes by hand beside types.go: the methods of apis/meta/v1/group_version.go, and of ApplyOptions. The
-accessors of ObjectMeta and ListMeta are those of `runtime.ObjectMetaAccessors` and `runtime.ListMetaAccessors`.
+Mirrors Go's hand-written code next to types.go: the methods of apis/meta/v1/group_version.go and of ApplyOptions. The
+accessors of ObjectMeta and ListMeta are in `runtime.ObjectMetaAccessors` and `runtime.ListMetaAccessors`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _NameMethods(Struct):
-    """Of a struct of texts."""
+    """A struct whose fields are all texts."""
 
     def _text(self, key: str) -> str:
         text: str = document_of(self).get(key) or ""
@@ -30,7 +30,7 @@ class GroupResourceMethods(_NameMethods):
     """Go: metav1.GroupResource."""
 
     def __str__(self) -> str:
-        """deployments.apps, or pods in the core group."""
+        """Return a text such as deployments.apps, or pods for the core group."""
         return ".".join(filter(None, (self._text("resource"), self._text("group"))))
 
 
@@ -45,7 +45,7 @@ class GroupKindMethods(_NameMethods):
     """Go: metav1.GroupKind."""
 
     def __str__(self) -> str:
-        """Deployment.apps, or Pod in the core group."""
+        """Return a text such as Deployment.apps, or Pod for the core group."""
         return ".".join(filter(None, (self._text("kind"), self._text("group"))))
 
 
@@ -57,10 +57,13 @@ class GroupVersionKindMethods(_NameMethods):
 
 
 class GroupVersionMethods(_NameMethods):
-    """Its JSON form is the text apiVersion has: apps/v1, or v1 in the core group. Go: metav1.GroupVersion."""
+    """A group and version. Its JSON form is the text of apiVersion: apps/v1, or v1 for the core group.
+
+    Go: metav1.GroupVersion.
+    """
 
     def empty(self) -> bool:
-        """Whether neither is set. Go: Empty."""
+        """Report whether neither is set. Go: Empty."""
         return not self._text("group") and not self._text("version")
 
     def __str__(self) -> str:
@@ -68,14 +71,14 @@ class GroupVersionMethods(_NameMethods):
         return f"{group}/{version}" if group else version
 
     def marshal_json(self) -> bytes:
-        """Raises ValueError when there is more than one slash. Go: MarshalJSON."""
+        """Return the JSON form. Raises ValueError if the text has more than one slash. Go: MarshalJSON."""
         text = str(self)
         if text.count("/") > 1:
             raise ValueError(f"illegal GroupVersion {text}: contains more than one /")
         return utf8.to_valid(json.dumps(text, ensure_ascii=False)).encode()
 
     def unmarshal_json(self, value: bytes) -> None:
-        """Read the text that is JSON. Raises ValueError. Go: UnmarshalJSON."""
+        """Parse the JSON form. Raises ValueError. Go: UnmarshalJSON."""
         from clientgo.apimachinery.runtime.schema import parse_group_version
 
         text = json.loads(value)
@@ -85,7 +88,7 @@ class GroupVersionMethods(_NameMethods):
         writable_document_of(self).update(group=parsed.group, version=parsed.version)
 
     def unmarshal_text(self, value: bytes) -> None:
-        """The same; also reads JSON. Go: UnmarshalText."""
+        """Parse the JSON form, as `unmarshal_json` does. Go: UnmarshalText."""
         self.unmarshal_json(value)
 
 
@@ -93,7 +96,7 @@ class ApplyOptionsMethods(Object):
     """Go: metav1.ApplyOptions."""
 
     def to_patch_options(self) -> PatchOptions:
-        """The options of the patch that an apply is. Go: ToPatchOptions."""
+        """Return the equivalent options of a patch. Go: ToPatchOptions."""
         from clientgo.apimachinery.apis.meta.v1.types import PatchOptions
 
         return PatchOptions(

@@ -1,7 +1,7 @@
-"""What is wrong with one field of a document, and lists of such errors.
+"""Errors of a document's fields, and lists of them.
 
 Mirrors k8s.io/apimachinery/pkg/util/validation/field/errors.go, without the marks for Kubernetes' generated
-("declarative") validation, which nothing outside kube-apiserver reads.
+("declarative") validation, which only kube-apiserver reads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ErrorType(str):
     TOO_SHORT: ClassVar[ErrorType]
 
     def words(self) -> str:
-        """Return the text for messages, e.g. "Required value". Go: ErrorType.String."""
+        """Return the text for messages, for example "Required value". Go: ErrorType.String."""
         return _WORDS.get(self) or f"<unknown error {quote(str(self))}>"
 
 
@@ -71,7 +71,7 @@ _WITHOUT_VALUE: Final = frozenset(
 
 
 class OmitValueType:
-    """A bad value that a message leaves out. Go: field.OmitValueType."""
+    """A placeholder for a value that a message omits. Go: field.OmitValueType."""
 
     def __repr__(self) -> str:
         return "<omitted>"
@@ -81,7 +81,7 @@ _OMIT_VALUE: Final = OmitValueType()
 
 
 class Error(Exception):
-    """One field and what is wrong with it. Go: field.Error."""
+    """An error of one field. Go: field.Error."""
 
     def __init__(self, type: ErrorType, field: str, bad_value: Any, detail: str = "", origin: str = "") -> None:
         super().__init__(type, field, bad_value, detail)
@@ -95,14 +95,14 @@ class Error(Exception):
         return f"{self.field}: {self.error_body()}"
 
     def error_body(self) -> str:
-        """The message without the field's path. Go: Error.ErrorBody."""
+        """Return the message without the field's path. Go: Error.ErrorBody."""
         body = self.type.words()
         if self.type not in _WITHOUT_VALUE and self.bad_value is not _OMIT_VALUE:
             body = f"{body}: {_value_text(self.bad_value)}"
         return f"{body}: {self.detail}" if self.detail else body
 
     def with_origin(self, o: str) -> Error:
-        """Name the rule that was broken; returns self. Go: Error.WithOrigin."""
+        """Set the rule that the value violates, and return this error. Go: Error.WithOrigin."""
         self.origin = o
         return self
 
@@ -117,53 +117,56 @@ def _value_text(value: Any) -> str:
 
 
 def type_invalid(field: Path | None, value: Any, detail: str) -> Error:
-    """The value has the wrong type. Go: field.TypeInvalid."""
+    """Return an error: the value has the wrong type. Go: field.TypeInvalid."""
     return Error(ErrorType.TYPE_INVALID, text(field), value, detail)
 
 
 def not_found(field: Path | None, value: Any) -> Error:
-    """The value refers to something that is not there. Go: field.NotFound."""
+    """Return an error: the value refers to a missing object. Go: field.NotFound."""
     return Error(ErrorType.NOT_FOUND, text(field), value)
 
 
 def required(field: Path | None, detail: str) -> Error:
-    """A value is missing. Go: field.Required."""
+    """Return an error: a required value is missing. Go: field.Required."""
     return Error(ErrorType.REQUIRED, text(field), "", detail)
 
 
 def duplicate(field: Path | None, value: Any) -> Error:
-    """The value must be unique and is not. Go: field.Duplicate."""
+    """Return an error: the value must be unique. Go: field.Duplicate."""
     return Error(ErrorType.DUPLICATE, text(field), value)
 
 
 def invalid(field: Path | None, value: Any, detail: str) -> Error:
-    """The value breaks a rule. Go: field.Invalid."""
+    """Return an error: the value violates a rule. Go: field.Invalid."""
     return Error(ErrorType.INVALID, text(field), value, detail)
 
 
 def not_supported(field: Path | None, value: Any, valid_values: Sequence[str]) -> Error:
-    """The value is not one of a list. Go: field.NotSupported."""
+    """Return an error: the value is not in the list of supported ones. Go: field.NotSupported."""
     detail = f"supported values: {', '.join(quote(str(valid)) for valid in valid_values)}" if valid_values else ""
     return Error(ErrorType.NOT_SUPPORTED, text(field), value, detail)
 
 
 def forbidden(field: Path | None, detail: str) -> Error:
-    """The field may not be used here. Go: field.Forbidden."""
+    """Return an error: the field is not allowed here. Go: field.Forbidden."""
     return Error(ErrorType.FORBIDDEN, text(field), "", detail)
 
 
 def too_long(field: Path | None, value: Any, max_length: int) -> Error:
-    """More than `max_length` bytes; negative means an unnamed limit. Go: field.TooLong."""
+    """Return an error: the value has more than `max_length` bytes; a negative number is an unnamed limit.
+
+    Go: field.TooLong.
+    """
     return Error(ErrorType.TOO_LONG, text(field), "<value omitted>", _too_long_text(max_length, "byte"))
 
 
 def too_long_characters(field: Path | None, value: str, max_length: int) -> Error:
-    """More than `max_length` characters. Go: field.TooLongCharacters."""
+    """Return an error: the value has more than `max_length` characters. Go: field.TooLongCharacters."""
     return Error(ErrorType.TOO_LONG, text(field), "<value omitted>", _too_long_text(max_length, "character"))
 
 
 def too_long_max_length(field: Path | None, value: Any, max_length: int) -> Error:
-    """The old name of too_long. Go: field.TooLongMaxLength."""
+    """Return an error as `too_long` does, under its old name. Go: field.TooLongMaxLength."""
     return too_long(field, "", max_length)
 
 
@@ -178,57 +181,57 @@ def _counted(count: int, unit: str) -> str:
 
 
 def too_many(field: Path | None, actual_quantity: int, max_quantity: int) -> Error:
-    """A list has more than `max_quantity` items. Go: field.TooMany."""
+    """Return an error: the list has more than `max_quantity` items. Go: field.TooMany."""
     detail = f"must have at most {_counted(max_quantity, 'item')}" if max_quantity >= 0 else "has too many items"
     actual = actual_quantity if actual_quantity >= 0 else _OMIT_VALUE
     return Error(ErrorType.TOO_MANY, text(field), actual, detail)
 
 
 def internal_error(field: Path | None, err: BaseException) -> Error:
-    """The check itself failed. Go: field.InternalError."""
+    """Return an error: the validation itself failed. Go: field.InternalError."""
     return Error(ErrorType.INTERNAL, text(field), err, str(err))
 
 
 def too_short(field: Path | None, value: str, min_length: int) -> Error:
-    """Fewer than `min_length` characters. Go: field.TooShort."""
+    """Return an error: the value has fewer than `min_length` characters. Go: field.TooShort."""
     detail = f"must be at least {_counted(min_length, 'character')}" if min_length >= 0 else "value is too short"
     return Error(ErrorType.TOO_SHORT, text(field), value, detail)
 
 
 def too_few(field: Path | None, actual_quantity: int, min_quantity: int) -> Error:
-    """A list has fewer than `min_quantity` items. Go: field.TooFew."""
+    """Return an error: the list has fewer than `min_quantity` items. Go: field.TooFew."""
     detail = f"must have at least {_counted(min_quantity, 'item')}" if min_quantity >= 0 else "has too few items"
     return Error(ErrorType.TOO_FEW, text(field), actual_quantity, detail)
 
 
 class ErrorList(list[Error]):
-    """Errors of one document. Go: field.ErrorList."""
+    """The errors of a document. Go: field.ErrorList."""
 
     def __init__(self, errors: Iterable[Error] = ()) -> None:
         super().__init__(errors)
 
     def with_origin(self, origin: str) -> ErrorList:
-        """Name the broken rule on each; returns self. Go: ErrorList.WithOrigin."""
+        """Set the violated rule of each error, and return this list. Go: ErrorList.WithOrigin."""
         for err in self:
             err.origin = origin
         return self
 
     def prefix_detail(self, prefix: str) -> ErrorList:
-        """Put `prefix` before each detail; returns self. Go: ErrorList.PrefixDetail."""
+        """Prepend `prefix` to each detail, and return this list. Go: ErrorList.PrefixDetail."""
         for err in self:
             err.detail = prefix + err.detail
         return self
 
     def to_aggregate(self) -> AggregateError | None:
-        """One exception, each message once; None when the list is empty. Go: ErrorList.ToAggregate."""
+        """Return an exception with each message once, or None for an empty list. Go: ErrorList.ToAggregate."""
         return new_aggregate(self._unique())
 
     def filter(self, *fns: Matcher) -> ErrorList:
-        """Without the errors a matcher accepts, each message once. Go: ErrorList.Filter."""
+        """Return the errors that no matcher accepts, with each message once. Go: ErrorList.Filter."""
         return ErrorList(err for err in self._unique() if not any(fn(err) for fn in fns))
 
     def _unique(self) -> list[Error]:
-        """The first error of each message."""
+        """Return the first error of each message."""
         unique: dict[str, Error] = {}
         for err in self:
             unique.setdefault(str(err), err)
@@ -236,7 +239,7 @@ class ErrorList(list[Error]):
 
 
 def new_error_type_matcher(t: ErrorType) -> Matcher:
-    """A matcher for errors of one type. Go: field.NewErrorTypeMatcher."""
+    """Return a matcher for errors of one type. Go: field.NewErrorTypeMatcher."""
 
     def matcher(err: BaseException) -> bool:
         return isinstance(err, Error) and err.type == t

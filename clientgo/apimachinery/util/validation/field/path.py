@@ -1,4 +1,4 @@
-"""Where in a document a value stands, printed as `spec.containers[0].name`.
+"""The path of a value in a document, printed as `spec.containers[0].name`.
 
 Mirrors k8s.io/apimachinery/pkg/util/validation/field/path.go.
 """
@@ -21,7 +21,7 @@ PathOption: TypeAlias = Callable[[_PathOptions], None]
 
 
 def with_path(p: Path | None) -> PathOption:
-    """Report errors below `p`. Go: field.WithPath."""
+    """Return an option that reports errors below `p`. Go: field.WithPath."""
 
     def option(options: _PathOptions) -> None:
         options.path = p
@@ -30,7 +30,7 @@ def with_path(p: Path | None) -> PathOption:
 
 
 def to_path(*opts: PathOption) -> Path | None:
-    """The path the options name, or None. Go: field.ToPath."""
+    """Return the path of the options, or None. Go: field.ToPath."""
     options = _PathOptions()
     for opt in opts:
         opt(options)
@@ -38,9 +38,9 @@ def to_path(*opts: PathOption) -> Path | None:
 
 
 class Path:
-    """A chain of field names and subscripts; immutable. Go: field.Path.
+    """A path of field names and subscripts. Immutable. Go: field.Path.
 
-    Go calls methods on a nil path; here the functions `child`, `index`, `key` and `text` take a path or None.
+    Go calls methods on a nil path; here functions such as `child` and `text` accept a path or None.
 
     >>> str(new_path("spec", "containers").index(0).child("name"))
     'spec.containers[0].name'
@@ -54,22 +54,22 @@ class Path:
         self._parent = parent
 
     def root(self) -> Path:
-        """The first element. Go: Path.Root."""
+        """Return the first element. Go: Path.Root."""
         path = self
         while path._parent is not None:
             path = path._parent
         return path
 
     def child(self, name: str, *more_names: str) -> Path:
-        """A field below this one. Go: Path.Child."""
+        """Return the path of a field below this one. Go: Path.Child."""
         return child(self, name, *more_names)
 
     def index(self, index: int) -> Path:
-        """An element of this list. Go: Path.Index."""
+        """Return the path of an element of this list. Go: Path.Index."""
         return Path(index=str(index), parent=self)
 
     def key(self, key: str) -> Path:
-        """A value of this map. Go: Path.Key."""
+        """Return the path of a value of this map. Go: Path.Key."""
         return Path(index=key, parent=self)
 
     def __str__(self) -> str:
@@ -90,12 +90,12 @@ class Path:
 
 
 def new_path(name: str, *more_names: str) -> Path:
-    """A path of one or more names. Go: field.NewPath."""
+    """Return a path of one or more names. Go: field.NewPath."""
     return child(None, name, *more_names)
 
 
 def child(parent: Path | None, name: str, *more_names: str) -> Path:
-    """A field below `parent`, which may be None as Go's receiver may be nil."""
+    """Return the path of a field below `parent`, which may be None as Go's receiver may be nil."""
     path = Path(name, parent=parent)
     for more in more_names:
         path = Path(more, parent=path)
@@ -103,5 +103,5 @@ def child(parent: Path | None, name: str, *more_names: str) -> Path:
 
 
 def text(path: Path | None) -> str:
-    """The path's text; "<nil>" for None, as Go prints it."""
+    """Return the path's text; "<nil>" for None, as Go prints it."""
     return "<nil>" if path is None else str(path)

@@ -1,8 +1,7 @@
-"""Reading and writing nested fields of JSON objects.
+"""Access to nested fields of JSON objects, and the serializer of objects without classes.
 
-Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/helpers.go. Readers give (value, found); they raise TypeError
-with Go's meaning when something on the way, or the value itself, has another type. What they give is a copy, except
-from `nested_field_no_copy`. At the end stands the serializer of objects without classes.
+Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/helpers.go. Readers return (value, found). They raise
+TypeError if the value, or an object on the path, has the wrong type. They return copies, except `nested_field_no_copy`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _MISSING: Final = object()
 
 
 def nested_field_copy(obj: Mapping[str, Any], *fields: str) -> tuple[Any, bool]:
-    """A copy of the value at the path. Go: NestedFieldCopy.
+    """Return a copy of the value at the path. Go: NestedFieldCopy.
 
     >>> nested_field_copy({"spec": {"replicas": 2}}, "spec", "replicas")
     (2, True)
@@ -37,7 +36,7 @@ def nested_field_copy(obj: Mapping[str, Any], *fields: str) -> tuple[Any, bool]:
 
 
 def nested_field_no_copy(obj: Mapping[str, Any], *fields: str) -> tuple[Any, bool]:
-    """The value at the path itself: do not change it. Go: NestedFieldNoCopy."""
+    """Return the value at the path without a copy: do not change it. Go: NestedFieldNoCopy."""
     value: Any = obj
     for position, field in enumerate(fields):
         if value is None:
@@ -64,7 +63,7 @@ def _kind(value: Any) -> str:
 
 
 def _typed_value(value: Any) -> str:
-    """A value with its type, as the errors show it."""
+    """Return a value and its type as error messages show them."""
     return f"{sprintf('%v', value)} is of the type {_kind(value)}"
 
 
@@ -98,7 +97,10 @@ def nested_int64(obj: Mapping[str, Any], *fields: str) -> tuple[int, bool]:
 
 
 def nested_number_as_float64(obj: Mapping[str, Any], *fields: str) -> tuple[float, bool]:
-    """Raises ValueError for an integer that no float is equal to. Go: NestedNumberAsFloat64."""
+    """Return the number at the path. Raises ValueError for an integer that no float equals.
+
+    Go: NestedNumberAsFloat64.
+    """
     value, found = nested_field_no_copy(obj, *fields)
     if not found:
         return 0.0, False
@@ -144,7 +146,10 @@ def _texts(values: Mapping[str, Any], fields: Sequence[str]) -> dict[str, str]:
 
 
 def nested_null_coercing_string_map(obj: Mapping[str, Any], *fields: str) -> tuple[dict[str, str], bool]:
-    """nested_string_map for which null values are empty texts, and a null map empty. Go: NestedNullCoercingStringMap."""
+    """Return the map at the path; null values become "", and a null map becomes empty.
+
+    Go: NestedNullCoercingStringMap.
+    """
     found = nested_field_no_copy(obj, *fields)
     if found == (None, True):
         return {}, True
@@ -159,7 +164,7 @@ def nested_map(obj: Mapping[str, Any], *fields: str) -> tuple[JSONObject, bool]:
 
 
 def set_nested_field(obj: JSONObject, value: Any, *fields: str) -> None:
-    """Write a copy of the value at the path; objects on the way are made. Raises TypeError. Go: SetNestedField."""
+    """Set a copy of the value at the path, and create missing objects on it. Raises TypeError. Go: SetNestedField."""
     holder = obj
     for position, field in enumerate(fields[:-1]):
         inner = holder.get(field, _MISSING)
@@ -194,7 +199,7 @@ def set_nested_map(obj: JSONObject, value: Mapping[str, Any], *fields: str) -> N
 
 
 def remove_nested_field(obj: JSONObject, *fields: str) -> None:
-    """Remove the value at the path, if it is there. Go: RemoveNestedField."""
+    """Remove the value at the path, if it exists. Go: RemoveNestedField."""
     holder: Any = obj
     for field in fields[:-1]:
         holder = holder.get(field)
@@ -212,12 +217,15 @@ def _check_items(items: Any) -> None:
 
 
 class _UnstructuredJSONScheme:
-    """JSON to Unstructured or, when there are items, UnstructuredList; and any object to JSON. Thread-safe."""
+    """The serializer for Unstructured, or UnstructuredList if there are items; it encodes any object. Thread-safe."""
 
     def decode(
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
     ) -> tuple[Object, GroupVersionKind]:
-        """Raises ValueError for what is no JSON object, and the missing-kind error; `defaults` does not matter."""
+        """Decode a JSON object; `defaults` has no effect.
+
+        Raises ValueError if the data is not a JSON object, and the missing-kind error.
+        """
         document = json.loads(data)
         if not isinstance(document, dict):
             raise ValueError(f"json: cannot unmarshal {_kind(document)} into an object")
@@ -240,11 +248,11 @@ class _UnstructuredJSONScheme:
         return into
 
     def expecting(self, cls: type[Object]) -> Decoder:
-        """Itself: what is expected changes nothing."""
+        """Return this decoder, since the expected class has no effect."""
         return self
 
     def encode(self, obj: Object) -> bytes:
-        """The document as it is, and a newline."""
+        """Return the document as JSON with a newline at the end."""
         if isinstance(obj, Unknown):
             return obj.raw
         return marshal_unstructured(obj)
@@ -276,5 +284,8 @@ class _JSONFallbackEncoder:
 
 
 def new_json_fallback_encoder(encoder: Encoder) -> Encoder:
-    """Writes as `encoder` does, and unstructured objects it does not know as plain JSON. Go: NewJSONFallbackEncoder."""
+    """Return an encoder that writes unstructured objects that `encoder` does not know as plain JSON.
+
+    Go: NewJSONFallbackEncoder.
+    """
     return _JSONFallbackEncoder(encoder)

@@ -1,7 +1,7 @@
 """An object of any kind, without declared fields. Mirrors apis/meta/v1/unstructured/unstructured.go.
 
-In Go this is a struct around a map; here every object is a view over a document, and Unstructured is the view that
-declares nothing. So it has the accessors of every object, and `object` for the rest.
+In Go this is a struct around a map. Here every object is a view over a document, and Unstructured is the view without
+declared fields: it has the accessors of every object, and `object` for everything else.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
 
 class UnstructuredContent(LenientAccessors, Object):
-    """What a single unstructured object and a list of them share: the document as the user's own."""
+    """The base class of unstructured objects and lists, which expose their document."""
 
     def unstructured_content(self) -> JSONObject:
-        """The document itself, free to change; a copy of it when the object is read-only. Go: UnstructuredContent."""
+        """Return the document, which the caller may change; a copy of it if the object is read-only.
+
+        Go: UnstructuredContent.
+        """
         return free_document_of(self)
 
     def set_unstructured_content(self, content: JSONObject) -> None:
-        """Take `content` as the document, without copying it. Go: SetUnstructuredContent."""
+        """Set the document to `content` without a copy. Go: SetUnstructuredContent."""
         replace_document(self, content)
 
     def get_api_version(self) -> str:
@@ -49,11 +52,11 @@ class UnstructuredContent(LenientAccessors, Object):
         writable_document_of(self)["kind"] = kind
 
     def marshal_json(self) -> bytes:
-        """The document as JSON text ending in a newline. Go: MarshalJSON."""
+        """Return the document as JSON with a newline at the end. Go: MarshalJSON."""
         return marshal_unstructured(self)
 
     def unmarshal_json(self, data: bytes | str) -> None:
-        """Replace the document by what `data` says.
+        """Replace the document by a parsed one.
 
         Raises ValueError for malformed JSON, and the missing-kind error without a kind. Go: UnmarshalJSON.
         """
@@ -66,7 +69,7 @@ class Unstructured(UnstructuredContent, ResourceObject):
     METADATA = ObjectMeta
 
     def __init__(self, object: JSONObject | None = None, **fields: Any) -> None:
-        """Lay the view over `object`, without copying it; `fields` are apiVersion and kind, as in any object."""
+        """Wrap `object` without a copy; `fields` are apiVersion and kind, as in any object."""
         super().__init__(**fields)
         if object is not None:
             object.update(document_of(self))
@@ -82,11 +85,11 @@ class Unstructured(UnstructuredContent, ResourceObject):
         self.set_unstructured_content(content)
 
     def is_list(self) -> bool:
-        """Whether the document has a list of items. Go: IsList."""
+        """Report whether the document has a list of items. Go: IsList."""
         return isinstance(document_of(self).get("items"), list)
 
     def to_list(self) -> UnstructuredList:
-        """The same document as a list. Raises TypeError when it is not one. Go: ToList."""
+        """Return the document as a list. Raises TypeError if it is not a list. Go: ToList."""
         from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
 
         if not self.is_list():
@@ -94,7 +97,7 @@ class Unstructured(UnstructuredContent, ResourceObject):
         return UnstructuredList.from_dict(self.unstructured_content())
 
     def each_list_item(self, func: Callable[[Unstructured], None]) -> None:
-        """Call `func` for each item. Raises TypeError when the document is no list. Go: EachListItem."""
+        """Call `func` for each item. Raises TypeError if the document is not a list. Go: EachListItem."""
         if "items" not in document_of(self):
             raise TypeError("content is not a list")
         items = document_of(self)["items"]
@@ -106,11 +109,14 @@ class Unstructured(UnstructuredContent, ResourceObject):
             func(Unstructured.from_dict(item))
 
     def each_list_item_with_alloc(self, func: Callable[[Unstructured], None]) -> None:
-        """Like each_list_item, with items that do not keep the list alive (none do here). Go: EachListItemWithAlloc."""
+        """Call `func` for each item, as `each_list_item` does. No item keeps its list alive.
+
+        Go: EachListItemWithAlloc.
+        """
         self.each_list_item(func)
 
     def new_empty_instance(self) -> Self:
-        """An empty object of the same kind. Go: NewEmptyInstance."""
+        """Return an empty object of the same kind. Go: NewEmptyInstance."""
         empty = type(self)()
         if self.get_api_version():
             empty.set_api_version(self.get_api_version())
@@ -118,7 +124,7 @@ class Unstructured(UnstructuredContent, ResourceObject):
             empty.set_kind(self.get_kind())
         return empty
 
-    # An unstructured list held as one object has these too, as in Go.
+    # As in Go, an unstructured list held as one object has these methods too.
     get_continue = ListObject.get_continue
     set_continue = ListObject.set_continue
     get_remaining_item_count = ListObject.get_remaining_item_count
@@ -126,7 +132,7 @@ class Unstructured(UnstructuredContent, ResourceObject):
 
 
 def parse_object(data: bytes | str) -> JSONObject:
-    """Read one JSON object that says its kind. Raises ValueError or the missing-kind error."""
+    """Parse a JSON object with a kind. Raises ValueError or the missing-kind error."""
     from clientgo.apimachinery.runtime.error import new_missing_kind_err
 
     document = json.loads(data)

@@ -1,6 +1,6 @@
 """A list of objects of any kind. Mirrors apis/meta/v1/unstructured/unstructured_list.go.
 
-In Go the items are a field beside the map; here they are the document's "items", like everything else.
+In Go the items are a separate field; here they are the document's "items".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clientgo.apimachinery.runtime.view import JSONObject
 
 
 class UnstructuredList(UnstructuredContent, ListObject):
-    """Any list of a server. Go: unstructured.UnstructuredList."""
+    """A list of unstructured objects. Go: unstructured.UnstructuredList."""
 
     METADATA = ListMeta
     ITEM = Unstructured
@@ -24,7 +24,7 @@ class UnstructuredList(UnstructuredContent, ListObject):
     def __init__(
         self, object: JSONObject | None = None, items: Iterable[Unstructured] | None = None, **fields: Any
     ) -> None:
-        """Lay the view over `object`, without copying it; `items` replaces its items."""
+        """Wrap `object` without a copy; `items` replaces its items."""
         super().__init__(**fields)
         if object is not None:
             object.update(document_of(self))
@@ -42,14 +42,14 @@ class UnstructuredList(UnstructuredContent, ListObject):
         self.set_unstructured_content(content)
 
     def unstructured_content(self) -> JSONObject:
-        """The document, which has items even when it has none. Go: UnstructuredContent."""
+        """Return the document, which has the key "items" even without items. Go: UnstructuredContent."""
         content = super().unstructured_content()
         if content.get("items") is None:
             content["items"] = []
         return content
 
     def set_unstructured_content(self, content: JSONObject) -> None:
-        """Take `content` as the document, without copying it; an item that is no object is left out of it.
+        """Set the document to `content` without a copy. Items that are not objects are dropped.
 
         Go: SetUnstructuredContent.
         """
@@ -67,9 +67,10 @@ class UnstructuredList(UnstructuredContent, ListObject):
         writable_document_of(self)["items"] = [item.to_dict() for item in items]
 
     def extract_items(self) -> list[Unstructured]:
-        """The items as objects of their own; one without kind takes it from the list's ("PodList" holds "Pod").
+        """Return the items as separate objects; an item without a kind takes it from the list's ("PodList" holds
+        "Pod").
 
-        As in Go a kind that does not end in List is the items' as well.
+        As in Go, a list's kind that does not end in List is used unchanged.
         """
         kind, api_version = self.get_kind(), self.get_api_version()
         items = super().extract_items()
@@ -82,7 +83,7 @@ class UnstructuredList(UnstructuredContent, ListObject):
         return items
 
     def is_list(self) -> bool:
-        """True. Go: IsList."""
+        """Return True. Go: IsList."""
         return True
 
     def each_list_item(self, func: Callable[[Unstructured], None]) -> None:
@@ -91,11 +92,14 @@ class UnstructuredList(UnstructuredContent, ListObject):
             func(item)
 
     def each_list_item_with_alloc(self, func: Callable[[Unstructured], None]) -> None:
-        """Like each_list_item, with items that do not keep the list alive (none do here). Go: EachListItemWithAlloc."""
+        """Call `func` for each item, as `each_list_item` does. No item keeps its list alive.
+
+        Go: EachListItemWithAlloc.
+        """
         self.each_list_item(func)
 
     def new_empty_instance(self) -> Self:
-        """An empty list of the same kind. Go: NewEmptyInstance."""
+        """Return an empty list of the same kind. Go: NewEmptyInstance."""
         empty = type(self)()
         if self.get_api_version():
             empty.set_api_version(self.get_api_version())

@@ -1,4 +1,4 @@
-"""Whether the options of a request make sense. Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/validation."""
+"""Validation of request options. Mirrors k8s.io/apimachinery/pkg/apis/meta/v1/validation."""
 
 from clientgo.apimachinery.apis.meta.v1.validation.validation import (
     FIELD_MANAGER_MAX_LENGTH,

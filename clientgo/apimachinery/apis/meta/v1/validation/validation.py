@@ -1,4 +1,4 @@
-"""Whether the options of a request make sense. Mirrors apis/meta/v1/validation/validation.go, as far as it is used."""
+"""Validation of request options. Mirrors the used parts of apis/meta/v1/validation/validation.go."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from clientgo.apimachinery.util.validation.field import (
     too_long,
 )
 
-# How long the name of a field manager may be. Go: validation.FieldManagerMaxLength.
+# The maximum length of a field manager's name. Go: validation.FieldManagerMaxLength.
 FIELD_MANAGER_MAX_LENGTH: Final = 128
 
 _FIELD_VALIDATIONS: Final = ("", "Ignore", "Warn", "Strict")
 
 
 def validate_patch_options(options: metav1.PatchOptions, patch_type: str) -> ErrorList:
-    """What is wrong with the options of a patch; nothing is fine. Go: validation.ValidatePatchOptions."""
+    """Return the errors in the options of a patch. Go: validation.ValidatePatchOptions."""
     errors = ErrorList()
     if patch_type not in (PatchType.APPLY_YAML, PatchType.APPLY_CBOR):
         if options.force is not None:
@@ -39,7 +39,10 @@ def validate_patch_options(options: metav1.PatchOptions, patch_type: str) -> Err
 
 
 def validate_field_manager(field_manager: str, fld_path: Path) -> ErrorList:
-    """At most 128 printable characters. Go: validation.ValidateFieldManager."""
+    """Return the errors of a field manager's name: it has at most 128 printable characters.
+
+    Go: validation.ValidateFieldManager.
+    """
     errors = ErrorList()
     if len(field_manager) > FIELD_MANAGER_MAX_LENGTH:
         errors.append(too_long(fld_path, field_manager, FIELD_MANAGER_MAX_LENGTH))
@@ -51,7 +54,7 @@ def validate_field_manager(field_manager: str, fld_path: Path) -> ErrorList:
 
 
 def validate_dry_run(fld_path: Path, dry_run: Sequence[str]) -> ErrorList:
-    """Nothing, or All. Go: validation.ValidateDryRun."""
+    """Return the errors of a dry-run option: it may be empty or All. Go: validation.ValidateDryRun."""
     errors = ErrorList()
     if any(each != metav1.DRY_RUN_ALL for each in dry_run):
         errors.append(not_supported(fld_path, list(dry_run), [metav1.DRY_RUN_ALL]))
@@ -59,7 +62,10 @@ def validate_dry_run(fld_path: Path, dry_run: Sequence[str]) -> ErrorList:
 
 
 def validate_field_validation(fld_path: Path, field_validation: str) -> ErrorList:
-    """Ignore, Warn, Strict or nothing. Go: validation.ValidateFieldValidation."""
+    """Return the errors of a field validation: it may be Ignore, Warn, Strict or empty.
+
+    Go: validation.ValidateFieldValidation.
+    """
     errors = ErrorList()
     if field_validation not in _FIELD_VALIDATIONS:
         errors.append(not_supported(fld_path, field_validation, _FIELD_VALIDATIONS))
